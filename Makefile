@@ -1,0 +1,99 @@
+# make app · make test · make check. Needs Python 3.11 or newer and make; everything else goes into .venv/.
+
+PYTHON ?= python3
+PORT ?= 8501
+JOBS ?= 2
+
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check --no-input
+RUN_PINS := requirements.txt constraints.txt
+DEV_PINS := requirements-dev.txt $(RUN_PINS)
+
+.PHONY: app demo test test-fast check format screenshots benchmarks browser constraints clean help
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make app          the app on http://localhost:$(PORT), with a demo workspace where there is none yet"
+	@echo "make test         every test, the browser's too"
+	@echo "make test-fast    every test but the browser's"
+	@echo "make check        ruff, mypy, import contracts, own lints"
+	@echo "make format       put the code into ruff's form"
+	@echo "make screenshots  every page of the demo into docs/screenshots/"
+	@echo "make benchmarks   the figures of benchmarks/"
+	@echo "make clean        remove .venv and caches; the workspace stays"
+
+# ---------------------------------------------------------------------------- the virtual environment
+$(PY):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Overread needs Python 3.11 or newer; $(PYTHON) is not. Name one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@rm -rf $(VENV)
+	@$(PYTHON) -m venv $(VENV) || { \
+	  rm -rf $(VENV); echo "$(PYTHON) -m venv failed. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+
+$(VENV)/app.stamp: $(RUN_PINS) | $(PY)
+	@echo "Installing what the app needs into $(VENV)/ (once)"
+	@$(PIP) install --quiet --requirement requirements.txt
+	@touch $@
+
+$(VENV)/dev.stamp: $(DEV_PINS) | $(PY)
+	@echo "Installing what tests and checks need into $(VENV)/ (once)"
+	@$(PIP) install --quiet --requirement requirements-dev.txt
+	@touch $@ $(VENV)/app.stamp
+
+# --------------------------------------------------------------------------------------------- the app
+app: $(VENV)/app.stamp demo
+	@echo "Overread is on http://localhost:$(PORT) (stop it with Ctrl+C)"
+	@exec $(VENV)/bin/streamlit run app.py --server.port $(PORT)
+
+# The workspace is OVERREAD_HOME, by default workspace/ beside the code. One that is there is never touched.
+demo: $(VENV)/app.stamp
+	@home="$${OVERREAD_HOME:-workspace}"; \
+	if [ ! -e "$$home" ]; then \
+	  echo "Making a demo workspace in $$home"; \
+	  $(PY) cli.py demo || { \
+	    echo "The demo workspace was not finished. Remove $$home and run make app again." >&2; exit 1; }; \
+	fi
+
+# --------------------------------------------------------------------------------------- tests and checks
+# The browser tests come last and one at a time: they measure races, and a busy machine blurs them.
+test: test-fast browser
+	$(PY) -m pytest tests/e2e
+
+test-fast: $(VENV)/dev.stamp
+	$(PY) -m pytest tests --ignore tests/e2e --numprocesses $(JOBS) --dist loadfile
+
+# The system's Chromium where there is one, else Playwright's own.
+browser: $(VENV)/dev.stamp
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
+	  || $(PY) -m playwright install chromium
+
+check: $(VENV)/dev.stamp
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+	$(PY) -m lints
+
+format: $(VENV)/dev.stamp
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+
+# -------------------------------------------------------------------------------------- figures and pictures
+screenshots: $(VENV)/dev.stamp browser
+	$(PY) docs/take_screenshots.py
+
+benchmarks: $(VENV)/dev.stamp
+	$(PY) -m benchmarks.import
+	$(PY) -m benchmarks.sampling
+	$(PY) -m benchmarks.next_question
+
+# ------------------------------------------------------------------------------------------------ upkeep
+constraints: $(VENV)/dev.stamp
+	@head -n 2 constraints.txt > constraints.new
+	@$(PIP) freeze | LC_ALL=C sort -f >> constraints.new
+	@mv constraints.new constraints.txt
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -not -path './workspace/*' -prune -exec rm -rf {} +
