@@ -1,0 +1,154 @@
+"""Batches: questions drawn together, how they were drawn, and how they are to be judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from domain.errors import InvalidValue
+from domain.vocabulary import Difficulty
+from domain.verdicts import RATING_NAMES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamplingPlan:
+    """What to draw: of every 1,000 questions so many, or so many in all; evenly over the tiers.
+
+    ``shares`` are the tiers' relative shares (equal by default). ``strata`` are further fields to
+    stratify by within a tier ("task", "category"). The same plan and seed draw the same questions on
+    every machine and for every order of rows.
+    """
+
+    seed: int
+    per_1000: int | None = 100
+    n: int | None = None
+    shares: dict[Difficulty, float] = field(
+        default_factory=lambda: {Difficulty.EASY: 1.0, Difficulty.MEDIUM: 1.0, Difficulty.HARD: 1.0}
+    )
+    strata: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if (self.per_1000 is None) == (self.n is None):
+            raise InvalidValue("n", "say either how many of every 1,000 or how many in all")
+        if self.per_1000 is not None and not 1 <= self.per_1000 <= 1000:
+            raise InvalidValue("per_1000", f"must be 1 to 1,000, not {self.per_1000}")
+        if self.n is not None and self.n < 1:
+            raise InvalidValue("n", f"must be 1 or more, not {self.n}")
+        if not set(self.strata) <= {"task", "category"}:
+            raise InvalidValue("strata", f"may be task and category, not {list(self.strata)}")
+        if any(not share >= 0 for share in self.shares.values()) or not sum(self.shares.values()) > 0:
+            raise InvalidValue("shares", "must be 0 or more, and one of them above 0")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stratum:
+    """One cell of a draw: its tier (None for questions without one), its further values, N and n."""
+
+    tier: Difficulty | None
+    further: tuple[str, ...] = ()
+    size: int
+    drawn: int
+
+    @property
+    def name(self) -> str:
+        """As it is shown and written to files: "hard", "no tier", "hard / location"."""
+        return " / ".join([self.tier or "no tier", *(value or "none" for value in self.further)])
+
+    @property
+    def inclusion_probability(self) -> float:
+        """n / N of the stratum; 0 where nothing is drawn."""
+        return self.drawn / self.size if self.size else 0.0
+
+
+class Mode(StrEnum):
+    """Whether the key is there from the start, or only after the reviewer's own answer."""
+
+    JUDGE = "judge"
+    ANSWER_FIRST = "answer first"
+
+
+class Parts(StrEnum):
+    """What of the form a batch asks for."""
+
+    ALL = "all"
+    IMAGE_ALIGNMENT = "image alignment"
+    KEY = "key"
+
+
+#: What each value of each rating means, 1 to 5, unless a batch says it otherwise.
+DEFAULT_ANCHORS: dict[str, tuple[str, str, str, str, str]] = {
+    "clinical_quality": (
+        "no clinical use, or misleading",
+        "of little use; a major fault",
+        "usable after correction",
+        "good; small faults only",
+        "as a careful radiologist would ask it",
+    ),
+    "explanation_clarity": (
+        "cannot be followed",
+        "hard to follow; gaps",
+        "can be followed with effort",
+        "clear; small gaps",
+        "clear and complete",
+    ),
+    "factual_correctness": (
+        "wrong in what matters",
+        "one serious mistake",
+        "right in the main; a mistake in detail",
+        "right; loosely put",
+        "right in every detail",
+    ),
+    "image_alignment": (
+        "not the image at hand",
+        "mostly not to be seen in the image",
+        "partly to be seen",
+        "to be seen; place or extent loosely put",
+        "exactly what the image shows",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchSettings:
+    """How a batch is judged; ``guideline`` is Markdown, ``anchors`` five texts for each rating."""
+
+    mode: Mode = Mode.JUDGE
+    parts: Parts = Parts.ALL
+    show_report: bool = False
+    guideline: str = ""
+    anchors: dict[str, tuple[str, str, str, str, str]] = field(default_factory=lambda: dict(DEFAULT_ANCHORS))
+
+    def __post_init__(self) -> None:
+        if set(self.anchors) != set(RATING_NAMES) or any(len(texts) != 5 for texts in self.anchors.values()):
+            raise InvalidValue("anchors", f"needs five texts for each of {', '.join(RATING_NAMES)}")
+
+
+class BatchState(StrEnum):
+    """A closed batch takes no further verdicts; it can be opened again."""
+
+    OPEN = "open"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Questions of one dataset that were drawn together, in one draw or several of the same plan."""
+
+    id: int
+    name: str
+    dataset_id: int
+    plan: SamplingPlan
+    settings: BatchSettings
+    state: BatchState
+    revision: int
+    created_at: datetime
+
+
+class AssignmentState(StrEnum):
+    """Where one person is with one question."""
+
+    OPEN = "open"
+    DONE = "done"
+    SKIPPED = "skipped"
+    WITHDRAWN = "withdrawn"

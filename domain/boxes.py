@@ -1,0 +1,138 @@
+"""Boxes on a radiograph, and the way from another pixel grid to the radiograph's own."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+from domain.errors import InvalidValue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """Axis-aligned region; ``x`` column, ``y`` row, in pixels of the stored matrix.
+
+    (0, 0) is the outer corner of the top-left pixel (DICOM PS3.3 C.18.6), so a box over the whole of a
+    matrix with R rows and C columns is (0, 0, C, R).
+    """
+
+    x_min: float
+    y_min: float
+    x_max: float
+    y_max: float
+
+    def __post_init__(self) -> None:
+        if not all(math.isfinite(value) for value in self.as_tuple()):
+            raise InvalidValue("box", f"has a corner that is no finite number: {list(self.as_tuple())}")
+        if not (self.x_min < self.x_max and self.y_min < self.y_max):
+            raise InvalidValue("box", f"is empty or turned round: {list(self.as_tuple())}")
+
+    def as_tuple(self) -> tuple[float, float, float, float]:
+        """The corners as (x_min, y_min, x_max, y_max)."""
+        return (self.x_min, self.y_min, self.x_max, self.y_max)
+
+    @property
+    def width(self) -> float:
+        """Pixels from the left to the right edge."""
+        return self.x_max - self.x_min
+
+    @property
+    def height(self) -> float:
+        """Pixels from the upper to the lower edge."""
+        return self.y_max - self.y_min
+
+    def lies_within(self, *, rows: int, columns: int) -> bool:
+        """Whether no part of the box is off a matrix of that size."""
+        return self.x_min >= 0 and self.y_min >= 0 and self.x_max <= columns and self.y_max <= rows
+
+    def clipped(self, *, rows: int, columns: int) -> Box:
+        """The part of the box on the matrix.
+
+        Raises:
+            InvalidValue: nothing of the box is on the matrix.
+        """
+        return Box(
+            x_min=max(0.0, self.x_min),
+            y_min=max(0.0, self.y_min),
+            x_max=min(float(columns), self.x_max),
+            y_max=min(float(rows), self.y_max),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledBox:
+    """A box, what it shows, and the radiograph (by its id within the exam) that it lies on."""
+
+    radiograph: str
+    label: str
+    box: Box
+
+    def __post_init__(self) -> None:
+        if not self.radiograph:
+            raise InvalidValue("boxes", "a box names no radiograph")
+
+
+class BoxFit(StrEnum):
+    """How the original image was brought onto the grid that a file's boxes are on."""
+
+    LETTERBOX = "letterbox"
+    STRETCH = "stretch"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoxGrid:
+    """A grid other than the stored matrix: ``width`` x ``height`` pixels, and how the image fills it.
+
+    GEMeX's is 224 x 224, letterboxed (Chest ImaGenome's resizing).
+    """
+
+    width: int
+    height: int
+    fit: BoxFit
+
+    def __post_init__(self) -> None:
+        if self.width < 1 or self.height < 1:
+            raise InvalidValue("box_grid", f"must be two positive numbers, not {self.width} x {self.height}")
+
+
+def from_grid(box: Box, *, grid: BoxGrid, rows: int, columns: int) -> Box:
+    """The same region in pixels of the stored matrix, clipped to it.
+
+    A letterbox keeps the aspect and centres the padding: with s = min(width / columns, height / rows),
+    x = (x_grid - (width - columns s) / 2) / s, and y likewise. Rounding to the grid puts edges up to one
+    grid pixel into the padding, hence the clipping.
+
+    Raises:
+        InvalidValue: the region lies in the padding only.
+    """
+    if grid.fit is BoxFit.STRETCH:
+        scale_x, scale_y = columns / grid.width, rows / grid.height
+        pad_x = pad_y = 0.0
+    else:
+        scale = min(grid.width / columns, grid.height / rows)
+        scale_x = scale_y = 1 / scale
+        pad_x, pad_y = (grid.width - columns * scale) / 2, (grid.height - rows * scale) / 2
+    mapped = Box(
+        x_min=(box.x_min - pad_x) * scale_x,
+        y_min=(box.y_min - pad_y) * scale_y,
+        x_max=(box.x_max - pad_x) * scale_x,
+        y_max=(box.y_max - pad_y) * scale_y,
+    )
+    return mapped.clipped(rows=rows, columns=columns)
+
+
+def to_grid(box: Box, *, grid: BoxGrid, rows: int, columns: int) -> Box:
+    """The inverse of :func:`from_grid` for a box that lies within the matrix."""
+    if grid.fit is BoxFit.STRETCH:
+        scale_x, scale_y = grid.width / columns, grid.height / rows
+        pad_x = pad_y = 0.0
+    else:
+        scale_x = scale_y = min(grid.width / columns, grid.height / rows)
+        pad_x, pad_y = (grid.width - columns * scale_x) / 2, (grid.height - rows * scale_y) / 2
+    return Box(
+        x_min=box.x_min * scale_x + pad_x,
+        y_min=box.y_min * scale_y + pad_y,
+        x_max=box.x_max * scale_x + pad_x,
+        y_max=box.y_max * scale_y + pad_y,
+    )

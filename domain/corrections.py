@@ -1,0 +1,77 @@
+"""Corrections: what an expert changed in a question, field by field."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from domain.boxes import LabelledBox
+from domain.questions import Answer, Question
+from domain.vocabulary import Difficulty, Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """New values of the fields that were wrong; ``None`` leaves a field as it is.
+
+    ``boxes`` is the whole new list (an empty one removes all). A new key goes with the new options, so
+    ``answer`` indexes the options as corrected.
+    """
+
+    stem: str | None = None
+    options: tuple[str, ...] | None = None
+    answer: Answer | None = None
+    explanation: str | None = None
+    task: Task | None = None
+    category: str | None = None
+    difficulty: Difficulty | None = None
+    boxes: tuple[LabelledBox, ...] | None = None
+
+    def is_empty(self) -> bool:
+        """Whether nothing is changed."""
+        return all(getattr(self, each.name) is None for each in fields(self))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One field of one question, before and after."""
+
+    field: str
+    before: Any
+    after: Any
+
+
+def corrected(question: Question, correction: Correction) -> Question:
+    """The question with the correction in it.
+
+    Raises:
+        InvalidValue: the corrected question could not stand (an answer that is no option, say).
+    """
+    new = {each.name: getattr(correction, each.name) for each in fields(correction)}
+    values: dict[str, Any] = {name: value for name, value in new.items() if value is not None}
+    if "options" in values or "answer" in values:
+        # Further right answers were stated for the old options or beside the old key.
+        values["also_right"] = ()
+    return replace(question, **values)
+
+
+def changes(question: Question, correction: Correction) -> tuple[Change, ...]:
+    """What the correction really changes, in the order of the fields; equal values are no change."""
+    after = corrected(question, correction)
+    names = [*(each.name for each in fields(correction)), "also_right"]
+    return tuple(
+        Change(field=name, before=getattr(question, name), after=getattr(after, name))
+        for name in names
+        if getattr(question, name) != getattr(after, name)
+    )
+
+
+def without_unchanged(question: Question, correction: Correction) -> Correction:
+    """The correction with values that equal the question's own taken out."""
+    kept = {
+        each.name: getattr(correction, each.name)
+        for each in fields(correction)
+        if getattr(correction, each.name) is not None
+        and getattr(correction, each.name) != getattr(question, each.name)
+    }
+    return Correction(**kept)

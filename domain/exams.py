@@ -1,0 +1,70 @@
+"""Exams and their radiographs, as a question refers to them and as a person may see them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from domain.errors import InvalidValue
+from domain.vocabulary import Sex, View
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Radiograph:
+    """One image of an exam: ``id`` within the exam, the file it came from, its view.
+
+    ``rows``, ``columns`` (pixels of the stored matrix) and ``sha256`` (of the original bytes, lower-case
+    hex) are there once the pixels are in the workspace; all three or none.
+    """
+
+    id: str
+    file: str
+    view: View = View.UNKNOWN
+    rows: int | None = None
+    columns: int | None = None
+    sha256: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.id:
+            raise InvalidValue("exam.radiographs.id", "is empty")
+        if not self.file:
+            raise InvalidValue("exam.radiographs.file", "is empty")
+        if len({self.rows is None, self.columns is None, self.sha256 is None}) > 1:
+            raise ValueError("rows, columns and sha256 come together")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exam:
+    """One imaging study of one patient: its radiographs, and what a radiologist is told beforehand.
+
+    ``patient`` is a pseudonym. ``age`` is as the file has it ("058Y", "61"). ``report`` gives the answer
+    away: it is never fetched for a person who may not see it.
+    """
+
+    id: str
+    radiographs: tuple[Radiograph, ...]
+    patient: str | None = None
+    indication: str | None = None
+    age: str | None = None
+    sex: Sex | None = None
+    report: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.id:
+            raise InvalidValue("exam.id", "is empty")
+        if not self.radiographs:
+            raise InvalidValue("exam.radiographs", "is empty; an exam has at least one radiograph")
+        ids = [radiograph.id for radiograph in self.radiographs]
+        if len(set(ids)) != len(ids):
+            raise InvalidValue("exam.radiographs.id", f"two radiographs of one exam share an id: {ids}")
+
+    def radiograph(self, radiograph_id: str) -> Radiograph:
+        """The radiograph of that id.
+
+        Raises:
+            InvalidValue: the exam has none of that id.
+        """
+        for radiograph in self.radiographs:
+            if radiograph.id == radiograph_id:
+                return radiograph
+        known = ", ".join(each.id for each in self.radiographs)
+        raise InvalidValue("radiograph", f"{radiograph_id!r} is not of this exam (it has {known})")

@@ -1,0 +1,90 @@
+"""People and what their roles let them do."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from domain.errors import InvalidValue, NotAllowed
+
+
+class Role(StrEnum):
+    """What a person is here for; one person may have several."""
+
+    ADMIN = "admin"
+    COORDINATOR = "coordinator"
+    REVIEWER = "reviewer"
+    READER = "reader"
+
+
+class Action(StrEnum):
+    """Everything that a role may or may not do; services and pages both ask :func:`require`."""
+
+    MANAGE_PEOPLE = "manage people"
+    IMPORT_QUESTIONS = "import questions"
+    SEE_CHECKS = "see checks"
+    DRAW_BATCH = "draw a batch"
+    ASSIGN = "assign questions"
+    SEE_PROGRESS = "see progress"
+    MAKE_RELEASE = "make a release"
+    JUDGE = "judge questions"
+
+
+ALLOWED: dict[Role, frozenset[Action]] = {
+    Role.ADMIN: frozenset({Action.MANAGE_PEOPLE}),
+    Role.COORDINATOR: frozenset(
+        {
+            Action.IMPORT_QUESTIONS,
+            Action.SEE_CHECKS,
+            Action.DRAW_BATCH,
+            Action.ASSIGN,
+            Action.SEE_PROGRESS,
+            Action.MAKE_RELEASE,
+        }
+    ),
+    Role.REVIEWER: frozenset({Action.JUDGE}),
+    Role.READER: frozenset(),
+}
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """Somebody with an account. ``name`` signs in; ``display_name`` is what others read."""
+
+    id: int
+    name: str
+    display_name: str
+    roles: frozenset[Role]
+    demo: bool = False
+    disabled_at: datetime | None = None
+
+    def may(self, action: Action) -> bool:
+        """Whether one of the person's roles covers the action and the account is not disabled."""
+        return self.disabled_at is None and any(action in ALLOWED[role] for role in self.roles)
+
+
+def require(person: Person, action: Action) -> None:
+    """Raise NotAllowed unless the person may do it."""
+    if not person.may(action):
+        roles = ", ".join(sorted(person.roles)) or "no role"
+        raise NotAllowed(
+            f"{person.display_name} ({roles}) may not {action}. Ask an admin for the role that does."
+        )
+
+
+def check_name(name: str) -> str:
+    """The sign-in name, in lower case.
+
+    Raises:
+        InvalidValue: not 1 to 64 of a-z, 0-9 and . _ @ + -, beginning with a letter or digit.
+    """
+    lowered = name.strip().lower()
+    if not _NAME.fullmatch(lowered):
+        raise InvalidValue(
+            "name", f"{name!r} must be 1 to 64 of a-z, 0-9 and . _ @ + -, first a letter or digit"
+        )
+    return lowered

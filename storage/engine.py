@@ -1,0 +1,62 @@
+"""Engines: how each database is opened so that no judgement is lost."""
+
+from __future__ import annotations
+
+import sqlite3
+from functools import lru_cache
+from pathlib import Path
+
+from sqlalchemy import Engine, event
+from sqlalchemy.engine import make_url
+from sqlmodel import create_engine
+
+from storage.workspace import current_workspace
+
+#: How long a writer waits for another one before "database is locked", in milliseconds.
+BUSY_TIMEOUT_MS = 30_000
+
+
+def make_engine(url: str) -> Engine:
+    """An engine on SQLite or PostgreSQL.
+
+    On SQLite: write-ahead log, synchronous=FULL (an acknowledged commit survives a power cut), foreign
+    keys on, and every transaction begun with BEGIN IMMEDIATE, since a plain BEGIN that reads first and
+    writes later fails with "database is locked" when another writer came between.
+    Use :func:`reading` connections (``execution_options(overread_read_only=True)``) for pure reads.
+    """
+    if make_url(url).get_backend_name() != "sqlite":
+        return create_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=20)
+    database = make_url(url).database
+    if database and database != ":memory:":
+        Path(database).parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(url, connect_args={"check_same_thread": False, "timeout": BUSY_TIMEOUT_MS / 1000})
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
+    # None hands transaction control to us: pysqlite would begin late, and deferred.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+    cursor.execute("PRAGMA journal_mode = WAL")
+    cursor.execute("PRAGMA synchronous = FULL")
+    cursor.execute("PRAGMA foreign_keys = ON")
+    cursor.close()
+
+
+def _begin(connection) -> None:  # type: ignore[no-untyped-def]  # SQLAlchemy passes its Connection
+    read_only = connection.get_execution_options().get("overread_read_only", False)
+    connection.exec_driver_sql("BEGIN DEFERRED" if read_only else "BEGIN IMMEDIATE")
+
+
+@lru_cache(maxsize=4)
+def engine_for(url: str) -> Engine:
+    """The one engine of this process for that URL."""
+    return make_engine(url)
+
+
+def current_engine() -> Engine:
+    """The engine of the workspace that the environment names."""
+    return engine_for(current_workspace().database_url)

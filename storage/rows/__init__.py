@@ -1,0 +1,45 @@
+"""The tables. Rows never leave storage: what goes in and out are domain objects."""
+
+from sqlmodel import SQLModel
+
+from storage.rows.batches import AssignmentRow, BatchQuestionRow, BatchRow, DrawRow, StratumRow
+from storage.rows.datasets import (
+    DatasetRow,
+    ExamRow,
+    ImageRow,
+    ImportRow,
+    ProblemRow,
+    QuestionRow,
+    RadiographRow,
+)
+from storage.rows.people import PersonRoleRow, PersonRow, SignInRow
+from storage.rows.releases import ReleaseRow
+from storage.rows.verdicts import DraftRow, LookRow, OwnAnswerRow, SkipRow, VerdictRow
+
+#: Every table of the project; the migrations are held against it.
+metadata = SQLModel.metadata
+
+__all__ = [
+    "AssignmentRow",
+    "BatchQuestionRow",
+    "BatchRow",
+    "DatasetRow",
+    "DraftRow",
+    "DrawRow",
+    "ExamRow",
+    "ImageRow",
+    "ImportRow",
+    "LookRow",
+    "OwnAnswerRow",
+    "PersonRoleRow",
+    "PersonRow",
+    "ProblemRow",
+    "QuestionRow",
+    "RadiographRow",
+    "ReleaseRow",
+    "SignInRow",
+    "SkipRow",
+    "StratumRow",
+    "VerdictRow",
+    "metadata",
+]

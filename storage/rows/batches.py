@@ -1,0 +1,95 @@
+"""Tables of batches: how they were drawn, what is in them, who judges what."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Column, ForeignKey, Index, UniqueConstraint
+from sqlmodel import Field, SQLModel
+
+from storage.types import BigKey, UtcDateTime
+
+
+class BatchRow(SQLModel, table=True):
+    """A batch; ``plan``, ``anchors`` are JSON. ``revision`` counts the changes of its settings, from 1."""
+
+    __tablename__ = "batch"
+
+    id: int | None = Field(default=None, primary_key=True)
+    name: str = Field(unique=True)
+    dataset_id: int = Field(foreign_key="dataset.id", index=True)
+    seed: int = Field(sa_type=BigKey)
+    plan: str
+    mode: str
+    parts: str
+    show_report: bool = False
+    guideline: str = ""
+    anchors: str
+    state: str
+    revision: int = 1
+    created_by: int | None = Field(default=None, foreign_key="person.id")
+    created_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class DrawRow(SQLModel, table=True):
+    """One draw of a batch: its frame was the questions with ids in (frame_after, frame_through]."""
+
+    __tablename__ = "draw"
+    __table_args__ = (UniqueConstraint("batch_id", "number"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    batch_id: int = Field(foreign_key="batch.id")
+    number: int
+    frame_after: int = Field(sa_type=BigKey)
+    frame_through: int = Field(sa_type=BigKey)
+    frame_size: int
+    drawn_by: int | None = Field(default=None, foreign_key="person.id")
+    drawn_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class StratumRow(SQLModel, table=True):
+    """One stratum of a draw: N, n. ``tier`` is "" for questions without one; ``further`` is JSON."""
+
+    __tablename__ = "stratum"
+
+    draw_id: int = Field(foreign_key="draw.id", primary_key=True)
+    tier: str = Field(primary_key=True)
+    further: str = Field(default="[]", primary_key=True)
+    size: int
+    drawn: int
+
+
+class BatchQuestionRow(SQLModel, table=True):
+    """A question of a batch; ``position`` puts the questions of one exam together."""
+
+    __tablename__ = "batch_question"
+
+    batch_id: int = Field(foreign_key="batch.id", primary_key=True)
+    question_id: int = Field(
+        sa_column=Column(BigKey, ForeignKey("question.id"), primary_key=True, autoincrement=False, index=True)
+    )
+    draw_id: int = Field(foreign_key="draw.id")
+    stratum: str
+    inclusion_probability: float
+    position: int
+
+
+class AssignmentRow(SQLModel, table=True):
+    """A question that a person is to judge. ``state`` follows the person's own verdicts and skips."""
+
+    __tablename__ = "assignment"
+    __table_args__ = (
+        # What the queue asks for: the first open question of this person in this batch.
+        Index("assignment_queue", "person_id", "batch_id", "state", "position"),
+        Index("assignment_batch_question", "batch_id", "question_id"),
+    )
+
+    batch_id: int = Field(foreign_key="batch.id", primary_key=True)
+    question_id: int = Field(
+        sa_column=Column(BigKey, ForeignKey("question.id"), primary_key=True, autoincrement=False)
+    )
+    person_id: int = Field(foreign_key="person.id", primary_key=True)
+    position: int
+    state: str
+    assigned_at: datetime = Field(sa_type=UtcDateTime)
+    changed_at: datetime = Field(sa_type=UtcDateTime)

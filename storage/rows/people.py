@@ -1,0 +1,45 @@
+"""Tables of people, their roles and their sign-ins."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlmodel import Field, SQLModel
+
+from storage.types import UtcDateTime
+
+
+class PersonRow(SQLModel, table=True):
+    """An account. ``password_hash`` is argon2's, None for people who come by OIDC only."""
+
+    __tablename__ = "person"
+
+    id: int | None = Field(default=None, primary_key=True)
+    name: str = Field(unique=True)
+    display_name: str
+    password_hash: str | None = None
+    oidc_subject: str | None = Field(default=None, unique=True)
+    demo: bool = False
+    created_at: datetime = Field(sa_type=UtcDateTime)
+    disabled_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+
+
+class PersonRoleRow(SQLModel, table=True):
+    """A role of a person."""
+
+    __tablename__ = "person_role"
+
+    person_id: int = Field(foreign_key="person.id", primary_key=True)
+    role: str = Field(primary_key=True)
+
+
+class SignInRow(SQLModel, table=True):
+    """One signed-in browser. Only the SHA-256 of its cookie's token is kept."""
+
+    __tablename__ = "sign_in"
+
+    token_sha256: str = Field(primary_key=True)
+    person_id: int = Field(foreign_key="person.id", index=True)
+    signed_in_at: datetime = Field(sa_type=UtcDateTime)
+    last_seen_at: datetime = Field(sa_type=UtcDateTime)
+    revoked_at: datetime | None = Field(default=None, sa_type=UtcDateTime)

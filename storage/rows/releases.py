@@ -1,0 +1,27 @@
+"""Table of the releases that were made."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import UniqueConstraint
+from sqlmodel import Field, SQLModel
+
+from storage.types import UtcDateTime
+
+
+class ReleaseRow(SQLModel, table=True):
+    """A release: which, from which batches, how many items, the SHA-256 of its manifest."""
+
+    __tablename__ = "release"
+    __table_args__ = (UniqueConstraint("dataset_id", "name"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    dataset_id: int = Field(foreign_key="dataset.id")
+    name: str
+    rule: str
+    items: int
+    manifest_sha256: str
+    folder: str
+    made_by: int | None = Field(default=None, foreign_key="person.id")
+    made_at: datetime = Field(sa_type=UtcDateTime)

@@ -1,0 +1,100 @@
+"""Tables of what reviewers say: verdicts, own answers and skips (append-only), drafts, looking times."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Column, ForeignKey, Index
+from sqlmodel import Field, SQLModel
+
+from storage.types import BigKey, UtcDateTime
+
+
+def _question_key() -> Column[int]:
+    return Column(BigKey, ForeignKey("question.id"), primary_key=True, autoincrement=False)
+
+
+class VerdictRow(SQLModel, table=True):
+    """A verdict; append-only by trigger. ``opinion`` is the whole as JSON, the columns are for counting."""
+
+    __tablename__ = "verdict"
+    __table_args__ = (Index("verdict_question", "question_id"),)
+
+    batch_id: int = Field(foreign_key="batch.id", primary_key=True)
+    question_id: int = Field(sa_column=_question_key())
+    person_id: int = Field(foreign_key="person.id", primary_key=True)
+    revision: int = Field(primary_key=True)
+    decision: str
+    clinical_quality: int | None = None
+    explanation_clarity: int | None = None
+    factual_correctness: int | None = None
+    image_alignment: int | None = None
+    domain_specific: bool | None = None
+    cognitive_depth: bool | None = None
+    image_centric: bool | None = None
+    clinically_relevant: bool | None = None
+    difficulty: str | None = None
+    errors: str = "[]"
+    correction: str = "{}"
+    clinical_reasoning: str = ""
+    comment: str = ""
+    why: str = ""
+    seconds: float
+    seconds_looking: float
+    seconds_away: float
+    given_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class OwnAnswerRow(SQLModel, table=True):
+    """The reviewer's own answer, before the key was fetched; append-only by trigger, one a question."""
+
+    __tablename__ = "own_answer"
+
+    batch_id: int = Field(foreign_key="batch.id", primary_key=True)
+    question_id: int = Field(sa_column=_question_key())
+    person_id: int = Field(foreign_key="person.id", primary_key=True)
+    answer: str | None = None
+    confidence: int
+    committed_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class SkipRow(SQLModel, table=True):
+    """A question put aside, with the reason; append-only by trigger. ``number`` counts from 1."""
+
+    __tablename__ = "skip"
+
+    batch_id: int = Field(foreign_key="batch.id", primary_key=True)
+    question_id: int = Field(sa_column=_question_key())
+    person_id: int = Field(foreign_key="person.id", primary_key=True)
+    number: int = Field(primary_key=True)
+    reason: str
+    skipped_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class DraftRow(SQLModel, table=True):
+    """What a person has typed, ticked and drawn but not yet saved; ``body`` is JSON."""
+
+    __tablename__ = "draft"
+
+    batch_id: int = Field(foreign_key="batch.id", primary_key=True)
+    question_id: int = Field(sa_column=_question_key())
+    person_id: int = Field(foreign_key="person.id", primary_key=True)
+    part: str = Field(primary_key=True)
+    revision: int = 1
+    body: str
+    changed_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class LookRow(SQLModel, table=True):
+    """Time on a question so far, as the browser counted it; only ever grows."""
+
+    __tablename__ = "look"
+
+    batch_id: int = Field(foreign_key="batch.id", primary_key=True)
+    question_id: int = Field(sa_column=_question_key())
+    person_id: int = Field(foreign_key="person.id", primary_key=True)
+    seconds: float = 0.0
+    seconds_looking: float = 0.0
+    seconds_away: float = 0.0
+    first_opened_at: datetime = Field(sa_type=UtcDateTime)
+    changed_at: datetime = Field(sa_type=UtcDateTime)

@@ -1,0 +1,33 @@
+"""Column types that SQLite and PostgreSQL agree on."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, DateTime, Integer
+from sqlalchemy.types import TypeDecorator
+
+#: 64 bits on PostgreSQL; on SQLite INTEGER, which is 64 bits and, as a primary key, the row id.
+BigKey = BigInteger().with_variant(Integer(), "sqlite")
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """An aware datetime, kept in UTC; SQLite forgets zones, so they are put back on the way out."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Any) -> datetime | None:
+        """To UTC; a naive datetime is a programmer's mistake."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a datetime without a zone")
+        return value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Any) -> datetime | None:
+        """With its zone again."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)

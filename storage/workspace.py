@@ -1,0 +1,57 @@
+"""Where a workspace lives: its folder, its database."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+_DEFAULT_HOME = Path(__file__).resolve().parent.parent / "workspace"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """One installation's data: ``home`` holds the images, and the database unless its URL says otherwise."""
+
+    home: Path
+    database_url: str
+
+    @property
+    def images(self) -> Path:
+        """Folder of the original image files, each under its SHA-256."""
+        return self.home / "images"
+
+    @property
+    def cache(self) -> Path:
+        """Folder of what can be made again."""
+        return self.home / "cache"
+
+    @property
+    def releases(self) -> Path:
+        """Folder that releases made in the browser are written to."""
+        return self.home / "releases"
+
+    @property
+    def refusals(self) -> Path:
+        """Folder of the lists of refused records, one file an import."""
+        return self.home / "refusals"
+
+    @property
+    def uploads(self) -> Path:
+        """Folder of files that are on their way in."""
+        return self.home / "uploads"
+
+
+def current_workspace() -> Workspace:
+    """The workspace that the environment names: ``OVERREAD_HOME``, ``OVERREAD_DATABASE_URL``."""
+    home = Path(os.environ.get("OVERREAD_HOME") or _DEFAULT_HOME).expanduser().resolve()
+    url = os.environ.get("OVERREAD_DATABASE_URL") or f"sqlite:///{home / 'overread.sqlite'}"
+    return Workspace(home=home, database_url=driver_url(url))
+
+
+def driver_url(url: str) -> str:
+    """The URL with the driver that the project ships: psycopg 3 for PostgreSQL."""
+    for prefix in ("postgresql://", "postgres://"):
+        if url.startswith(prefix):
+            return "postgresql+psycopg://" + url.removeprefix(prefix)
+    return url

@@ -1,0 +1,68 @@
+"""The tables on both databases: migrations match the models, judgements can't be changed."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import psycopg
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import Engine, inspect
+
+from storage.append_only import APPEND_ONLY
+from storage.rows import metadata
+from storage.schema import downgrade, is_current, upgrade
+
+
+def test_the_migrations_make_exactly_the_tables_of_the_models(engine: Engine) -> None:
+    """A column that is in a model but in no migration would be missing on every real database."""
+    with engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+
+
+def test_down_to_nothing_and_up_again(engine: Engine) -> None:
+    """Each migration undoes what it did."""
+    downgrade(engine, "base")
+    assert set(inspect(engine).get_table_names()) <= {"alembic_version"}
+    assert not is_current(engine)
+    upgrade(engine)
+    assert is_current(engine)
+
+
+@pytest.mark.parametrize("table", APPEND_ONLY)
+@pytest.mark.parametrize("statement", ["UPDATE {0} SET person_id = 2", "DELETE FROM {0}"])
+def test_the_database_refuses_to_change_a_judgement(engine: Engine, table: str, statement: str) -> None:
+    """Append-only is held by the database, not by good manners."""
+    when = "'2026-01-02 03:04:05+00:00'"
+    values = {
+        "verdict": f"(1, 1, 1, 1, 'accept', '[]', '{{}}', '', '', '', 1, 1, 0, {when})",
+        "own_answer": f"(1, 1, 1, 3, {when})",
+        "skip": f"(1, 1, 1, 1, 'burned-in answer', {when})",
+    }[table]
+    columns = {
+        "verdict": "(batch_id, question_id, person_id, revision, decision, errors, correction, "
+        "clinical_reasoning, comment, why, seconds, seconds_looking, seconds_away, given_at)",
+        "own_answer": "(batch_id, question_id, person_id, confidence, committed_at)",
+        "skip": "(batch_id, question_id, person_id, number, reason, skipped_at)",
+    }[table]
+    sqlite = engine.dialect.name == "sqlite"
+    connection = engine.raw_connection()
+    cursor = connection.cursor()
+    # The row stands alone here: no batch, question or person is needed for what is tested.
+    cursor.execute("PRAGMA foreign_keys = OFF" if sqlite else "SET session_replication_role = replica")
+    cursor.execute(f"INSERT INTO {table} {columns} VALUES {values}")
+    cursor.execute("PRAGMA foreign_keys = ON" if sqlite else "SET session_replication_role = origin")
+    with pytest.raises((sqlite3.IntegrityError, psycopg.Error), match=f"{table} is append-only"):
+        cursor.execute(statement.format(table))
+    connection.close()
+
+
+def test_sqlite_is_opened_so_that_an_acknowledged_commit_survives(sqlite_engine: Engine) -> None:
+    """WAL, synchronous=FULL (2), foreign keys on, and a writer waits for another."""
+    with sqlite_engine.connect() as connection:
+        found = [
+            connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+        ]
+    assert found == ["wal", 2, 1, 30_000]
