@@ -7,8 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 
 from domain.errors import InvalidValue
-from domain.vocabulary import Difficulty
 from domain.verdicts import RATING_NAMES
+from domain.vocabulary import Difficulty
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import sqlite3
 from functools import lru_cache
 from pathlib import Path
 
-from sqlalchemy import Engine, event
+from sqlalchemy import Connection, Engine, event
 from sqlalchemy.engine import make_url
 from sqlmodel import create_engine
 
@@ -22,7 +22,7 @@ def make_engine(url: str) -> Engine:
     On SQLite: write-ahead log, synchronous=FULL (an acknowledged commit survives a power cut), foreign
     keys on, and every transaction begun with BEGIN IMMEDIATE, since a plain BEGIN that reads first and
     writes later fails with "database is locked" when another writer came between.
-    Use :func:`reading` connections (``execution_options(overread_read_only=True)``) for pure reads.
+    A connection with ``execution_options(overread_read_only=True)`` reads only and makes no writer wait.
     """
     if make_url(url).get_backend_name() != "sqlite":
         return create_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=20)
@@ -46,7 +46,7 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     cursor.close()
 
 
-def _begin(connection) -> None:  # type: ignore[no-untyped-def]  # SQLAlchemy passes its Connection
+def _begin(connection: Connection) -> None:
     read_only = connection.get_execution_options().get("overread_read_only", False)
     connection.exec_driver_sql("BEGIN DEFERRED" if read_only else "BEGIN IMMEDIATE")
 

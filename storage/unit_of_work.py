@@ -35,7 +35,6 @@ def unit_of_work(engine: Engine | None = None) -> Iterator[Session]:
 @contextmanager
 def reading(engine: Engine | None = None) -> Iterator[Session]:
     """A session for reading only: it sees one state of the database and makes no writer wait."""
-    with (engine or current_engine()).connect() as connection:
-        connection = connection.execution_options(overread_read_only=True)
-        with Session(connection, expire_on_commit=False) as session:
-            yield session
+    read_only = (engine or current_engine()).execution_options(overread_read_only=True)
+    with Session(read_only, expire_on_commit=False) as session:
+        yield session

@@ -11,7 +11,10 @@ from storage.types import BigKey, UtcDateTime
 
 
 class DatasetRow(SQLModel, table=True):
-    """A named collection of questions. ``minimum_explanation`` is a setting of the format check, in characters."""
+    """A named collection of questions.
+
+    ``minimum_explanation`` is a setting of the format check, in characters.
+    """
 
     __tablename__ = "dataset"
 

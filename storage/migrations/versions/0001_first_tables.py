@@ -7,7 +7,6 @@ from alembic import op
 
 from storage.append_only import create_triggers, drop_triggers
 
-
 revision = "0001"
 down_revision = None
 branch_labels = None

@@ -1,0 +1,79 @@
+"""Reading exams. The report is a column that is selected only when it is asked for."""
+
+from __future__ import annotations
+
+from sqlalchemy import select
+from sqlmodel import Session
+
+from domain.errors import NotFound
+from domain.exams import Exam, Radiograph
+from domain.vocabulary import Sex, View
+from storage.rows import ExamRow, ImageRow, QuestionRow, RadiographRow
+
+
+def exam_number(db: Session, *, question_id: int) -> int:
+    """The number of the exam that a question is about.
+
+    Raises:
+        NotFound: no question has that number.
+    """
+    found = db.execute(select(QuestionRow.exam_id).where(QuestionRow.id == question_id)).scalar_one_or_none()
+    if found is None:
+        raise NotFound(f"There is no question number {question_id}.")
+    return int(found)
+
+
+def load_exam(db: Session, *, exam_id: int, with_report: bool = False) -> Exam:
+    """The exam and its radiographs in the order of the file; ``report`` is None unless asked for.
+
+    Raises:
+        NotFound: no exam has that number.
+    """
+    row = db.execute(
+        select(ExamRow.key, ExamRow.patient, ExamRow.indication, ExamRow.age, ExamRow.sex).where(
+            ExamRow.id == exam_id
+        )
+    ).one_or_none()
+    if row is None:
+        raise NotFound(f"There is no exam number {exam_id}.")
+    return Exam(
+        id=row.key,
+        patient=row.patient,
+        indication=row.indication,
+        age=row.age,
+        sex=Sex(row.sex) if row.sex else None,
+        report=load_report(db, exam_id=exam_id) if with_report else None,
+        radiographs=_radiographs(db, exam_id),
+    )
+
+
+def load_report(db: Session, *, exam_id: int) -> str | None:
+    """The report's text, None where the file had none."""
+    return db.execute(select(ExamRow.report).where(ExamRow.id == exam_id)).scalar_one_or_none()
+
+
+def _radiographs(db: Session, exam_id: int) -> tuple[Radiograph, ...]:
+    statement = (
+        select(
+            RadiographRow.key,
+            RadiographRow.file,
+            RadiographRow.view,
+            RadiographRow.image_sha256,
+            ImageRow.rows,
+            ImageRow.columns,
+        )
+        .outerjoin(ImageRow, ImageRow.sha256 == RadiographRow.image_sha256)
+        .where(RadiographRow.exam_id == exam_id)
+        .order_by(RadiographRow.position)
+    )
+    return tuple(
+        Radiograph(
+            id=row.key,
+            file=row.file,
+            view=View(row.view),
+            rows=row.rows,
+            columns=row.columns,
+            sha256=row.image_sha256,
+        )
+        for row in db.execute(statement)
+    )
