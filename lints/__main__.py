@@ -1,0 +1,28 @@
+"""``python -m lints [ROOT]``: print every offence; exit 0 without one, 1 with."""
+
+import sys
+from pathlib import Path
+
+from lints import modules, screens, services
+from lints.source import Offence, sources
+
+RULES = (*screens.RULES, *services.RULES, *modules.RULES)
+
+
+def offences(root: Path) -> list[Offence]:
+    """Every offence under ``root``, by path and line."""
+    return sorted(offence for source in sources(root) for rule in RULES for offence in rule(source))
+
+
+def main(arguments: list[str]) -> int:
+    root = Path(arguments[0]) if arguments else Path(__file__).resolve().parent.parent
+    found = offences(root)
+    for offence in found:
+        print(offence)
+    if not found:
+        print("own lints: nothing found")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,53 @@
+"""Rules for every file: its length, its name, and the reason that each lint exception must carry."""
+
+import re
+from collections.abc import Iterator
+
+from lints.source import Offence, Source
+
+LONGEST = 300
+# A migration is the record of one step and is never edited afterwards, so it stays in one piece.
+MIGRATIONS = "storage/migrations/versions/"
+VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "models"}
+# Wanted: the rule, then a dash or a further hash, then the reason in words.
+_SWITCHES_OFF = re.compile(r"#\s*(noqa|type:\s*ignore|pragma:\s*no cover)")
+_WITH_REASON = re.compile(
+    r"#\s*(noqa:\s*[A-Z0-9, ]+|type:\s*ignore\[[\w, -]+\]|pragma:\s*no cover)\s*(-|–|#)\s*\S.{7,}"
+)
+
+
+def too_long(source: Source) -> Iterator[Offence]:
+    lines = source.text.count("\n")
+    if lines > LONGEST and not source.path.startswith(MIGRATIONS):
+        yield Offence(
+            path=source.path,
+            line=LONGEST + 1,
+            rule="too-long",
+            text=f"{lines} lines, at most {LONGEST}: split it by noun",
+        )
+
+
+def vague_name(source: Source) -> Iterator[Offence]:
+    """Names that say nothing of what is inside gather what belongs elsewhere."""
+    for part in source.path.removesuffix(".py").split("/"):
+        if part in VAGUE:
+            yield Offence(
+                path=source.path,
+                line=1,
+                rule="vague-name",
+                text=f"'{part}' says nothing of what is inside; name the noun",
+            )
+
+
+def exception_without_reason(source: Source) -> Iterator[Offence]:
+    for line, comment in source.comments.items():
+        if _SWITCHES_OFF.search(comment) and not _WITH_REASON.search(comment):
+            yield Offence(
+                path=source.path,
+                line=line,
+                rule="exception-without-reason",
+                text="say which rule and why: # noqa: RULE - reason",
+            )
+
+
+RULES = (too_long, vague_name, exception_without_reason)

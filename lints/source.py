@@ -1,0 +1,63 @@
+"""A file of the project as the rules see it, and the exceptions that it may ask for."""
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+_LEFT_OUT = {"workspace", "node_modules", "build", "dist"}
+_ALLOWANCE = re.compile(r"#\s*allow ([a-z-]+): (.{8,})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Offence:
+    """One place that breaks one rule; ``text`` says what to do instead."""
+
+    path: str
+    line: int
+    rule: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.rule}: {self.text}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """One Python file: ``path`` is relative to the project, with forward slashes."""
+
+    path: str
+    text: str
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.text, filename=self.path)
+
+    @cached_property
+    def comments(self) -> dict[int, str]:
+        """Each line's comment, by line number from 1."""
+        tokens = tokenize.generate_tokens(io.StringIO(self.text).readline)
+        return {token.start[0]: token.string for token in tokens if token.type == tokenize.COMMENT}
+
+    @property
+    def room(self) -> str:
+        """The folder at the top, or the file itself where it stands at the top (``cli.py``)."""
+        return self.path.split("/", 1)[0]
+
+    def allows(self, rule: str, node: ast.expr | ast.stmt) -> bool:
+        """Whether a line of ``node`` carries ``# allow RULE: reason``; without a reason it does not count."""
+        last = node.end_lineno or node.lineno
+        found = (_ALLOWANCE.search(self.comments.get(line, "")) for line in range(node.lineno, last + 1))
+        return any(match is not None and match[1] == rule for match in found)
+
+
+def sources(root: Path) -> Iterator[Source]:
+    """Every Python file under ``root`` in order of path; hidden folders and the workspace left out."""
+    for path in sorted(root.rglob("*.py")):
+        parts = path.relative_to(root).parts
+        if not any(part.startswith(".") or part in _LEFT_OUT for part in parts):
+            yield Source(path="/".join(parts), text=path.read_text(encoding="utf-8"))

@@ -1,0 +1,84 @@
+"""Each own lint finds an offence that is planted, and leaves the right way alone."""
+
+import pytest
+
+from lints.__main__ import RULES, main
+from lints.source import Source
+
+
+def rules_broken(path: str, text: str) -> list[str]:
+    source = Source(path=path, text=text)
+    return [offence.rule for rule in RULES for offence in rule(source)]
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "text"),
+    [
+        ("fixed-widget-key", "pages/review.py", 'st.radio("Key", options, key="key")\n'),
+        ("fixed-widget-key", "ui/parts.py", 'st.sidebar.text_area("Stem", key=f"stem")\n'),
+        ("fixed-widget-key", "viewer/plain.py", 'st_canvas(key="canvas")\n'),
+        ("unsafe-html", "pages/review.py", "st.markdown(text, unsafe_allow_html=True)\n"),
+        ("download-button", "pages/release.py", 'st.download_button("Gold", data)\n'),
+        ("streamlit-outside-screens", "review/queue.py", "import streamlit as st\n"),
+        ("streamlit-outside-screens", "cli.py", "from streamlit.testing.v1 import AppTest\n"),
+        ("page-opens-storage", "pages/import.py", "from storage.engine import unit_of_work\n"),
+        ("page-opens-storage", "pages/import.py", "from sqlmodel import Session\n"),
+        ("reads-the-clock", "review/service.py", "moment = datetime.now(UTC)\n"),
+        ("reads-the-clock", "storage/people.py", "moment = time.time()\n"),
+        ("draws-by-chance", "sampling/draw.py", "import random\n"),
+        ("draws-by-chance", "accounts/service.py", "from secrets import token_urlsafe\n"),
+        ("draws-by-chance", "measures/agreement.py", "rng = np.random.default_rng()\n"),
+        ("draws-by-chance", "intake/service.py", "identifier = uuid.uuid4()\n"),
+        ("too-long", "review/queue.py", "x = 1\n" * 301),
+        ("vague-name", "review/utils.py", "x = 1\n"),
+        ("vague-name", "common/dates.py", "x = 1\n"),
+        ("exception-without-reason", "review/queue.py", "x = 1  # noqa\n"),
+        ("exception-without-reason", "review/queue.py", "x = 1  # noqa: E501\n"),
+        ("exception-without-reason", "review/queue.py", "x = 1  # type: ignore[assignment]\n"),
+    ],
+)
+def test_a_planted_offence_is_found(rule, path, text):
+    assert rules_broken(path, text) == [rule]
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("pages/review.py", 'st.radio("Key", options, key=f"key-{question.id}", index=None)\n'),
+        ("pages/review.py", 'st.button("Next", key="next")\n'),
+        (
+            "pages/check.py",
+            'st.pills("Check", checks, key="check")  # allow fixed-widget-key: filters the whole page\n',
+        ),
+        ("viewer/plain.py", "import streamlit as st\n"),
+        ("tests/pages/test_review.py", "from streamlit.testing.v1 import AppTest\n"),
+        ("ui/clock.py", "moment = datetime.now(UTC)\n"),
+        ("measures/agreement.py", "rng = np.random.default_rng(seed)\n"),
+        ("review/queue.py", "x = 1\n" * 300),
+        ("review/queue.py", "x = 1  # noqa: E501 - the address is one word\n"),
+        ("review/queue.py", "x = 1  # type: ignore[assignment]  # SQLModel says column, means value\n"),
+    ],
+)
+def test_the_right_way_is_left_alone(path, text):
+    assert rules_broken(path, text) == []
+
+
+def test_an_allowance_without_a_reason_does_not_count():
+    text = 'st.pills("Check", checks, key="check")  # allow fixed-widget-key:\n'
+    assert rules_broken("pages/check.py", text) == ["fixed-widget-key"]
+
+
+def test_the_command_prints_file_line_and_rule_and_fails(tmp_path, capsys):
+    page = tmp_path / "pages" / "review.py"
+    page.parent.mkdir()
+    page.write_text('\nst.download_button("Gold", data)\n', encoding="utf-8")
+    assert main([str(tmp_path)]) == 1
+    assert capsys.readouterr().out.startswith("pages/review.py:2: download-button: ")
+
+
+def test_the_command_leaves_the_workspace_and_hidden_folders_alone(tmp_path, capsys):
+    for folder in ("workspace", ".venv"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "utils.py").write_text("x = 1  # noqa\n", encoding="utf-8")
+    assert main([str(tmp_path)]) == 0
+    assert capsys.readouterr().out == "own lints: nothing found\n"
