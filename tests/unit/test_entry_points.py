@@ -1,0 +1,75 @@
+"""The two entries lead to services, and to nothing behind them."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+STAGES = {"accounts", "intake", "quality", "release", "review", "sampling"}
+# The edge opens the one transaction and asks where the workspace is; the rest of storage is the services'.
+DOORS = {"storage.unit_of_work", "storage.workspace", "storage.schema"}
+
+
+def imported(text: str) -> Iterator[str]:
+    """Each module that is imported anywhere in a file; ``from review import service`` is review.service."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            whole = node.module in STAGES | {"storage"}
+            yield from (f"{node.module}.{alias.name}" if whole else node.module for alias in node.names)
+
+
+def past_the_service(text: str) -> list[str]:
+    """What a file imports from behind the services."""
+    found = set()
+    for module in imported(text):
+        room, _, rest = module.partition(".")
+        if room in {"sqlmodel", "sqlalchemy"} or (room == "storage" and module not in DOORS):
+            found.add(module)
+        if room in STAGES and rest.split(".")[0] != "service":
+            found.add(module)
+    return sorted(found)
+
+
+@pytest.mark.parametrize("entry", ["app.py", "cli.py"])
+def test_an_entry_imports_nothing_from_behind_the_services(entry):
+    assert past_the_service((ROOT / entry).read_text(encoding="utf-8")) == []
+
+
+def test_the_command_line_does_not_know_streamlit():
+    modules = set(imported((ROOT / "cli.py").read_text(encoding="utf-8")))
+    assert not {
+        module for module in modules if module.split(".")[0] in {"streamlit", "ui", "pages", "viewer"}
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from sqlmodel import Session",
+        "import sqlalchemy.orm",
+        "from storage import questions",
+        "from storage.rows.people import PersonRow",
+        "from review.queue import next_question",
+        "from review import queue",
+        "def later():\n    from sampling.draw import draw",
+    ],
+)
+def test_a_planted_import_is_found(text):
+    assert len(past_the_service(text)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from storage.unit_of_work import unit_of_work",
+        "from review import service",
+        "from review.service import give_verdict",
+        "from domain.errors import DomainError",
+    ],
+)
+def test_the_way_through_the_service_is_open(text):
+    assert past_the_service(text) == []
