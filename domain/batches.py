@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -15,17 +16,15 @@ from domain.vocabulary import Difficulty
 class SamplingPlan:
     """What to draw: of every 1,000 questions so many, or so many in all; evenly over the tiers.
 
-    ``shares`` are the tiers' relative shares (equal by default). ``strata`` are further fields to
-    stratify by within a tier ("task", "category"). The same plan and seed draw the same questions on
-    every machine and for every order of rows.
+    ``shares`` are the tiers' relative shares; ``None`` is the tier of the questions without one, and a tier
+    that is not named has share 1. ``strata`` are further fields to stratify by within a tier ("task",
+    "category"). The same plan and seed draw the same questions on every machine and for every order of rows.
     """
 
     seed: int
     per_1000: int | None = 100
     n: int | None = None
-    shares: dict[Difficulty, float] = field(
-        default_factory=lambda: {Difficulty.EASY: 1.0, Difficulty.MEDIUM: 1.0, Difficulty.HARD: 1.0}
-    )
+    shares: dict[Difficulty | None, float] = field(default_factory=dict)
     strata: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -35,10 +34,18 @@ class SamplingPlan:
             raise InvalidValue("per_1000", f"must be 1 to 1,000, not {self.per_1000}")
         if self.n is not None and self.n < 1:
             raise InvalidValue("n", f"must be 1 or more, not {self.n}")
-        if not set(self.strata) <= {"task", "category"}:
-            raise InvalidValue("strata", f"may be task and category, not {list(self.strata)}")
-        if any(not share >= 0 for share in self.shares.values()) or not sum(self.shares.values()) > 0:
-            raise InvalidValue("shares", "must be 0 or more, and one of them above 0")
+        if not -(2**63) <= self.seed < 2**63:
+            raise InvalidValue("seed", f"must be an integer of 64 bits, not {self.seed}")
+        if not set(self.strata) <= {"task", "category"} or len(set(self.strata)) != len(self.strata):
+            raise InvalidValue("strata", f"may be task and category, each once, not {list(self.strata)}")
+        if any(not (math.isfinite(share) and share >= 0) for share in self.shares.values()):
+            raise InvalidValue("shares", "must be finite numbers, 0 or more")
+        if not any(self.share(tier) > 0 for tier in (*Difficulty, None)):
+            raise InvalidValue("shares", "one of them must be above 0")
+
+    def share(self, tier: Difficulty | None) -> float:
+        """The relative share of that tier; ``None`` for the questions without one."""
+        return self.shares.get(tier, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

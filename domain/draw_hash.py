@@ -1,0 +1,14 @@
+"""The hash by which questions are drawn: of the question's id alone, so it is the same everywhere."""
+
+from __future__ import annotations
+
+import hashlib
+
+
+def draw_hash(key: str) -> int:
+    """A signed 64-bit hash of a question's id: BLAKE2b, 8 bytes, big-endian, of its UTF-8 text.
+
+    It is stored with the question when it comes in. A draw mixes it with its seed and takes the lowest,
+    so neither the order of the rows nor the machine has a say.
+    """
+    return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest(), "big", signed=True)
