@@ -1,4 +1,4 @@
-"""The two entries lead to services, and to nothing behind them."""
+"""The two entries, and the commands that one of them assembles, lead to services and nothing behind them."""
 
 import ast
 from collections.abc import Iterator
@@ -34,16 +34,18 @@ def past_the_service(text: str) -> list[str]:
     return sorted(found)
 
 
-@pytest.mark.parametrize("entry", ["app.py", "cli.py"])
+COMMANDS = ["cli.py", *sorted(f"commands/{path.name}" for path in (ROOT / "commands").glob("*.py"))]
+
+
+@pytest.mark.parametrize("entry", ["app.py", *COMMANDS])
 def test_an_entry_imports_nothing_from_behind_the_services(entry):
     assert past_the_service((ROOT / entry).read_text(encoding="utf-8")) == []
 
 
-def test_the_command_line_does_not_know_streamlit():
-    modules = set(imported((ROOT / "cli.py").read_text(encoding="utf-8")))
-    assert not {
-        module for module in modules if module.split(".")[0] in {"streamlit", "ui", "pages", "viewer"}
-    }
+@pytest.mark.parametrize("entry", COMMANDS)
+def test_the_command_line_knows_no_screen(entry):
+    rooms = {module.split(".")[0] for module in imported((ROOT / entry).read_text(encoding="utf-8"))}
+    assert rooms & {"streamlit", "ui", "pages", "viewer"} == set()
 
 
 @pytest.mark.parametrize(

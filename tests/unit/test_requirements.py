@@ -1,0 +1,83 @@
+"""What is pinned is what is imported, and every pin is explained."""
+
+import ast
+import re
+import sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = (
+    "accounts", "commands", "demo", "domain", "imaging", "intake", "measures", "pages", "quality", "release",
+    "review", "sampling", "storage", "ui", "viewer",
+)  # fmt: skip
+# Needed at run time though no file of ours imports them.
+PLUG_INS = {
+    "authlib": "st.login imports it when a provider is configured",
+    "httpx": "Authlib's client",
+    "psycopg": "SQLAlchemy imports it for postgresql+psycopg://",
+    "pyjpegls": "pydicom finds it for JPEG-LS",
+    "pylibjpeg": "pydicom finds it for JPEG 2000",
+    "pylibjpeg-openjpeg": "pylibjpeg finds it",
+    "python-gdcm": "pydicom finds it for lossless JPEG",
+    "python-multipart": "starlette imports it to read a form",
+}
+
+
+def pins(name: str) -> dict[str, str]:
+    """Distribution (lower case, dashes) to version, of the lines that pin."""
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    found = (re.fullmatch(r"([A-Za-z0-9_.-]+)(?:\[\w+\])?==(\S+)", line) for line in lines)
+    return {match[1].lower().replace("_", "-"): match[2] for match in found if match}
+
+
+def imported_distributions() -> set[str]:
+    """The distributions that the app's own files import."""
+    files = [ROOT / "app.py", ROOT / "cli.py"]
+    files += [path for room in ROOMS for path in (ROOT / room).rglob("*.py")]
+    modules = set()
+    for path in files:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                modules |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                modules.add(node.module.split(".")[0])
+    modules -= set(sys.stdlib_module_names) | set(ROOMS) | {"app", "cli"}
+    known = packages_distributions()
+    return {known[module][0].lower().replace("_", "-") for module in modules if module in known} | {
+        f"{module} (not installed)" for module in modules if module not in known
+    }
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+def test_every_line_pins_one_version(name):
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    packages = [line for line in lines if line and not line.startswith(("#", "-"))]
+    assert len(packages) == len(pins(name))
+
+
+def test_what_the_app_imports_is_pinned():
+    assert imported_distributions() - set(pins("requirements.txt")) == set()
+
+
+def test_what_is_pinned_is_imported_or_a_plug_in():
+    assert set(pins("requirements.txt")) - imported_distributions() - set(PLUG_INS) == set()
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+def test_the_constraints_hold_the_same_versions(name):
+    constraints = pins("constraints.txt")
+    assert {package: constraints.get(package) for package in pins(name)} == pins(name)
+
+
+def test_every_pin_has_its_reason_written_down():
+    page = (ROOT / "docs" / "decisions" / "009-dependencies.md").read_text(encoding="utf-8").lower()
+    cells = {
+        word.strip()
+        for line in page.splitlines()
+        if line.startswith("| ")
+        for word in re.split(r"[|,]", line)
+    }
+    assert (set(pins("requirements.txt")) | set(pins("requirements-dev.txt"))) - cells == set()
