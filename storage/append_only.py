@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 #: Tables that are only ever added to.
-APPEND_ONLY = ("verdict", "own_answer", "skip")
+APPEND_ONLY = ("verdict", "own_answer", "skip", "report_opening")
 
 
 def create_triggers(connection: Connection) -> None:

@@ -14,7 +14,7 @@ from storage.rows.datasets import (
 )
 from storage.rows.people import PersonRoleRow, PersonRow, SignInRow
 from storage.rows.releases import ReleaseRow
-from storage.rows.verdicts import DraftRow, LookRow, OwnAnswerRow, SkipRow, VerdictRow
+from storage.rows.verdicts import DraftRow, LookRow, OwnAnswerRow, ReportOpeningRow, SkipRow, VerdictRow
 
 #: Every table of the project; the migrations are held against it.
 metadata = SQLModel.metadata
@@ -37,6 +37,7 @@ __all__ = [
     "QuestionRow",
     "RadiographRow",
     "ReleaseRow",
+    "ReportOpeningRow",
     "SignInRow",
     "SkipRow",
     "StratumRow",

@@ -29,6 +29,8 @@ class BatchRow(SQLModel, table=True):
     revision: int = 1
     created_by: int | None = Field(default=None, foreign_key="person.id")
     created_at: datetime = Field(sa_type=UtcDateTime)
+    changed_by: int | None = Field(default=None, foreign_key="person.id")
+    changed_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
 
 
 class DrawRow(SQLModel, table=True):

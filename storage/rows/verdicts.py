@@ -18,7 +18,11 @@ class VerdictRow(SQLModel, table=True):
     """A verdict; append-only by trigger. ``opinion`` is the whole as JSON, the columns are for counting."""
 
     __tablename__ = "verdict"
-    __table_args__ = (Index("verdict_question", "question_id"),)
+    __table_args__ = (
+        Index("verdict_question", "question_id"),
+        # A person's last verdict in a batch, and the pace of the latest ones.
+        Index("verdict_person", "batch_id", "person_id", "given_at"),
+    )
 
     batch_id: int = Field(foreign_key="batch.id", primary_key=True)
     question_id: int = Field(sa_column=_question_key())
@@ -69,6 +73,18 @@ class SkipRow(SQLModel, table=True):
     number: int = Field(primary_key=True)
     reason: str
     skipped_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class ReportOpeningRow(SQLModel, table=True):
+    """When a person opened the report, and the image alignment rated before; append-only by trigger."""
+
+    __tablename__ = "report_opening"
+
+    batch_id: int = Field(foreign_key="batch.id", primary_key=True)
+    question_id: int = Field(sa_column=_question_key())
+    person_id: int = Field(foreign_key="person.id", primary_key=True)
+    image_alignment: int
+    opened_at: datetime = Field(sa_type=UtcDateTime)
 
 
 class DraftRow(SQLModel, table=True):

@@ -39,12 +39,14 @@ def test_the_database_refuses_to_change_a_judgement(engine: Engine, table: str, 
         "verdict": f"(1, 1, 1, 1, 'accept', '[]', '{{}}', '', '', '', 1, 1, 0, {when})",
         "own_answer": f"(1, 1, 1, 3, {when})",
         "skip": f"(1, 1, 1, 1, 'burned-in answer', {when})",
+        "report_opening": f"(1, 1, 1, 4, {when})",
     }[table]
     columns = {
         "verdict": "(batch_id, question_id, person_id, revision, decision, errors, correction, "
         "clinical_reasoning, comment, why, seconds, seconds_looking, seconds_away, given_at)",
         "own_answer": "(batch_id, question_id, person_id, confidence, committed_at)",
         "skip": "(batch_id, question_id, person_id, number, reason, skipped_at)",
+        "report_opening": "(batch_id, question_id, person_id, image_alignment, opened_at)",
     }[table]
     sqlite = engine.dialect.name == "sqlite"
     connection = engine.raw_connection()

@@ -65,6 +65,12 @@ def upgrade() -> None:
         sa.Column("revision", sa.Integer(), nullable=False),
         sa.Column("created_by", sa.Integer(), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("changed_by", sa.Integer(), nullable=True),
+        sa.Column("changed_at", sa.DateTime(timezone=True), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["changed_by"],
+            ["person.id"],
+        ),
         sa.ForeignKeyConstraint(
             ["created_by"],
             ["person.id"],
@@ -411,6 +417,32 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("batch_id", "question_id", "person_id"),
     )
     op.create_table(
+        "report_opening",
+        sa.Column("batch_id", sa.Integer(), nullable=False),
+        sa.Column(
+            "question_id",
+            sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
+            autoincrement=False,
+            nullable=False,
+        ),
+        sa.Column("person_id", sa.Integer(), nullable=False),
+        sa.Column("image_alignment", sa.Integer(), nullable=False),
+        sa.Column("opened_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["batch_id"],
+            ["batch.id"],
+        ),
+        sa.ForeignKeyConstraint(
+            ["person_id"],
+            ["person.id"],
+        ),
+        sa.ForeignKeyConstraint(
+            ["question_id"],
+            ["question.id"],
+        ),
+        sa.PrimaryKeyConstraint("batch_id", "question_id", "person_id"),
+    )
+    op.create_table(
         "problem",
         sa.Column(
             "question_id",
@@ -520,6 +552,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("batch_id", "question_id", "person_id", "revision"),
     )
     with op.batch_alter_table("verdict", schema=None) as batch_op:
+        batch_op.create_index("verdict_person", ["batch_id", "person_id", "given_at"], unique=False)
         batch_op.create_index("verdict_question", ["question_id"], unique=False)
 
     create_triggers(op.get_bind())
@@ -530,6 +563,7 @@ def downgrade() -> None:
     drop_triggers(op.get_bind())
     with op.batch_alter_table("verdict", schema=None) as batch_op:
         batch_op.drop_index("verdict_question")
+        batch_op.drop_index("verdict_person")
 
     op.drop_table("verdict")
     op.drop_table("stratum")
@@ -538,6 +572,7 @@ def downgrade() -> None:
         batch_op.drop_index("problem_dataset_check")
 
     op.drop_table("problem")
+    op.drop_table("report_opening")
     op.drop_table("own_answer")
     op.drop_table("look")
     op.drop_table("draft")
