@@ -1,0 +1,130 @@
+"""The findings a phantom can show, and the words for where they are.
+
+Region names are those of the GEMeX visual regions (right lower lung zone, cardiac silhouette, ...), so that
+questions written about a phantom use the same words as the published question sets.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class FindingKind(StrEnum):
+    """What can be put into a phantom."""
+
+    NODULE = "nodule"
+    EFFUSION = "pleural effusion"
+    CARDIOMEGALY = "cardiomegaly"
+    PNEUMOTHORAX = "pneumothorax"
+    CONSOLIDATION = "consolidation"
+    ENDOTRACHEAL_TUBE = "endotracheal tube"
+    CENTRAL_VENOUS_CATHETER = "central venous catheter"
+    NASOGASTRIC_TUBE = "nasogastric tube"
+    PACEMAKER = "pacemaker"
+
+
+class Side(StrEnum):
+    """The patient's side; a patient's right is the left half of a frontal image."""
+
+    RIGHT = "right"
+    LEFT = "left"
+    MIDLINE = "midline"
+
+    @property
+    def sign(self) -> float:
+        """-1 for right, +1 for left, 0 for midline: the direction along the patient's X axis (to the left)."""
+        return {Side.RIGHT: -1.0, Side.LEFT: 1.0, Side.MIDLINE: 0.0}[self]
+
+
+class Zone(StrEnum):
+    """Third of the lung by height, or the structure a finding belongs to."""
+
+    UPPER = "upper lung zone"
+    MID = "mid lung zone"
+    LOWER = "lower lung zone"
+    HEMIDIAPHRAGM = "hemidiaphragm"
+    HEART = "cardiac silhouette"
+    TRACHEA = "trachea"
+    MEDIASTINUM = "mediastinum"
+    SVC = "svc"
+
+
+LUNG_ZONES = (Zone.UPPER, Zone.MID, Zone.LOWER)
+DEVICES = frozenset(
+    {
+        FindingKind.ENDOTRACHEAL_TUBE,
+        FindingKind.CENTRAL_VENOUS_CATHETER,
+        FindingKind.NASOGASTRIC_TUBE,
+        FindingKind.PACEMAKER,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a kind of finding may be: the allowed sides and zones, the first of each being the default."""
+
+    sides: tuple[Side, ...]
+    zones: tuple[Zone, ...]
+
+
+_BOTH = (Side.RIGHT, Side.LEFT)
+
+CATALOGUE: dict[FindingKind, Place] = {
+    FindingKind.NODULE: Place(sides=_BOTH, zones=LUNG_ZONES),
+    FindingKind.EFFUSION: Place(sides=_BOTH, zones=(Zone.LOWER,)),
+    FindingKind.CARDIOMEGALY: Place(sides=(Side.MIDLINE,), zones=(Zone.HEART,)),
+    FindingKind.PNEUMOTHORAX: Place(sides=_BOTH, zones=(Zone.UPPER,)),
+    FindingKind.CONSOLIDATION: Place(sides=_BOTH, zones=(Zone.LOWER, Zone.MID, Zone.UPPER)),
+    FindingKind.ENDOTRACHEAL_TUBE: Place(sides=(Side.MIDLINE,), zones=(Zone.TRACHEA,)),
+    FindingKind.CENTRAL_VENOUS_CATHETER: Place(sides=(Side.RIGHT,), zones=(Zone.SVC,)),
+    FindingKind.NASOGASTRIC_TUBE: Place(sides=(Side.MIDLINE,), zones=(Zone.MEDIASTINUM,)),
+    FindingKind.PACEMAKER: Place(sides=(Side.LEFT,), zones=(Zone.UPPER,)),
+}
+
+
+def region_name(side: Side, zone: Zone) -> str:
+    """The region in GEMeX words: ``right lower lung zone``, ``left hemidiaphragm``, ``cardiac silhouette``."""
+    if zone in LUNG_ZONES or zone is Zone.HEMIDIAPHRAGM:
+        return f"{side} {zone}"
+    return str(zone)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingSpec:
+    """One finding that is to be put into a phantom.
+
+    Attributes:
+        kind: what it is.
+        side: the patient's side; None takes the catalogue's first.
+        zone: lung zone or structure; None takes the catalogue's first.
+        size_mm: nodule diameter; effusion height above the costophrenic angle; pneumothorax gap at the apex;
+            consolidation diameter. None takes a size from the seed. Devices and cardiomegaly ignore it.
+        conspicuity: 0 (barely visible at the default window) to 1 (seen at first glance).
+    """
+
+    kind: FindingKind
+    side: Side | None = None
+    zone: Zone | None = None
+    size_mm: float | None = None
+    conspicuity: float = 0.7
+
+    def __post_init__(self) -> None:
+        place = CATALOGUE[self.kind]
+        if self.side is not None and self.side not in place.sides:
+            raise ValueError(f"{self.kind} cannot be on side {self.side}; allowed: {', '.join(place.sides)}")
+        if self.zone is not None and self.zone not in place.zones:
+            raise ValueError(f"{self.kind} cannot be in {self.zone}; allowed: {', '.join(place.zones)}")
+        if not 0.0 <= self.conspicuity <= 1.0:
+            raise ValueError(f"conspicuity must lie in 0..1, not {self.conspicuity}")
+        if self.size_mm is not None and not self.size_mm > 0:
+            raise ValueError(f"size_mm must be positive, not {self.size_mm}")
+
+    @property
+    def placed_side(self) -> Side:
+        """The side asked for, or the catalogue's first."""
+        return self.side if self.side is not None else CATALOGUE[self.kind].sides[0]
+
+    @property
+    def placed_zone(self) -> Zone:
+        """The zone asked for, or the catalogue's first."""
+        return self.zone if self.zone is not None else CATALOGUE[self.kind].zones[0]

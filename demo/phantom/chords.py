@@ -1,0 +1,125 @@
+"""Path lengths of the beam through simple solids."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from demo.phantom.frame import Field, Frame, Points
+
+
+def superellipse_chord(t: Field, half_length: Field | float, power: float = 2.4) -> Field:
+    """Chord of |a|^n + |b|^n <= 1 along b at a = ``t``, b scaled to ``half_length``; 0 outside."""
+    inside = np.clip(1 - np.abs(t) ** power, 0, None)
+    return (2 * half_length * inside ** (1 / power)).astype(np.float32)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ellipsoid:
+    """A solid ellipsoid: ``centre`` (3,) and ``axes`` (3, 3), whose columns are the semi-axes, in patient mm."""
+
+    centre: Points
+    axes: Points
+
+    def chord(self, frame: Frame, u: Field, v: Field) -> Field:
+        """Path length at the projected points (u, v)."""
+        inverse = np.linalg.inv(self.axes)
+        start = inverse @ self.centre
+        across, down, along = (
+            inverse @ frame.across,
+            inverse @ np.array([0.0, 1.0, 0.0]),
+            inverse @ frame.beam,
+        )
+        a = float(along @ along)
+        b: Field = np.zeros(np.broadcast_shapes(u.shape, v.shape), np.float32)
+        c: Field = np.full_like(b, -1)
+        for axis in range(3):
+            w = (u * np.float32(across[axis]) - np.float32(start[axis])) + v * np.float32(down[axis])
+            b += w * np.float32(along[axis])
+            c += w * w
+        return (2 / a * np.sqrt(np.clip(b * b - np.float32(a) * c, 0, None))).astype(np.float32)
+
+    def extent(self, direction: Points) -> tuple[float, float]:
+        """Lowest and highest coordinate of the solid along a unit vector."""
+        middle = float(self.centre @ direction)
+        reach = float(np.linalg.norm(self.axes.T @ direction))
+        return middle - reach, middle + reach
+
+    def holds(self, points: Points) -> NDArray[np.bool_]:
+        """Which of the points (n, 3) lie inside."""
+        return np.linalg.norm((points - self.centre) @ np.linalg.inv(self.axes).T, axis=-1) < 1
+
+
+def ellipsoid(
+    centre: tuple[float, float, float], semi: tuple[float, float, float], tilt: float = 0.0
+) -> Ellipsoid:
+    """An ellipsoid with semi-axes along X, Y, Z, turned by ``tilt`` radians in the X-Y plane (X towards Y)."""
+    turn = np.array([[np.cos(tilt), -np.sin(tilt), 0], [np.sin(tilt), np.cos(tilt), 0], [0, 0, 1]])
+    return Ellipsoid(centre=np.array(centre, dtype=float), axes=turn @ np.diag(semi))
+
+
+def rounded(values: Field, softness: float) -> Field:
+    """A soft positive part: 0 for negative values, without a corner within ``softness`` of 0."""
+    return (
+        (0.5 * (values + np.sqrt(values * values + softness * softness)) - softness / 2)
+        .clip(0)
+        .astype(np.float32)
+    )
+
+
+def fractal(
+    random: np.random.Generator, shape: tuple[int, int], *, coarsest: int, octaves: int, fall: float
+) -> Field:
+    """Smooth noise of mean 0 and standard deviation 1; ``coarsest`` is the largest grain in pixels.
+
+    Each octave has grains of half the size and ``fall`` times the strength of the one before.
+    """
+    total: Field = np.zeros(shape, np.float32)
+    grain, strength = float(coarsest), 1.0
+    for _ in range(octaves):
+        small = random.standard_normal((int(shape[0] / grain) + 4, int(shape[1] / grain) + 4)).astype(
+            np.float32
+        )
+        rows = np.arange(shape[0], dtype=np.float32) / grain + 1
+        columns = np.arange(shape[1], dtype=np.float32) / grain + 1
+        part = _cubic(small, rows, 0)
+        total += np.float32(strength) * _cubic(part, columns, 1)
+        grain, strength = max(grain / 2, 1.0), strength * fall
+    deviation = float(total.std())
+    return ((total - total.mean()) / max(deviation, 1e-6)).astype(np.float32)
+
+
+def _cubic(field: Field, at: Field, axis: int) -> Field:
+    """Uniform cubic B-spline along one axis, at fractional indices: separable, hence cheap."""
+    low = np.floor(at).astype(np.int64)
+    t = (at - low).astype(np.float32)
+    weights = (
+        (1 - t) ** 3 / 6,
+        (3 * t**3 - 6 * t**2 + 4) / 6,
+        (-3 * t**3 + 3 * t**2 + 3 * t + 1) / 6,
+        t**3 / 6,
+    )
+    shape = (-1, 1) if axis == 0 else (1, -1)
+    return sum(  # type: ignore[return-value]  # sum() starts from the integer 0
+        np.take(field, low + offset - 1, axis=axis) * weight.reshape(shape)
+        for offset, weight in enumerate(weights)
+    )
+
+
+def smooth(field: Field, sigma: float) -> Field:
+    """Gaussian blur, ``sigma`` in pixels of the field; wide ones are done on a smaller copy."""
+    factor = max(1, int(sigma / 4))
+    if factor == 1:
+        return ndimage.gaussian_filter(field, sigma, mode="nearest", truncate=3)
+    rows, columns = field.shape
+    pad = ((0, -rows % factor), (0, -columns % factor))
+    padded = np.pad(field, pad, mode="edge")
+    small = padded.reshape(padded.shape[0] // factor, factor, -1, factor).mean(axis=(1, 3))
+    small = ndimage.gaussian_filter(small, sigma / factor, mode="nearest", truncate=3)
+    from PIL import Image
+
+    large = Image.fromarray(np.ascontiguousarray(small, dtype=np.float32)).resize(
+        (padded.shape[1], padded.shape[0]), Image.Resampling.BILINEAR
+    )
+    return np.asarray(large, dtype=np.float32)[:rows, :columns]

@@ -1,0 +1,85 @@
+"""What a rendered phantom consists of."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demo.phantom.catalogue import FindingSpec
+from demo.phantom.frame import View
+from domain.boxes import Box
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhantomImage:
+    """One radiograph of the exam.
+
+    Attributes:
+        pixels: presentation values, shape (rows, columns), uint16, 0..4095; high is bright (MONOCHROME2).
+        spacing: mm between pixel centres at the detector, the same both ways.
+    """
+
+    view: View
+    pixels: NDArray[np.uint16]
+    spacing: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhantomFinding:
+    """A finding that was put in, and where it can be seen.
+
+    Attributes:
+        spec: what was asked for.
+        region: GEMeX region name, "right lower lung zone" say.
+        size_mm: the size that was used; for cardiomegaly the heart's width, for devices their length.
+        boxes: by view; a view in which it does not show has none.
+    """
+
+    spec: FindingSpec
+    region: str
+    size_mm: float
+    boxes: dict[View, Box]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhantomRegion:
+    """An anatomical region by its GEMeX name, with its box in each view that shows it."""
+
+    name: str
+    boxes: dict[View, Box]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhantomExam:
+    """One exam: a frontal and a lateral radiograph of a patient who does not exist.
+
+    Attributes:
+        sex: "M" or "F".
+        age: years.
+        ctr: cardiothoracic ratio, greatest heart width over greatest inner thoracic width.
+        thorax: u_min and u_max (x pixels) of the widest inner thoracic width in the frontal view.
+    """
+
+    seed: int
+    sex: str
+    age: int
+    images: tuple[PhantomImage, ...]
+    findings: tuple[PhantomFinding, ...]
+    regions: tuple[PhantomRegion, ...]
+    ctr: float
+    thorax: tuple[float, float]
+
+    def image(self, view: View) -> PhantomImage:
+        """The radiograph of that view."""
+        return next(image for image in self.images if image.view is view)
+
+    def region(self, name: str) -> PhantomRegion:
+        """The region of that name.
+
+        Raises:
+            KeyError: the phantom knows no region of that name.
+        """
+        for region in self.regions:
+            if region.name == name:
+                return region
+        raise KeyError(name)

@@ -1,0 +1,60 @@
+"""From path lengths to the values of a presentation image: Beer-Lambert, scatter, noise, processing.
+
+The coefficients are those of water, lung and cortical bone near 65 keV, the mean of a chest exposure at 120 kV.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from demo.phantom.chords import smooth
+from demo.phantom.frame import Field
+
+SOFT = 0.0195  # per mm
+LUNG = 0.0050
+BONE = 0.0330  # cortical bone in excess of the soft tissue that it displaces
+METAL = 0.45
+BITS = 12
+TOP = (1 << BITS) - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Technique:
+    """How the exposure is made and shown.
+
+    Attributes:
+        dose: relative number of quanta; noise goes with its inverse square root.
+        latitude: contrast of the presentation, 1 average.
+        middle: line integral that is shown as mid-grey.
+        span: line integral on either side of it that still has contrast.
+        scatter: scattered quanta relative to the mean of the primary image nearby.
+        detail: gain of structures smaller than about 2 cm in the processing.
+    """
+
+    dose: float
+    latitude: float
+    middle: float = 2.6
+    span: float = 1.15
+    scatter: float = 0.30
+    detail: float = 1.15
+
+
+def expose(attenuation: Field, spacing: float, technique: Technique, random: np.random.Generator) -> Field:
+    """Noisy line integral that the detector would report (0 air, about 3.5 abdomen), same shape."""
+    primary = np.exp(-np.clip(attenuation, 0, 9))
+    # air outside the body would flood the scatter; a real detector is collimated and gridded there
+    scattered = technique.scatter * smooth(np.minimum(primary, 0.22), 28 / spacing) + np.float32(0.0022)
+    signal = primary + scattered
+    quanta = np.float32(9000 * technique.dose * (spacing / 0.34) ** 2) * signal
+    noisy = signal * (1 + random.standard_normal(signal.shape, dtype=np.float32) / np.sqrt(quanta))
+    # the scintillator spreads light over about a pixel
+    spread = smooth(noisy, 0.17 / spacing)
+    return -np.log(np.clip(spread, 1e-4, None)).astype(np.float32)
+
+
+def present(line: Field, spacing: float, technique: Technique) -> Field:
+    """Presentation values 0..4095 (float): broad densities compressed, detail kept, an S-shaped curve at the ends."""
+    broad = smooth(np.clip(line, technique.middle - 1.7, technique.middle + 1.9), 14 / spacing)
+    value = (0.8 * (broad - technique.middle) + technique.detail * (line - broad)) * technique.latitude
+    curve = 1 / (1 + np.exp(-2.0 * value / technique.span))
+    return (curve * TOP).astype(np.float32)

@@ -1,0 +1,130 @@
+"""Nodules and consolidations: denser tissue in the place of lung."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from demo.phantom.catalogue import FindingSpec, Side, Zone
+from demo.phantom.chords import Ellipsoid, ellipsoid, fractal
+from demo.phantom.frame import Field, Frame, Points
+from demo.phantom.habitus import Habitus
+from demo.phantom.heart import Heart
+from demo.phantom.thorax import Cage, Dome
+from demo.phantom.tubes import Tubes
+from demo.phantom.vessels import draw_branches, grow, hilum, scatter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nodule:
+    """A slightly lobulated ball; ``strength`` is its density between lung (0) and soft tissue (1)."""
+
+    body: tuple[Ellipsoid, ...]
+    strength: float
+
+    def extent(self, frame: Frame) -> tuple[float, float, float, float]:
+        """u_min, v_min, u_max, v_max in mm."""
+        across = [part.extent(frame.across) for part in self.body]
+        down = [part.extent(np.array([0.0, 1.0, 0.0])) for part in self.body]
+        return (
+            min(a for a, _ in across),
+            min(a for a, _ in down),
+            max(b for _, b in across),
+            max(b for _, b in down),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consolidation:
+    """Airspace opacity with fuzzy edges; ``bronchi`` are the air-filled branches that stay visible in it."""
+
+    centre: Points
+    semi: Points
+    strength: float
+    bronchi: Tubes
+
+    def mask(self, frame: Frame, u: Field, v: Field, pitch: float, random: np.random.Generator) -> Field:
+        """Share of the lesion's depth that is filled at each point, 0 to 1."""
+        half = np.abs(frame.across) @ self.semi
+        du = (u - np.float32(self.centre @ frame.across)) / np.float32(half)
+        dv = (v - np.float32(self.centre[1])) / np.float32(self.semi[1])
+        shape = np.broadcast_shapes(u.shape, v.shape)
+        ragged = fractal(random, shape, coarsest=max(4, int(26 / pitch)), octaves=4, fall=0.62)
+        distance = 1.0 - np.hypot(du, dv) + 0.17 * ragged
+        patchy = fractal(random, shape, coarsest=max(3, int(9 / pitch)), octaves=3, fall=0.7)
+        core = np.clip((distance + 0.12) / 0.62, 0, 1)
+        core = core * core * (3 - 2 * core)
+        return (core * np.clip(0.86 + 0.16 * patchy, 0.3, 1.1)).astype(np.float32)
+
+    def depth(self, frame: Frame) -> float:
+        """Thickness along the beam, mm."""
+        return float(2 * np.abs(frame.beam) @ self.semi)
+
+
+def zone_heights(habitus: Habitus, side: Side) -> dict[Zone, tuple[float, float]]:
+    """Upper and lower edge (y in mm) of the three lung zones: thirds from the apex to just below the dome's top."""
+    bottom = (habitus.right_dome_y if side is Side.RIGHT else habitus.left_dome_y) + 6
+    third = (bottom - habitus.apex) / 3
+    edges = [habitus.apex + third * i for i in range(4)]
+    return {zone: (edges[i], edges[i + 1]) for i, zone in enumerate((Zone.UPPER, Zone.MID, Zone.LOWER))}
+
+
+def place_in_zone(
+    cage: Cage, dome: Dome, heart: Heart, random: np.random.Generator, *, zone: Zone, margin: float
+) -> Points:
+    """A point (3,) in that zone of the lung, ``margin`` mm off its edges, clear of heart and hilum in both views."""
+    habitus = cage.habitus
+    low, high = zone_heights(habitus, dome.side)[zone]
+    edge = min(margin, (high - low) / 3)
+    best = np.array([dome.side.sign * 0.6 * habitus.half_width, (low + high) / 2, -10.0])
+    points = scatter(cage, dome, heart, random, 600, keep_off=0.88)
+    x, y = np.abs(points[:, 0]), points[:, 1]
+    inner = 30 + margin + np.where(y > habitus.carina + 40, 14 if dome.side is Side.RIGHT else 44, 0)
+    outer = cage.half_width(y) - margin - 7
+    if zone is Zone.UPPER:
+        low += 14  # the very apex is crowded by clavicle and first rib
+    ok = (y > low + edge) & (y < high - edge) & (x > inner) & (x < outer)
+    ok &= y < dome.top + dome.a * (points[:, 0] - dome.x0) ** 2 - margin
+    chosen = points[ok]
+    return chosen[0] if len(chosen) else best
+
+
+def draw_nodule(
+    spec: FindingSpec, cage: Cage, dome: Dome, heart: Heart, random: np.random.Generator
+) -> tuple[Nodule, float]:
+    """A nodule in its zone, and its diameter in mm (9 for the subtle, 24 for the plain)."""
+    size = (
+        spec.size_mm
+        if spec.size_mm is not None
+        else (9 + 14 * spec.conspicuity) * float(random.uniform(0.9, 1.1))
+    )
+    where = place_in_zone(cage, dome, heart, random, zone=spec.placed_zone, margin=size / 2 + 3)
+    radius = size / 2
+    shapes = [ellipsoid(tuple(where), (radius * 0.92, radius * 0.90, radius * 0.92))]
+    for _ in range(3):
+        way = random.normal(size=3)
+        way *= 0.36 * radius / np.linalg.norm(way)
+        bump = radius * 0.64
+        shapes.append(ellipsoid(tuple(where + way), (bump, bump, bump)))
+    return Nodule(body=tuple(shapes), strength=0.55 + 0.75 * spec.conspicuity), size
+
+
+def draw_consolidation(
+    spec: FindingSpec, cage: Cage, dome: Dome, heart: Heart, random: np.random.Generator
+) -> tuple[Consolidation, float]:
+    """An opacity in its zone, and its diameter in mm."""
+    size = (
+        spec.size_mm
+        if spec.size_mm is not None
+        else (48 + 26 * spec.conspicuity) * float(random.uniform(0.9, 1.1))
+    )
+    where = place_in_zone(cage, dome, heart, random, zone=spec.placed_zone, margin=size / 3.2)
+    semi = np.array([0.54, 0.46, 0.50]) * size
+    root = hilum(cage.habitus, dome.side)
+    inside = where + random.normal(0, 0.34, (26, 3)) * semi
+    tree = grow(root, np.concatenate([np.linspace(root, where, 5)[1:], inside]), thrift=0.5)
+    branches = draw_branches(tree)
+    radii = np.clip(0.9 * branches.radii, 0.8, 1.7)
+    bronchi = Tubes(points=branches.points, weights=branches.weights, radii=radii)
+    return Consolidation(
+        centre=where, semi=semi, strength=0.28 + 0.62 * spec.conspicuity, bronchi=bronchi
+    ), size

@@ -1,0 +1,150 @@
+"""A scene seen along one beam: the attenuation of all its parts, exposed and brought to 12 bits."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demo.phantom.airways import AIRWAY_CLASSES, draw_airways, draw_bubbles
+from demo.phantom.chords import fractal, rounded
+from demo.phantom.devices import DEVICE_CLASSES
+from demo.phantom.exposure import BONE, LUNG, SOFT, TOP, Technique, expose, present
+from demo.phantom.frame import Field, Frame, View
+from demo.phantom.girdle import GIRDLE_CLASSES, draw_clavicles, draw_scapulae, in_view
+from demo.phantom.habitus import stream
+from demo.phantom.lungs import LungPaths, between_lungs, lung_paths
+from demo.phantom.marker import marker_attenuation
+from demo.phantom.ribs import RIB_CLASSES, costal_cartilage, draw_ribs, draw_sternum
+from demo.phantom.scene import SIDES, Scene
+from demo.phantom.soft_tissue import body_chord
+from demo.phantom.spine import vertebral_path
+from demo.phantom.tubes import Tubes, project_tubes
+from demo.phantom.vessels import TRUNK_CLASSES, VESSEL_CLASSES, draw_vessels, split_by_radius
+
+COARSE_MM, FINE_MM = 0.68, 0.30
+
+
+def project(scene: Scene, frame: Frame) -> NDArray[np.uint16]:
+    """Presentation values of one radiograph, shape (rows, columns), 0..4095, high is bright."""
+    random = stream(scene.habitus.seed, 20 if frame.view is View.PA else 21)
+    coarse, fine = frame.step(COARSE_MM), frame.step(FINE_MM)
+    middle = between_lungs(scene, frame, coarse)
+    paths = lung_paths(scene, frame, coarse, middle)
+    broad, aerated = _soft_parts(scene, frame, coarse, paths, random)
+    broad += _bones(scene, frame, coarse)
+    thin = _vessels(scene, frame, coarse, fine, aerated, broad)
+    line = frame.enlarge(broad, coarse) + thin
+    line += _devices(scene, frame, fine)
+    line += marker_attenuation(frame, stream(scene.habitus.seed, 22))
+    technique = _technique(scene, frame)
+    seen = expose(line, frame.spacing, technique, random)
+    values = present(seen, frame.spacing, technique)
+    return np.clip(np.rint(values), 0, TOP).astype(np.uint16)
+
+
+def _technique(scene: Scene, frame: Frame) -> Technique:
+    """The lateral view goes through more tissue: more dose, and a wider range to show."""
+    habitus = scene.habitus
+    if frame.view is View.PA:
+        return Technique(dose=habitus.exposure, latitude=habitus.latitude)
+    return Technique(dose=2 * habitus.exposure, latitude=habitus.latitude, middle=3.2, span=1.45)
+
+
+def _soft_parts(
+    scene: Scene, frame: Frame, step: int, paths: LungPaths, random: np.random.Generator
+) -> tuple[Field, Field]:
+    """Attenuation of soft tissue, lung and air on the coarse grid; and the share of the cavity that is aerated."""
+    u, v = frame.axes(step)
+    pitch = frame.spacing * step
+    habitus = scene.habitus
+    body = body_chord(habitus, scene.cage, frame, u, v)
+    body = np.maximum(body, np.where(paths.cavity > 1, paths.cavity + 44, 0))
+    lung = paths.lung
+    aerated = lung / np.maximum(paths.cavity, 1.0)
+    bronchi = np.zeros_like(lung)
+    for number, lesion in enumerate(scene.consolidations):
+        mask = lesion.mask(frame, u, v, pitch, stream(habitus.seed, 80 + number))
+        filled = np.minimum(lesion.strength * mask * lesion.depth(frame), 0.93 * lung)
+        lung = lung - filled
+        aerated = aerated * (1 - mask * min(lesion.strength * 1.2, 1.0))
+        air = project_tubes([lesion.bronchi], frame, step, classes=(0.8, 1.7))
+        bronchi += 0.9 * np.minimum(air, 4.0) * np.clip(mask * 1.4 - 0.3, 0, 1) * lesion.strength
+    gas = project_tubes([draw_airways(habitus)], frame, step, classes=AIRWAY_CLASSES)
+    for bubble in draw_bubbles(habitus):
+        gas += rounded(bubble.chord(frame, u, v) * 0.8 - 2, 3)
+    soft = np.clip(body - lung - paths.free - np.clip(gas + bronchi, 0, body), 0, None)
+    for nodule in scene.nodules:
+        chord = nodule.body[0].chord(frame, u, v)
+        for part in nodule.body[1:]:
+            chord = np.maximum(chord, part.chord(frame, u, v))
+        soft = soft + nodule.strength * chord * (1 - LUNG / SOFT)
+    grain = fractal(random, lung.shape, coarsest=int(50 / pitch), octaves=5, fall=0.72)
+    mottle = fractal(random, lung.shape, coarsest=max(2, int(9 / pitch)), octaves=4, fall=0.85)
+    total = SOFT * soft * (1 + 0.012 * grain)
+    total += LUNG * lung * (1 + 0.05 * grain + 0.055 * mottle)
+    total += (SOFT - LUNG) * scene.pleural_line * np.minimum(paths.pleura, 26)
+    return total.astype(np.float32), aerated.astype(np.float32)
+
+
+def _bones(scene: Scene, frame: Frame, step: int) -> Field:
+    """Attenuation of the skeleton in excess of soft tissue."""
+    habitus, cage = scene.habitus, scene.cage
+    ribs = [draw_ribs(habitus, cage)]
+    path = project_tubes(ribs, frame, step, classes=RIB_CLASSES, blur=0.4)
+    if in_view(frame.view):
+        thin, stout = draw_scapulae(habitus)
+        path += project_tubes(
+            [draw_clavicles(habitus), stout, thin], frame, step, classes=GIRDLE_CLASSES, blur=0.4
+        )
+    path *= np.float32(habitus.dense_bone)
+    extra: list[Tubes] = [draw_sternum(cage)]
+    path += project_tubes(extra, frame, step, classes=(4.2,), blur=0.5) * np.float32(
+        0.07 if frame.view is View.PA else 0.8
+    )
+    cartilage = costal_cartilage(habitus, cage)
+    if cartilage is not None:
+        path += project_tubes([cartilage], frame, step, classes=(0.9,), blur=0.7)
+    path += vertebral_path(habitus, cage, frame, step)
+    return (BONE * path).astype(np.float32)
+
+
+def _vessels(scene: Scene, frame: Frame, coarse: int, fine: int, aerated: Field, broad: Field) -> Field:
+    """Attenuation of the vessels on the stored matrix; the stout ones are added to ``broad`` in place."""
+    thin, stout = [], []
+    for side in SIDES:
+        tubes = _collapsed(
+            scene, draw_vessels(scene.habitus, scene.cage, scene.domes[side], scene.heart), side
+        )
+        small, large = split_by_radius(tubes, VESSEL_CLASSES[-1])
+        thin.append(small)
+        stout.append(large)
+    contrast = np.float32(1.3 * (SOFT - LUNG))
+    broad += contrast * project_tubes(stout, frame, coarse, classes=TRUNK_CLASSES, blur=0.4) * aerated
+    field = project_tubes(thin, frame, fine, classes=VESSEL_CLASSES, blur=0.3)
+    return contrast * frame.enlarge(field, fine) * frame.enlarge(aerated, coarse)
+
+
+def _collapsed(scene: Scene, tubes: Tubes, side) -> Tubes:
+    """Vessels drawn in with a lung that has come off the chest wall."""
+    shell = scene.air[side]
+    gap = np.interp(tubes.points[:, 1], shell.heights, shell.gaps)
+    if not gap.any():
+        return tubes
+    habitus = scene.habitus
+    half = np.maximum(scene.cage.half_width(tubes.points[:, 1]), 20)
+    points = tubes.points.copy()
+    points[:, 0] *= np.clip((half - gap - 2) / half, 0.2, 1)
+    share = np.clip((habitus.carina + 20 - points[:, 1]) / (habitus.carina + 20 - habitus.apex), 0, 1)
+    points[:, 1] += share * shell.gaps.max() * 1.1
+    return Tubes(points=points, weights=tubes.weights, radii=tubes.radii)
+
+
+def _devices(scene: Scene, frame: Frame, fine: int) -> Field:
+    """Attenuation of lines, tubes and cases on the stored matrix."""
+    total = np.zeros((frame.rows, frame.columns), np.float32)
+    tubes = [part for device in scene.devices for part in device.tubes]
+    if tubes:
+        total += frame.enlarge(project_tubes(tubes, frame, fine, classes=DEVICE_CLASSES, blur=0.25), fine)
+    for device in scene.devices:
+        if device.case is not None:
+            u, v = frame.axes(1)
+            total += device.case.attenuation(frame, u, v)
+    return total

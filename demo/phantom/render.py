@@ -1,0 +1,79 @@
+"""One exam from a seed: patient, findings, projections, boxes."""
+
+from collections.abc import Sequence
+
+from demo.phantom.catalogue import FindingSpec
+from demo.phantom.exam import PhantomExam, PhantomFinding, PhantomImage
+from demo.phantom.frame import FIELD_WIDTH_MM, Frame, View
+from demo.phantom.habitus import Habitus
+from demo.phantom.projection import project
+from demo.phantom.regions import find_regions, thorax_edges
+from demo.phantom.scene import build_scene
+
+ROWS, COLUMNS = 1250, 1024
+
+
+def render_exam(
+    seed: int,
+    *,
+    findings: Sequence[FindingSpec] = (),
+    sex: str = "M",
+    age: int = 55,
+    rows: int = ROWS,
+    columns: int = COLUMNS,
+) -> PhantomExam:
+    """A frontal and a lateral chest radiograph of a patient who does not exist.
+
+    The same arguments give the same pixels. Anatomy, exposure and noise depend on ``seed``, ``sex`` and ``age``
+    alone, so an exam with and without a finding differs by that finding only.
+
+    Args:
+        seed: any integer from 0.
+        findings: what is to be seen; at most one effusion, pneumothorax or consolidation on a side.
+        sex: "M" or "F".
+        age: years, 18 to 100.
+        rows: height of both images in pixels. The field is 350 mm wide, so the usual shape is about 5 : 4.
+        columns: width of both images in pixels.
+
+    Raises:
+        ValueError: an argument is out of its range.
+    """
+    if seed < 0 or sex not in ("M", "F") or not 18 <= age <= 100:
+        raise ValueError(f"no such patient: seed {seed}, sex {sex!r}, age {age}")
+    if rows < 64 or columns < 64 or not 0.9 <= rows / columns <= 1.6:
+        raise ValueError(f"no chest radiograph has {rows} rows and {columns} columns")
+    scene = build_scene(seed, findings=findings, sex=sex, age=age)
+    frames = {view: frame_of(scene.habitus, view, rows=rows, columns=columns) for view in View}
+    images = tuple(
+        PhantomImage(view=view, pixels=project(scene, frame), spacing=frame.spacing)
+        for view, frame in frames.items()
+    )
+    found = tuple(
+        PhantomFinding(
+            spec=part.spec, region=part.region, size_mm=part.size_mm, boxes=part.boxes(scene, frames)
+        )
+        for part in scene.findings
+    )
+    return PhantomExam(
+        seed=seed,
+        sex=sex,
+        age=age,
+        images=images,
+        findings=found,
+        regions=find_regions(scene, frames),
+        ctr=scene.habitus.ctr,
+        thorax=thorax_edges(scene, frames[View.PA]),
+    )
+
+
+def frame_of(habitus: Habitus, view: View, *, rows: int, columns: int) -> Frame:
+    """The detector matrix of one view; the frontal view alone is turned."""
+    frontal = view is View.PA
+    return Frame(
+        view=view,
+        rows=rows,
+        columns=columns,
+        spacing=FIELD_WIDTH_MM / columns,
+        turn=habitus.turn if frontal else 0.0,
+        centre=habitus.shift if frontal else habitus.shift - 14,
+    )

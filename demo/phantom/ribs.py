@@ -1,0 +1,87 @@
+"""The twelve pairs of ribs and the sternum, as curves on the rib cage."""
+
+import numpy as np
+
+from demo.phantom.frame import Points
+from demo.phantom.habitus import THORACIC_VERTEBRAE, Habitus, stream
+from demo.phantom.thorax import CAGE_POWER, Cage
+from demo.phantom.tubes import Tubes, join, sample_curve
+
+# How far each rib comes round (degrees from the back) and drops on the way (share of the lung's height).
+_REACH = (150, 150, 147, 145, 143, 141, 138, 132, 123, 110, 84, 58)
+_DROP = (0.17, 0.25, 0.315, 0.365, 0.405, 0.435, 0.45, 0.44, 0.41, 0.36, 0.27, 0.18)
+_RADIUS = (6.0, 5.6, 5.4, 5.5, 5.6, 5.7, 5.8, 5.8, 5.6, 5.2, 4.5, 3.8)
+
+RIB_CLASSES = (3.5, 5.0, 6.5)
+
+
+def rib_curve(cage: Cage, number: int, side: float, bend: float = 0.0) -> tuple[Points, Points]:
+    """The middle line of one rib from its vertebra to its front end, (n, 3) mm, and the share of the way (n,)."""
+    habitus = cage.habitus
+    share = np.linspace(0.0, 1.0, 40)
+    angle = np.deg2rad(8 + (_REACH[number - 1] - 8) * share)
+    start = habitus.vertebra_y(number) - 0.015 * habitus.lung
+    fall = _DROP[number - 1] * habitus.lung * (share**1.55 + bend * np.sin(np.pi * share))
+    rise = 0.030 * habitus.lung * np.sin(np.pi * np.clip(share * 2.6, 0, 1))
+    y = start + fall - rise
+    half, back, front = cage.half_width(y) + 3.0, cage.back(y) - 3.0, cage.front(y) + 3.0
+    power = 2 / CAGE_POWER
+    x = side * half * np.sin(angle) ** power
+    z = (front + back) / 2 - (front - back) / 2 * np.sign(np.cos(angle)) * np.abs(np.cos(angle)) ** power
+    # the neck of the rib comes forward to the vertebral body
+    near = np.exp(-((share / 0.09) ** 2))
+    z = z * (1 - near) + near * (cage.spine(y) - 8)
+    x = x * (1 - near) + near * side * np.maximum(np.abs(x), 15)
+    return np.stack([x, y, z], axis=1), share
+
+
+def draw_ribs(habitus: Habitus, cage: Cage) -> Tubes:
+    """All ribs as tubes with a dense cortex; the weight holds bone mass and the rib's flatness along the beam."""
+    random = stream(habitus.seed, 2)
+    parts = []
+    for number in range(1, THORACIC_VERTEBRAE + 1):
+        for side in (-1.0, 1.0):
+            knots, share = rib_curve(cage, number, side, bend=float(random.normal(0, 0.012)))
+            knots = knots + np.array([0, random.normal(0, 1.0), 0])
+            # posterior third stout and round, front end flat and wide, then cartilage, which does not show
+            radius = _RADIUS[number - 1] * (0.94 + 0.16 * share**2) * float(random.uniform(0.95, 1.05))
+            points, weights, radii = sample_curve(knots, radius, step=0.5)
+            along = np.linspace(0, 1, len(weights))
+            flat = 1.0 - 0.36 * along**1.2
+            ending = np.clip((1 - along) / 0.025, 0, 1)
+            parts.append((points, weights * flat * ending, radii))
+    return join(parts, cortex=0.9, core=0.20)
+
+
+def draw_sternum(cage: Cage) -> Tubes:
+    """Manubrium and body of the sternum as a flat bone: a few parallel tubes along the front of the cage."""
+    habitus = cage.habitus
+    top, bottom = habitus.apex + 0.20 * habitus.lung, habitus.apex + 0.80 * habitus.lung
+    parts = []
+    for x in (-12.0, -4.0, 4.0, 12.0):
+        y = np.linspace(top, bottom, 9)
+        wide = np.array([1.5, 1.2, 0.7, 0.75, 0.9, 1.0, 1.0, 0.9, 0.5])
+        z = cage.front(y) + 7 + np.array([1.5, 1.0, -0.5, 0, 0, 0, 0, 0, 0])
+        parts.append(sample_curve(np.stack([x * wide, y, z], axis=1), 4.2, step=0.5, weight=0.9))
+    return join(parts, cortex=1.0, core=0.35)
+
+
+def costal_cartilage(habitus: Habitus, cage: Cage) -> Tubes | None:
+    """Calcified cartilage at the ends of the ribs, as it shows in the old; None in the young."""
+    if habitus.age < 45:
+        return None
+    random = stream(habitus.seed, 3)
+    amount = min((habitus.age - 45) / 40, 1.0)
+    points, weights = [], []
+    for number in range(1, 9):
+        for side in (-1.0, 1.0):
+            knots, _ = rib_curve(cage, number, side)
+            end = knots[-1]
+            count = int((40 if number > 1 else 70) * amount)
+            way = np.abs(random.normal(0, 1, count))[:, None] * np.array([[-side * 9.0, -2.0, 2.0]])
+            points.append(end + way + random.normal(0, 2.6, (count, 3)))
+            weights.append(random.uniform(0.5, 3.0, count))
+    placed = np.concatenate(points)
+    if not len(placed):
+        return None
+    return Tubes(points=placed, weights=np.concatenate(weights) * 0.6, radii=np.full(len(placed), 0.9))

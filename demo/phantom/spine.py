@@ -1,0 +1,91 @@
+"""The vertebral column, seen from the front and from the side."""
+
+import numpy as np
+
+from demo.phantom.frame import Field, Frame, View
+from demo.phantom.habitus import Habitus, stream
+from demo.phantom.thorax import Cage
+
+_FIRST, _LAST = -4, 17
+
+
+def _edge(distance: Field, width: float = 0.8) -> Field:
+    """1 inside (distance > 0), 0 outside, with a soft edge of about ``width`` mm."""
+    return (0.5 * (1 + np.tanh(distance / np.float32(width)))).astype(np.float32)
+
+
+def _bump(distance: Field, width: float) -> Field:
+    return np.exp(-((distance / np.float32(width)) ** 2)).astype(np.float32)
+
+
+def vertebral_path(habitus: Habitus, cage: Cage, frame: Frame, step: int) -> Field:
+    """Bone in mm of equivalent cortical path on the working grid of ``step``."""
+    u, v = frame.axes(step)
+    field = np.zeros(frame.shape(step), np.float32)
+    random = stream(habitus.seed, 6)
+    for number in range(_FIRST, _LAST + 1):
+        y = habitus.vertebra_y(number)
+        pitch = habitus.vertebra_y(number + 0.5) - habitus.vertebra_y(number - 0.5)
+        wobble, tilt = random.normal(0, 0.6, 2)
+        r0, r1 = np.searchsorted(v[:, 0], [y - 1.2 * pitch, y + 1.7 * pitch])
+        if r1 <= r0:
+            continue
+        z = float(cage.spine(y))
+        if frame.view is View.PA:
+            middle = z * frame.across[2] + wobble
+            c0, c1 = np.searchsorted(u[0], [middle - 48, middle + 48])
+            paint = _front(
+                u[:, c0:c1] - np.float32(middle), v[r0:r1] - np.float32(y), number, pitch, float(tilt)
+            )
+        else:
+            slope = float(cage.spine(y + 10) - cage.spine(y - 10)) / 20
+            c0, c1 = np.searchsorted(u[0], [-z - 40, -z + 85])
+            dz, dy = -(u[:, c0:c1]) - np.float32(z), v[r0:r1] - np.float32(y)
+            length = float(np.hypot(1, slope))
+            paint = _side((dz - slope * dy) / length, (dy + slope * dz) / length, number, pitch * length)
+        field[r0:r1, c0:c1] += paint
+    return field * np.float32(habitus.dense_bone)
+
+
+def _front(x: Field, y: Field, number: int, pitch: float, tilt: float) -> Field:
+    """One vertebra from the front: body with endplates, pedicles, spinous and transverse processes."""
+    half = 14.5 + 0.62 * max(number, 0)
+    tall = 0.41 * pitch
+    down = y - np.float32(tilt * 0.02) * x
+    waist = half * (0.92 + 0.08 * (np.clip(np.abs(down) / tall, 0, 1.2)) ** 2)
+    across, along = _edge(waist - np.abs(x)), _edge(tall - np.abs(down), 0.9)
+    paint = 3.4 * across * along
+    paint += 3.0 * across * _bump(np.abs(down) - tall + 0.4, 1.1)  # endplates
+    paint += 2.0 * along * _bump(np.abs(x) - waist + 0.7, 1.1)  # side walls
+    for side in (-1, 1):
+        ring = np.hypot((x - side * 0.60 * half) / 3.6, (down + 0.12 * pitch) / 5.2)
+        paint += 3.2 * _bump(ring - 1, 0.22) + 0.8 * _edge(1 - ring, 0.2)
+        wing = np.clip((side * x - half) / 18, 0, 1)
+        paint += (
+            1.1
+            * _edge(side * x - half + 3)
+            * _edge(18 + half - side * x, 1.5)
+            * _bump(down + 0.18 * pitch + 4 * wing, 4.6)
+        )
+    drop = np.hypot(x / (2.6 + 0.05 * number), (down - 0.42 * pitch) / 6.0)
+    paint += 3.6 * _bump(drop - 0.85, 0.3) + 1.4 * _edge(1 - drop, 0.2)
+    lamina = _bump(down - 0.14 * pitch - 0.35 * np.abs(x), 3.4) * _edge(0.62 * half - np.abs(x), 1.5)
+    return (paint + 0.8 * lamina).astype(np.float32)
+
+
+def _side(z: Field, y: Field, number: int, pitch: float) -> Field:
+    """One vertebra from the side: body with endplates, pedicle, joint processes, spinous process to the back."""
+    deep = 11.5 + 0.42 * max(number, 0)
+    tall = 0.405 * pitch
+    waist = deep * (0.92 + 0.08 * np.clip(np.abs(y) / tall, 0, 1.2) ** 2)
+    across, along = _edge(waist - np.abs(z)), _edge(tall - np.abs(y), 0.8)
+    paint = 6.5 * across * along
+    paint += 6.5 * across * _bump(np.abs(y) - tall, 0.9)
+    paint += 1.4 * along * _bump(np.abs(z) - waist + 0.6, 0.9)
+    back = -z - deep  # mm behind the body
+    paint += 2.0 * _edge(back + 2, 1.2) * _edge(13 - back, 2.0) * _bump(y + 0.16 * pitch, 4.4)  # pedicle
+    paint += 1.0 * _bump(np.hypot((back - 12) / 5.5, (y - 0.1 * pitch) / (0.42 * pitch)), 1.0)  # joints
+    paint += (
+        1.2 * _edge(back - 12, 2) * _edge(38 - back, 3) * _bump(y - 0.25 * pitch - 0.55 * (back - 12), 3.6)
+    )
+    return paint.astype(np.float32)

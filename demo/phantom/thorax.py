@@ -1,0 +1,135 @@
+"""The rib cage, the hemidiaphragms and the air of the lungs between them.
+
+The cage is a stack of superellipses; each hemidiaphragm a paraboloid. Both can be cut along X and along Z in
+closed form, so one description gives the frontal and the lateral view.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.interpolate import PchipInterpolator
+
+from demo.phantom.catalogue import Side
+from demo.phantom.chords import superellipse_chord
+from demo.phantom.frame import Field, Points
+from demo.phantom.habitus import Habitus
+
+CAGE_POWER = 2.4
+# Share of the lung's height (0 apices, 1 right dome) against inner half width, back and front of the cage.
+_LEVELS = np.array([-0.10, 0.0, 0.025, 0.06, 0.12, 0.25, 0.45, 0.70, 0.95, 1.15, 1.35, 1.8])
+_WIDTHS = np.array([0.12, 0.27, 0.39, 0.51, 0.645, 0.80, 0.915, 0.98, 1.0, 0.99, 0.955, 0.87])
+_BACKS = np.array([-44, -52, -56, -60, -66, -77, -88, -92, -86, -76, -66, -52.0])
+_FRONTS = np.array([-16, -2, 8, 18, 30, 50, 68, 79, 84, 86, 84, 80.0])
+_SPINE_LEVELS = np.array([-0.35, 0.0, 0.25, 0.5, 0.75, 1.0, 1.3, 1.8])
+_SPINE = np.array([-22, -38, -57, -68, -68, -58, -42, -24.0])  # Z of the middle of the vertebral bodies
+_WIDTH_CURVE, _BACK_CURVE, _FRONT_CURVE = (
+    PchipInterpolator(_LEVELS, values) for values in (_WIDTHS, _BACKS, _FRONTS)
+)
+_SPINE_CURVE = PchipInterpolator(_SPINE_LEVELS, _SPINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cage:
+    """The inner surface of the rib cage of one patient."""
+
+    habitus: Habitus
+
+    def level(self, y: Field | float) -> Field:
+        """Height as a share of the lung, kept within the table."""
+        return np.clip((y - self.habitus.apex) / self.habitus.lung, -0.10, 1.8)
+
+    def half_width(self, y: Field | float) -> Field:
+        """Inner half width at height y, mm."""
+        return np.float32(self.habitus.half_width) * _WIDTH_CURVE(self.level(y)).astype(np.float32)
+
+    def back(self, y: Field | float) -> Field:
+        """Z of the inner back wall."""
+        return np.float32(self.habitus.depth) * _BACK_CURVE(self.level(y)).astype(np.float32)
+
+    def front(self, y: Field | float) -> Field:
+        """Z of the inner front wall."""
+        return np.float32(self.habitus.depth) * _FRONT_CURVE(self.level(y)).astype(np.float32)
+
+    def spine(self, y: Field | float) -> Field:
+        """Z of the middle of the vertebral bodies."""
+        level = np.clip((y - self.habitus.apex) / self.habitus.lung, -0.35, 1.8)
+        return np.float32(self.habitus.depth) * _SPINE_CURVE(level).astype(np.float32)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dome:
+    """One hemidiaphragm: y = top + a (x - x0)^2 + c (z - z0)^2; below it is abdomen."""
+
+    side: Side
+    top: float
+    x0: float
+    z0: float
+    a: float
+    c: float
+
+    def height(self, x: Field | float, z: Field | float) -> Field:
+        """y of the dome over a point of the transverse plane."""
+        return self.top + self.a * (x - self.x0) ** 2 + self.c * (z - self.z0) ** 2
+
+
+def draw_dome(habitus: Habitus, side: Side) -> Dome:
+    """The right dome is higher than the left; both fall off to the back, where the recess is deepest."""
+    top = habitus.right_dome_y if side is Side.RIGHT else habitus.left_dome_y
+    x0 = side.sign * 0.44 * habitus.half_width
+    return Dome(
+        side=side,
+        top=top,
+        x0=x0,
+        z0=18 * habitus.depth,
+        a=44 / (0.56 * habitus.half_width) ** 2,
+        c=58 / (106 * habitus.depth) ** 2,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shell:
+    """How far the lung keeps off the cage, in mm: ``gap(y)`` as a table, 0 for a healthy lung."""
+
+    heights: Points
+    gaps: Points
+
+    def gap(self, y: Field) -> Field:
+        """Distance between cage and lung at height y."""
+        return np.interp(y, self.heights, self.gaps).astype(np.float32)
+
+
+NO_SHELL = Shell(heights=np.array([0.0, 1.0]), gaps=np.array([0.0, 0.0]))
+
+
+def _less_dome(low: Field, high: Field, middle: float, reach: Field) -> Field:
+    """Length of [low, high] without [middle - reach, middle + reach]."""
+    length = np.clip(high - low, 0, None)
+    covered = np.clip(np.minimum(high, middle + reach) - np.maximum(low, middle - reach), 0, None)
+    return np.clip(length - covered, 0, None)
+
+
+def frontal_air(cage: Cage, dome: Dome, u: Field, v: Field, shell: Shell = NO_SHELL) -> Field:
+    """Path through the cage above one dome along Z, before heart and mediastinum are taken away; one side only."""
+    gap = shell.gap(v)
+    half = np.clip(cage.half_width(v) - gap, 1, None)
+    depth = np.clip((cage.front(v) - cage.back(v)) / 2 - gap, 0, None)
+    middle = (cage.front(v) + cage.back(v)) / 2
+    reach = superellipse_chord(u / half, depth, CAGE_POWER) / 2
+    over = np.clip((v - dome.top - dome.a * (u - dome.x0) ** 2) / dome.c, 0, None)
+    air = _less_dome(middle - reach, middle + reach, dome.z0, np.sqrt(over))
+    own = u > 0 if dome.side is Side.LEFT else u < 0
+    return np.where(own, air, 0).astype(np.float32)
+
+
+def lateral_air(
+    cage: Cage, dome: Dome, u: Field, v: Field, shell: Shell = NO_SHELL, *, inner: Field | float = 4.0
+) -> Field:
+    """Path through one side of the cage above its dome along X, from ``inner`` mm off the midline outwards."""
+    z = -u
+    gap = shell.gap(v)
+    depth = np.clip((cage.front(v) - cage.back(v)) / 2 - gap, 1, None)
+    middle = (cage.front(v) + cage.back(v)) / 2
+    half = np.clip(cage.half_width(v) - gap, 0, None)
+    outer = superellipse_chord((z - middle) / depth, half, CAGE_POWER) / 2
+    over = np.clip((v - dome.top - dome.c * (z - dome.z0) ** 2) / dome.a, 0, None)
+    return _less_dome(np.broadcast_to(np.float32(inner), outer.shape), outer, abs(dome.x0), np.sqrt(over))

@@ -1,0 +1,150 @@
+"""The vascular tree of the lungs: what makes a grey area read as lung.
+
+Points are scattered through the lung and joined, nearest to the hilum first, to the tree that there is, so that
+the way to the hilum stays short and forks are acute; calibres follow Murray's law from the tips inwards.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demo.phantom.catalogue import Side
+from demo.phantom.frame import Points
+from demo.phantom.habitus import Habitus, stream
+from demo.phantom.heart import Heart
+from demo.phantom.thorax import CAGE_POWER, Cage, Dome
+from demo.phantom.tubes import Tubes, join, sample_curve
+
+VESSEL_CLASSES = (0.45, 0.8, 1.2)
+TRUNK_CLASSES = (1.2, 2.0, 3.4, 5.5, 8.5)
+_TIP = 0.50
+_MURRAY = 2.35
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tree:
+    """A rooted tree: nodes (n, 3) in mm, the parent of each (n,), -1 for the root, the radius (n,) in mm."""
+
+    nodes: Points
+    parents: NDArray[np.int64]
+    radii: NDArray[np.float64]
+
+
+def hilum(habitus: Habitus, side: Side) -> Points:
+    """Where the vessels and bronchi of one lung come in; the left hilum is the higher one."""
+    right = side is Side.RIGHT
+    return np.array([side.sign * (27 if right else 30), habitus.carina + (25 if right else 16), -6.0])
+
+
+def scatter(
+    cage: Cage, dome: Dome, heart: Heart, random: np.random.Generator, count: int, *, keep_off: float = 0.94
+) -> Points:
+    """``count`` points inside one lung, (count, 3): above the dome, outside the heart, denser at the bases."""
+    habitus = cage.habitus
+    found: list[Points] = []
+    total = 0
+    while total < count:
+        n = 4 * count
+        y = habitus.apex + 2 + (habitus.lung + 55) * random.beta(1.35, 1.0, n)
+        x = random.uniform(0, 1, n) * habitus.half_width
+        z = random.uniform(-100, 95, n) * habitus.depth
+        half, back, front = cage.half_width(y), cage.back(y), cage.front(y)
+        inside = (x / half) ** CAGE_POWER + (
+            np.abs(z - (back + front) / 2) / ((front - back) / 2)
+        ) ** CAGE_POWER
+        points = np.stack([dome.side.sign * x, y, z], axis=1)
+        ok = (inside < keep_off**CAGE_POWER) & (y < dome.height(points[:, 0], z) - 3) & (x > 14)
+        near = np.hypot(x / 30, (z - 0) / 30) < 1
+        ok &= ~((y < habitus.carina) & near)
+        for part in heart.parts:
+            ok &= ~part.holds(points)
+        found.append(points[ok])
+        total += int(ok.sum())
+    return np.concatenate(found)[:count]
+
+
+def grow(root: Points, targets: Points, *, thrift: float = 0.62) -> Tree:
+    """Join the targets to a tree; ``thrift`` weighs the way back to the root against the length of new branch."""
+    order = np.argsort(np.linalg.norm(targets - root, axis=1))
+    n = len(targets) + 1
+    nodes = np.empty((n, 3))
+    nodes[0] = root
+    way = np.zeros(n)
+    parents = np.full(n, -1, dtype=np.int64)
+    for index, target in enumerate(targets[order], start=1):
+        reach = np.sqrt(((nodes[:index] - target) ** 2).sum(axis=1))
+        best = int(np.argmin(reach + thrift * way[:index]))
+        nodes[index], parents[index], way[index] = target, best, way[best] + reach[best]
+    load = np.ones(n)
+    for index in range(n - 1, 0, -1):
+        load[parents[index]] += load[index]
+    return Tree(nodes=nodes, parents=parents, radii=_TIP * load ** (1 / _MURRAY))
+
+
+def draw_branches(tree: Tree, *, weight: float = 1.0, samples: int = 48) -> Tubes:
+    """Every edge of the tree as a smooth curve that leaves its parent in the parent's direction."""
+    child = np.arange(1, len(tree.nodes))
+    parent = tree.parents[child]
+    start, end = tree.nodes[parent], tree.nodes[child]
+    # direction at a node: the mean of where it comes from and where the load goes
+    came = np.zeros_like(tree.nodes)
+    came[1:] = tree.nodes[1:] - tree.nodes[tree.parents[1:]]
+    came[0] = 0
+    length = np.linalg.norm(end - start, axis=1, keepdims=True)
+    unit = came / np.maximum(np.linalg.norm(came, axis=1, keepdims=True), 1e-6)
+    away = 0.75 * unit[parent] * length
+    land = 0.8 * (end - start)
+    t = np.linspace(0.0, 1.0, samples)[None, :, None]
+    h00, h10, h01, h11 = 2 * t**3 - 3 * t**2 + 1, t**3 - 2 * t**2 + t, -2 * t**3 + 3 * t**2, t**3 - t**2
+    curve = h00 * start[:, None] + h10 * away[:, None] + h01 * end[:, None] + h11 * land[:, None]
+    pieces = np.linalg.norm(np.diff(curve, axis=1), axis=2)
+    lengths = np.concatenate(
+        [pieces[:, :1] / 2, (pieces[:, 1:] + pieces[:, :-1]) / 2, pieces[:, -1:] / 2], axis=1
+    )
+    tip = tree.radii[child][:, None]
+    base = np.minimum(tree.radii[parent][:, None], 1.35 * tip)
+    radii = base + (tip - base) * t[..., 0]
+    return Tubes(
+        points=curve.reshape(-1, 3),
+        weights=weight * lengths.reshape(-1),
+        radii=np.broadcast_to(radii, lengths.shape).reshape(-1),
+    )
+
+
+def draw_vessels(habitus: Habitus, cage: Cage, dome: Dome, heart: Heart) -> Tubes:
+    """Arteries from the hilum and veins from the left atrium of one lung."""
+    random = stream(habitus.seed, 10 if dome.side is Side.RIGHT else 11)
+    root = hilum(habitus, dome.side)
+    atrium = root * np.array([0.75, 1.0, 1.0]) + np.array([0.0, 26.0, -4.0])
+    arteries = grow(root, scatter(cage, dome, heart, random, 430))
+    veins = grow(atrium, scatter(cage, dome, heart, random, 260), thrift=0.7)
+    parts = [
+        draw_branches(arteries),
+        draw_branches(veins, weight=0.85),
+        _main_artery(habitus, dome.side, root),
+    ]
+    return Tubes(
+        points=np.concatenate([p.points for p in parts]),
+        weights=np.concatenate([p.weights for p in parts]),
+        radii=np.concatenate([p.radii for p in parts]),
+    )
+
+
+def _main_artery(habitus: Habitus, side: Side, root: Points) -> Tubes:
+    """The pulmonary artery of one side, out of the mediastinum and down beside the main bronchus."""
+    if side is Side.RIGHT:
+        knots = root + np.array([[14.0, -8, 8], [0, -2, 0], [-10, 16, -6], [-15, 40, -12], [-19, 66, -18]])
+    else:
+        knots = root + np.array([[-14.0, -4, 8], [2, -10, 0], [13, 2, -10], [17, 26, -16], [20, 54, -22]])
+    return join([sample_curve(knots, np.array([9.0, 8.5, 8.0, 6.0, 3.5]), step=0.6, weight=0.9)])
+
+
+def split_by_radius(tubes: Tubes, limit: float) -> tuple[Tubes, Tubes]:
+    """Those up to ``limit`` mm and those above; the thin ones need the finer grid."""
+    thin = tubes.radii <= limit
+
+    def part(mask: NDArray[np.bool_]) -> Tubes:
+        return Tubes(points=tubes.points[mask], weights=tubes.weights[mask], radii=tubes.radii[mask])
+
+    return part(thin), part(~thin)
