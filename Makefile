@@ -10,11 +10,12 @@ PIP := $(PY) -m pip --disable-pip-version-check --no-input
 RUN_PINS := requirements.txt constraints.txt
 DEV_PINS := requirements-dev.txt $(RUN_PINS)
 
-.PHONY: app demo test test-fast check format screenshots benchmarks browser constraints clean help
+.PHONY: app install demo test test-fast check format screenshots benchmarks browser constraints clean help
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make app          the app on http://localhost:$(PORT), with a demo workspace where there is none yet"
+	@echo "make install      .venv/ with what app and commands need"
 	@echo "make test         every test, the browser's too"
 	@echo "make test-fast    every test but the browser's"
 	@echo "make check        ruff, mypy, import contracts, own lints"
@@ -45,6 +46,8 @@ $(VENV)/dev.stamp: $(DEV_PINS) | $(PY)
 app: $(VENV)/app.stamp demo
 	@echo "Overread is on http://localhost:$(PORT) (stop it with Ctrl+C)"
 	@exec $(VENV)/bin/streamlit run app.py --server.port $(PORT)
+
+install: $(VENV)/app.stamp
 
 # The workspace is OVERREAD_HOME, by default workspace/ beside the code. One that is there is never touched.
 demo: $(VENV)/app.stamp
