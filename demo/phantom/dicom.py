@@ -22,9 +22,7 @@ from demo.phantom.exam import PhantomExam, PhantomImage
 from demo.phantom.exposure import BITS, TOP
 from demo.phantom.frame import View
 
-IMPLEMENTATION = (
-    "2.25.262403911498573034418862049315180732421"  # of this writer: a UUID-derived UID, PS3.5 B.2
-)
+_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "phantom.overread")
 _NAMES = ("ALDER", "BEECH", "CEDAR", "HAZEL", "LINDEN", "MAPLE", "POPLAR", "ROWAN", "WILLOW", "YEW")
 # Name, centre and width of the windows; the first is the default (PS3.3 C.11.2.1.2).
 _WINDOWS = (
