@@ -1,0 +1,71 @@
+"""Compressed DICOM pixels to arrays: one library for all (docs/decisions/008-image-codecs.md)."""
+
+from __future__ import annotations
+
+import imagecodecs
+import numpy as np
+from numpy.typing import NDArray
+from pydicom import uid
+
+_NATIVE = {
+    uid.ImplicitVRLittleEndian,
+    uid.ExplicitVRLittleEndian,
+    uid.ExplicitVRBigEndian,
+}
+_JPEG = {uid.JPEGBaseline8Bit, uid.JPEGExtended12Bit, uid.JPEGLossless, uid.JPEGLosslessSV1}
+_JPEG_LS = {uid.JPEGLSLossless, uid.JPEGLSNearLossless}
+_JPEG_2000 = {uid.JPEG2000Lossless, uid.JPEG2000}
+_HTJ2K = {uid.HTJ2KLossless, uid.HTJ2KLosslessRPCL, uid.HTJ2K}
+
+# The transfer syntaxes whose pixels can be had (PS3.5 A).
+DECODED = _NATIVE | _JPEG | _JPEG_LS | _JPEG_2000 | _HTJ2K | {uid.RLELossless}
+# Those that give colour as it was stored; the others' decoders turn it into RGB.
+KEEP_BRIGHTNESS_AND_COLOUR = _NATIVE | _JPEG_LS | {uid.RLELossless}
+
+
+def decode(
+    frame: bytes,
+    *,
+    syntax: uid.UID,
+    shape: tuple[int, int, int],
+    bits_allocated: int,
+    brightness_and_colour: bool,
+) -> NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.int16]:
+    """One compressed frame as an array.
+
+    Args:
+        shape: (rows, columns, samples) that the DICOM header gives.
+        bits_allocated: 8 or 16, of the DICOM header; used for RLE, which does not say.
+        brightness_and_colour: the samples of a JPEG are YCbCr; else they are RGB or grey.
+
+    Returns:
+        Shape (rows, columns) for one sample, else (rows, columns, 3), of which JPEG and JPEG 2000 give RGB,
+        JPEG-LS and RLE what was stored.
+
+    Raises:
+        RuntimeError, ValueError: the frame is damaged (the codecs' errors are kinds of RuntimeError).
+    """
+    if syntax in _JPEG:
+        inside = "YCBCR" if brightness_and_colour else "RGB"
+        colours = {"colorspace": inside, "outcolorspace": "RGB"} if shape[2] == 3 else {}
+        return imagecodecs.jpeg8_decode(frame, **colours)
+    if syntax in _JPEG_LS:
+        return imagecodecs.jpegls_decode(frame)
+    if syntax in _JPEG_2000:
+        return imagecodecs.jpeg2k_decode(frame)
+    if syntax in _HTJ2K:
+        return imagecodecs.htj2k_decode(frame)
+    return _rle(frame, shape=shape, bits_allocated=bits_allocated)
+
+
+def _rle(
+    frame: bytes, *, shape: tuple[int, int, int], bits_allocated: int
+) -> NDArray[np.uint8] | NDArray[np.uint16]:
+    rows, columns, samples = shape
+    dtype = np.dtype(f"<u{bits_allocated // 8}")
+    planes = np.frombuffer(imagecodecs.dicomrle_decode(frame, dtype), dtype)
+    if planes.size != rows * columns * samples:
+        raise ValueError(f"{planes.size} samples where {rows * columns * samples} were said")
+    if samples == 1:
+        return planes.reshape(rows, columns)
+    return np.moveaxis(planes.reshape(samples, rows, columns), 0, -1)  # PS3.5 G.2: one plane after another

@@ -1,0 +1,148 @@
+"""DICOM radiographs (CR, DX, secondary captures of them): facts and pixels."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from pydicom import Dataset
+from pydicom.pixels.processing import apply_color_lut
+from pydicom.uid import UID
+
+from imaging import codecs
+from imaging.dicom_file import DAMAGE, attribute_name, is_dicom, parse
+from imaging.dicom_person import kept_header
+from imaging.dicom_rules import check_kind, check_pixels, one_frame, whole
+from imaging.errors import UnreadableImage
+from imaging.grayscale import grayscale_of
+from imaging.radiograph import DICOM, DecodedRadiograph, ImageFacts
+
+__all__ = ["describe", "is_dicom", "read"]
+
+_COLOUR_NOTE = "Stored in colour; its luminance is shown."
+
+
+def describe(content: bytes, *, name: str) -> ImageFacts:
+    """What the header says, once it keeps the rules that its pixels need to be shown.
+
+    Raises:
+        UnreadableImage: not a radiograph, or not one that can be shown; the attribute is named.
+    """
+    return _facts(_checked(content, name=name), name=name)
+
+
+def read(content: bytes, *, name: str) -> DecodedRadiograph:
+    """The stored pixels with modality transform, windows, padding, polarity and aspect.
+
+    Raises:
+        UnreadableImage: as ``describe``, and where the pixels can't be decoded.
+    """
+    dataset = _checked(content, name=name)
+    facts = _facts(dataset, name=name)
+    try:
+        pixels = _native(dataset) if _is_native(dataset) else _compressed(dataset, name=name)
+        pixels = _grey(pixels, dataset)
+    # the codecs' own errors are kinds of RuntimeError
+    except (*DAMAGE, RuntimeError) as error:
+        reason = f"can't be decoded ({error})."
+        raise UnreadableImage(name, reason, attribute=attribute_name("PixelData")) from error
+    if pixels.shape != (facts.rows, facts.columns):
+        reason = f"decodes to {pixels.shape}, not to the rows and columns of the header."
+        raise UnreadableImage(name, reason, attribute=attribute_name("PixelData"))
+    return grayscale_of(dataset, pixels=pixels, facts=facts, name=name)
+
+
+def _checked(content: bytes, *, name: str) -> Dataset:
+    dataset = parse(content, name=name)
+    try:
+        check_kind(dataset, name=name)
+        check_pixels(dataset, name=name)
+    except DAMAGE as error:  # values are converted when they are first looked at
+        raise UnreadableImage(name, f"its DICOM header is damaged ({error}).") from error
+    return dataset
+
+
+def _facts(dataset: Dataset, *, name: str) -> ImageFacts:
+    kept = kept_header(dataset)
+    photometric = str(dataset.PhotometricInterpretation)
+    return ImageFacts(
+        media_type=DICOM,
+        rows=whole(dataset, "Rows", name=name),
+        columns=whole(dataset, "Columns", name=name),
+        bits=whole(dataset, "BitsStored", name=name),
+        photometric=photometric,
+        view=kept.view,
+        patient=kept.patient,
+        age=kept.age,
+        sex=kept.sex,
+        notes=() if photometric.startswith("MONOCHROME") else (_COLOUR_NOTE,),
+    )
+
+
+def _is_native(dataset: Dataset) -> bool:
+    return not UID(str(dataset.file_meta.TransferSyntaxUID)).is_encapsulated
+
+
+def _native(dataset: Dataset) -> NDArray:
+    """PS3.5 8.1.1 and D: whole samples, row by row, low byte first unless the syntax says otherwise."""
+    syntax = UID(str(dataset.file_meta.TransferSyntaxUID))
+    rows, columns, samples = int(dataset.Rows), int(dataset.Columns), int(dataset.SamplesPerPixel)
+    size = int(dataset.BitsAllocated) // 8
+    dtype = np.dtype(f"{'<' if syntax.is_little_endian else '>'}u{size}")
+    data: bytes = dataset.PixelData
+    if dataset.PhotometricInterpretation == "YBR_FULL_422":
+        # PS3.3 C.7.6.3.1.2: Y1 Y2 Cb Cr for every two pixels of a row; brightness is all that is shown
+        return np.frombuffer(data, np.uint8, rows * columns * 2).reshape(-1, 4)[:, :2].reshape(rows, columns)
+    values = np.frombuffer(data, dtype, rows * columns * samples)
+    if size == 2 and not syntax.is_little_endian and dataset["PixelData"].VR == "OB":
+        values = values.view(values.dtype.newbyteorder())
+    values = values.astype(dtype.newbyteorder("="), copy=False)
+    if samples == 1:
+        return _stored_bits(values.reshape(rows, columns), dataset)
+    if int(dataset.get("PlanarConfiguration") or 0) == 1:
+        return np.moveaxis(values.reshape(samples, rows, columns), 0, -1)
+    return values.reshape(rows, columns, samples)
+
+
+def _compressed(dataset: Dataset, *, name: str) -> NDArray:
+    syntax = UID(str(dataset.file_meta.TransferSyntaxUID))
+    shape = (int(dataset.Rows), int(dataset.Columns), int(dataset.SamplesPerPixel))
+    pixels = codecs.decode(
+        one_frame(dataset),
+        syntax=syntax,
+        shape=shape,
+        bits_allocated=whole(dataset, "BitsAllocated", name=name),
+        brightness_and_colour=str(dataset.PhotometricInterpretation).startswith("YBR"),
+    )
+    if pixels.ndim != 2 or int(dataset.PixelRepresentation) == 0:
+        return pixels
+    return _stored_bits(pixels, dataset)
+
+
+def _stored_bits(values: NDArray, dataset: Dataset) -> NDArray:
+    """The value in the low ``BitsStored`` bits: what is above is none of it (PS3.5 8.1.1); sign extended."""
+    stored, allocated = int(dataset.BitsStored), values.dtype.itemsize * 8
+    signed = int(dataset.PixelRepresentation) == 1
+    if values.dtype.kind == "i":
+        return values  # JPEG 2000 carries the sign itself
+    if stored >= allocated:
+        return values.view(f"i{allocated // 8}") if signed else values
+    if signed:
+        shift = allocated - stored
+        return (values << shift).view(f"i{allocated // 8}") >> shift
+    return values & ((1 << stored) - 1)
+
+
+def _grey(pixels: NDArray, dataset: Dataset) -> NDArray:
+    """One sample a pixel: the luminance of colour (ITU-R BT.601), palettes through their tables."""
+    photometric = str(dataset.PhotometricInterpretation)
+    if photometric == "PALETTE COLOR":
+        pixels = apply_color_lut(pixels, dataset)
+        if pixels.dtype == np.uint16:
+            pixels = (pixels >> 8).astype(np.uint8)
+    if pixels.ndim == 2:
+        return pixels
+    syntax = UID(str(dataset.file_meta.TransferSyntaxUID))
+    if photometric.startswith("YBR_FULL") and syntax in codecs.KEEP_BRIGHTNESS_AND_COLOUR:
+        return np.ascontiguousarray(pixels[..., 0])
+    luminance = pixels[..., :3].astype(np.float32) @ np.float32([0.299, 0.587, 0.114])
+    return np.rint(luminance).astype(np.uint8)

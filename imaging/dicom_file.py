@@ -1,0 +1,135 @@
+"""Bytes of a DICOM file to the few attributes that this project reads, within bounds."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from types import TracebackType
+from typing import NoReturn
+
+from pydicom import Dataset, dcmread
+from pydicom.datadict import keyword_for_tag, tag_for_keyword
+from pydicom.errors import InvalidDicomError
+from pydicom.filereader import read_dataset, read_preamble
+from pydicom.tag import BaseTag, Tag
+from pydicom.uid import (
+    UID,
+    DeflatedExplicitVRLittleEndian,
+    ExplicitVRBigEndian,
+    ExplicitVRLittleEndian,
+    ImplicitVRLittleEndian,
+)
+
+from imaging.errors import UnreadableImage
+
+# All that is read of a header. Nothing else of it is parsed, so nothing else can reach a log, the database
+# or a page. What of it is kept is the shorter list in imaging/dicom_person.py.
+ATTRIBUTES_READ = (
+    "SpecificCharacterSet", "SOPClassUID", "Modality", "SeriesDescription", "ViewPosition",
+    "PatientID", "PatientIdentityRemoved", "PatientAge", "PatientSex", "PatientOrientation",
+    "SamplesPerPixel", "PhotometricInterpretation", "PlanarConfiguration", "NumberOfFrames",
+    "Rows", "Columns", "PixelAspectRatio", "PixelSpacing", "ImagerPixelSpacing",
+    "BitsAllocated", "BitsStored", "HighBit", "PixelRepresentation",
+    "PixelPaddingValue", "PixelPaddingRangeLimit",
+    "RescaleIntercept", "RescaleSlope", "RescaleType", "ModalityLUTSequence",
+    "WindowCenter", "WindowWidth", "WindowCenterWidthExplanation", "VOILUTFunction", "VOILUTSequence",
+    "PresentationLUTShape",
+    "RedPaletteColorLookupTableDescriptor", "GreenPaletteColorLookupTableDescriptor",
+    "BluePaletteColorLookupTableDescriptor", "RedPaletteColorLookupTableData",
+    "GreenPaletteColorLookupTableData", "BluePaletteColorLookupTableData",
+    "ExtendedOffsetTable", "FloatPixelData", "DoubleFloatPixelData", "PixelData",
+)  # fmt: skip
+_TAGS = [Tag(tag) for keyword in ATTRIBUTES_READ if (tag := tag_for_keyword(keyword)) is not None]
+
+# Inflated size of a deflated file at most: 16 million pixels of 16 bits are 32 MB.
+_MOST_INFLATED = 200_000_000
+_META_GROUP = 2
+# What pydicom raises on damaged headers, besides its own error.
+DAMAGE = (
+    AttributeError, EOFError, IndexError, KeyError, NotImplementedError, OSError, TypeError, UnicodeError,
+    ValueError, OverflowError, struct.error, zlib.error,
+)  # fmt: skip
+
+
+def is_dicom(content: bytes) -> bool:
+    """Whether this is a DICOM file, or one without its preamble, which old archives write."""
+    if content[128:132] == b"DICM":
+        return True
+    group, element = struct.unpack_from("<HH", content) if len(content) > 8 else (0, 0)
+    return (group, element) in {(0x0002, 0x0000), (0x0008, 0x0000), (0x0008, 0x0005), (0x0008, 0x0008),
+                                (0x0008, 0x0016)}  # fmt: skip
+
+
+def parse(content: bytes, *, name: str) -> Dataset:
+    """The attributes of ``ATTRIBUTES_READ`` that the file has, with ``file_meta.TransferSyntaxUID``.
+
+    Raises:
+        UnreadableImage: damaged, nested too deep, or larger inflated than any radiograph.
+    """
+    try:
+        return _with_syntax(_read(content, name=name))
+    except RecursionError as error:
+        _refuse_nesting(error.__traceback__, name=name)
+    except InvalidDicomError as error:
+        raise UnreadableImage(name, "is no DICOM file, though it begins like one.") from error
+    except DAMAGE as error:
+        raise UnreadableImage(name, f"its DICOM header is damaged ({_brief(error)}).") from error
+
+
+def attribute_name(keyword: str) -> str:
+    """An attribute as people look it up: ``BitsStored (0028,0101)``."""
+    tag = tag_for_keyword(keyword)
+    return keyword if tag is None else f"{keyword} ({tag >> 16:04X},{tag & 0xFFFF:04X})"
+
+
+def _read(content: bytes, *, name: str) -> Dataset:
+    file = io.BytesIO(content)
+    if read_preamble(file, force=True) is None:
+        return dcmread(file, force=True, specific_tags=list(_TAGS))
+    meta = read_dataset(file, is_implicit_VR=False, is_little_endian=True, stop_when=_behind_meta)
+    syntax = UID(str(meta.get("TransferSyntaxUID", "")))
+    if syntax != DeflatedExplicitVRLittleEndian:
+        return dcmread(io.BytesIO(content), specific_tags=list(_TAGS))
+    # pydicom inflates the whole file at once, however large it gets
+    inflater = zlib.decompressobj(-zlib.MAX_WBITS)
+    inflated = inflater.decompress(memoryview(content)[file.tell() :], _MOST_INFLATED)
+    if inflater.unconsumed_tail:
+        raise UnreadableImage(
+            name,
+            f"inflates to more than {_MOST_INFLATED // 1_000_000} MB, which no radiograph does.",
+            attribute="Deflated Explicit VR Little Endian",
+        )
+    dataset = read_dataset(io.BytesIO(inflated), is_implicit_VR=False, is_little_endian=True,
+                           specific_tags=list(_TAGS))  # fmt: skip
+    dataset.file_meta = Dataset()
+    dataset.file_meta.TransferSyntaxUID = ExplicitVRLittleEndian  # which it is, now that it is inflated
+    return dataset
+
+
+def _with_syntax(dataset: Dataset) -> Dataset:
+    """A file without meta information says by its first element whether it has explicit VRs."""
+    if "TransferSyntaxUID" not in dataset.file_meta:
+        implicit, little = dataset.original_encoding
+        explicit = ExplicitVRLittleEndian if little else ExplicitVRBigEndian
+        dataset.file_meta.TransferSyntaxUID = ImplicitVRLittleEndian if implicit else explicit
+    return dataset
+
+
+def _behind_meta(tag: BaseTag, _vr: str | None, _length: int) -> bool:
+    return tag.group != _META_GROUP
+
+
+def _refuse_nesting(trace: TracebackType | None, *, name: str) -> NoReturn:
+    """Name the outermost sequence: the first element that was being read when the depth ran out."""
+    while trace is not None:
+        tag = trace.tb_frame.f_locals.get("tag")
+        if isinstance(tag, BaseTag) and trace.tb_frame.f_code.co_name == "data_element_generator":
+            attribute = f"{keyword_for_tag(tag) or 'sequence'} ({tag.group:04X},{tag.element:04X})"
+            raise UnreadableImage(name, "holds sequences nested too deep to be read.", attribute=attribute)
+        trace = trace.tb_next
+    raise UnreadableImage(name, "holds sequences nested too deep to be read.")
+
+
+def _brief(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]

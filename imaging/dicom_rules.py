@@ -1,0 +1,225 @@
+"""The rules of DICOM's own modules that a file must keep, or its pixels would be shown wrongly."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from pydicom import Dataset
+from pydicom.encaps import generate_fragments
+from pydicom.uid import UID, RLELossless
+
+from imaging.codecs import DECODED
+from imaging.codestream import FrameHeader, frame_header
+from imaging.dicom_file import DAMAGE, attribute_name
+from imaging.errors import UnreadableImage
+from imaging.radiograph import MOST_PIXELS
+
+# PS3.4 B.5: the storage classes of a projection radiograph.
+_RADIOGRAPHS = {
+    "1.2.840.10008.5.1.4.1.1.1",  # Computed Radiography
+    "1.2.840.10008.5.1.4.1.1.1.1",  # Digital X-Ray, for presentation
+    "1.2.840.10008.5.1.4.1.1.1.1.1",  # Digital X-Ray, for processing
+}
+# A radiograph that was captured again says so by its modality.
+_SECONDARY = {
+    "1.2.840.10008.5.1.4.1.1.7",
+    "1.2.840.10008.5.1.4.1.1.7.2",
+    "1.2.840.10008.5.1.4.1.1.7.3",
+    "1.2.840.10008.5.1.4.1.1.7.4",
+}
+_MODALITIES = {"CR", "DX", "RG"}
+
+_GREY = {"MONOCHROME1", "MONOCHROME2"}
+_COLOURS = {"RGB", "YBR_FULL", "YBR_FULL_422", "YBR_ICT", "YBR_RCT"}
+_PALETTE = "PALETTE COLOR"
+_PALETTE_TABLES = tuple(
+    f"{colour}PaletteColorLookupTable{part}"
+    for colour in ("Red", "Green", "Blue")
+    for part in ("Descriptor", "Data")
+)
+_NAMED_SYNTAX = "TransferSyntaxUID (0002,0010)"
+
+
+def check_kind(dataset: Dataset, *, name: str) -> None:
+    """CR, DX, or a secondary capture of either; everything else is refused by name."""
+    sop_class = str(_text(dataset, "SOPClassUID"))
+    modality = _text(dataset, "Modality").upper()
+    if sop_class in _RADIOGRAPHS:
+        if modality and modality not in _MODALITIES:
+            _refuse(name, "Modality", f"is {modality}, which a CR or DX image is not.")
+        return
+    if sop_class in _SECONDARY or not sop_class:
+        if modality in _MODALITIES:
+            return
+        _refuse(name, "Modality", f"is {modality or 'missing'}; radiographs are CR or DX.")
+    _refuse(name, "SOPClassUID", f"is {UID(sop_class).name}; CR and DX images are read.")
+
+
+def check_pixels(dataset: Dataset, *, name: str) -> None:
+    """One frame of whole grey or colour pixels, exactly as long as its own header says.
+
+    Raises:
+        UnreadableImage: naming the attribute, the value and the rule (PS3.3 C.7.6.3, C.8.11.3; PS3.5 8).
+    """
+    syntax = UID(str(dataset.file_meta.TransferSyntaxUID))
+    if syntax not in DECODED:
+        raise UnreadableImage(name, f"is {syntax.name}, which is not decoded.", attribute=_NAMED_SYNTAX)
+    if "FloatPixelData" in dataset or "DoubleFloatPixelData" in dataset:
+        _refuse(name, "FloatPixelData", "a radiograph's pixels are whole numbers.")
+    if not dataset.get("PixelData"):
+        _refuse(name, "PixelData", "is missing: the file is a header without an image.")
+    rows, columns = whole(dataset, "Rows", name=name), whole(dataset, "Columns", name=name)
+    if not (rows > 0 and columns > 0):
+        _refuse(name, "Rows" if rows <= 0 else "Columns", "is not above 0.")
+    if rows * columns > MOST_PIXELS:
+        _refuse(
+            name, "Rows", f"{columns} x {rows} pixels; at most {MOST_PIXELS // 1_000_000} million are read."
+        )
+    frames = whole(dataset, "NumberOfFrames", name=name, default=1)
+    if frames != 1:
+        _refuse(name, "NumberOfFrames", f"is {frames}; one image a file is read.")
+    _check_bits(dataset, name=name)
+    _check_colours(dataset, name=name)
+    if syntax.is_encapsulated:
+        _check_stream(dataset, syntax, name=name)
+    else:
+        _check_length(dataset, name=name)
+
+
+def whole(dataset: Dataset, keyword: str, *, name: str, default: int | None = None) -> int:
+    """The attribute as an integer.
+
+    Raises:
+        UnreadableImage: it is missing and has no default, or it is no whole number.
+    """
+    try:
+        value = dataset.get(keyword)
+        if value is None or value == "":
+            if default is None:
+                _refuse(name, keyword, "is missing.")
+            return default
+        return int(value)
+    except DAMAGE as error:
+        _refuse(name, keyword, f"is no whole number ({error}).")
+
+
+def one_frame(dataset: Dataset) -> bytes:
+    """The compressed frame of an encapsulated image, its fragments put together (PS3.5 A.4)."""
+    return b"".join(generate_fragments(_items(dataset)))
+
+
+# ---------------------------------------------------------------------------------------------- rules
+def _check_bits(dataset: Dataset, *, name: str) -> None:
+    allocated = whole(dataset, "BitsAllocated", name=name)
+    stored = whole(dataset, "BitsStored", name=name)
+    high = whole(dataset, "HighBit", name=name)
+    if allocated not in {8, 16}:
+        _refuse(name, "BitsAllocated", f"is {allocated}; a CR or DX image has 8 or 16 (PS3.3 C.8.11.3).")
+    if not 6 <= stored <= allocated:
+        _refuse(
+            name, "BitsStored", f"is {stored} of {allocated} allocated; 6 to {allocated} (PS3.3 C.8.11.3)."
+        )
+    if high != stored - 1:
+        _refuse(
+            name, "HighBit", f"is {high} with {stored} bits stored; it is one less than those (PS3.5 8.1.1)."
+        )
+    if whole(dataset, "PixelRepresentation", name=name) not in {0, 1}:
+        _refuse(name, "PixelRepresentation", "is neither 0 (unsigned) nor 1 (signed).")
+
+
+def _check_colours(dataset: Dataset, *, name: str) -> None:
+    samples = whole(dataset, "SamplesPerPixel", name=name)
+    photometric = _text(dataset, "PhotometricInterpretation")
+    if samples == 1 and photometric == _PALETTE:
+        for keyword in _PALETTE_TABLES:
+            if keyword not in dataset:
+                _refuse(
+                    name, keyword, "is missing, so the palette's pixels have no meaning (PS3.3 C.7.6.3.1.5)."
+                )
+        return
+    if (samples == 1 and photometric in _GREY) or (samples == 3 and photometric in _COLOURS):
+        if samples == 3 and whole(dataset, "BitsAllocated", name=name) != 8:
+            _refuse(name, "BitsAllocated", "colour is read with 8 bits.")
+        if samples == 3 and whole(dataset, "PixelRepresentation", name=name) != 0:
+            _refuse(name, "PixelRepresentation", "colour is unsigned (PS3.3 C.7.6.3.1.2).")
+        if samples == 3 and whole(dataset, "PlanarConfiguration", name=name, default=0) not in {0, 1}:
+            _refuse(name, "PlanarConfiguration", "is neither 0 nor 1.")
+        return
+    _refuse(
+        name,
+        "PhotometricInterpretation",
+        f"is {photometric or 'missing'} with {samples} samples a pixel, which is no grey or colour image.",
+    )
+
+
+def _check_length(dataset: Dataset, *, name: str) -> None:
+    # PS3.5 8.1.1 and A.1: all pixels, then one byte of zero where the number of bytes is odd.
+    pixels = whole(dataset, "Rows", name=name) * whole(dataset, "Columns", name=name)
+    samples = whole(dataset, "SamplesPerPixel", name=name)
+    expected = pixels * samples * whole(dataset, "BitsAllocated", name=name) // 8
+    if _text(dataset, "PhotometricInterpretation") == "YBR_FULL_422":
+        expected = pixels * 2  # two samples of colour for every two of brightness
+    found = len(dataset.PixelData)
+    if found not in {expected, expected + expected % 2}:
+        way = "short" if found < expected else "long"
+        _refuse(name, "PixelData", f"is too {way}: {found} bytes, where rows and columns ask for {expected}.")
+
+
+def _check_stream(dataset: Dataset, syntax: UID, *, name: str) -> None:
+    try:
+        fragments = list(generate_fragments(_items(dataset)))
+    except DAMAGE as error:
+        _refuse(name, "PixelData", f"its fragments are damaged ({error}).")
+    if not fragments:
+        _refuse(name, "PixelData", "holds no compressed frame.")
+    if syntax == RLELossless:
+        _check_rle(dataset, fragments, name=name)
+        return
+    starts = [fragment for fragment in fragments if frame_header(fragment) is not None]
+    header = frame_header(b"".join(fragments))
+    if header is None:
+        _refuse(name, "PixelData", f"holds no {syntax.name} stream.")
+    if len(starts) > 1:
+        _refuse(name, "PixelData", f"holds {len(starts)} compressed frames; one image a file is read.")
+    _check_header(dataset, header, name=name)
+
+
+def _check_rle(dataset: Dataset, fragments: list[bytes], *, name: str) -> None:
+    # PS3.5 A.4.2 and G: one fragment a frame; its header counts the segments, one for each byte of a pixel.
+    if len(fragments) != 1:
+        _refuse(name, "PixelData", f"holds {len(fragments)} RLE frames; one image a file is read.")
+    segments = int.from_bytes(fragments[0][:4], "little")
+    bytes_a_pixel = whole(dataset, "BitsAllocated", name=name) // 8
+    expected = bytes_a_pixel * whole(dataset, "SamplesPerPixel", name=name)
+    if len(fragments[0]) < 64 or segments != expected:
+        _refuse(name, "PixelData", f"has {segments} RLE segments, where its pixels ask for {expected}.")
+
+
+def _check_header(dataset: Dataset, header: FrameHeader, *, name: str) -> None:
+    said = {
+        "Rows": (header.rows, whole(dataset, "Rows", name=name)),
+        "Columns": (header.columns, whole(dataset, "Columns", name=name)),
+        "SamplesPerPixel": (header.samples, whole(dataset, "SamplesPerPixel", name=name)),
+    }
+    for keyword, (inside, outside) in said.items():
+        if inside != outside:
+            _refuse(name, keyword, f"is {outside}, but the compressed pixels say {inside}.")
+    if header.precision > whole(dataset, "BitsAllocated", name=name):
+        _refuse(name, "BitsAllocated", f"is less than the {header.precision} bits of the compressed pixels.")
+
+
+def _items(dataset: Dataset) -> bytes:
+    """The pixel data without its Basic Offset Table, the first item (PS3.5 A.4)."""
+    data: bytes = dataset.PixelData
+    if data[:4] != b"\xfe\xff\x00\xe0" or len(data) < 8:
+        raise ValueError("there is no offset table")
+    return data[8 + int.from_bytes(data[4:8], "little") :]
+
+
+def _text(dataset: Dataset, keyword: str) -> str:
+    value = dataset.get(keyword)
+    return "" if value is None else str(value).strip()
+
+
+def _refuse(name: str, keyword: str, reason: str) -> NoReturn:
+    raise UnreadableImage(name, reason, attribute=attribute_name(keyword))

@@ -1,0 +1,170 @@
+"""DICOM's grey scale: modality transform, VOI windows and tables, padding, polarity, aspect.
+
+Tables are worked out once for every value that can be stored, by pydicom's own functions, so that showing
+an image is a look-up whatever the transforms are.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from pydicom import Dataset
+from pydicom.multival import MultiValue
+from pydicom.pixels.processing import apply_modality_lut, apply_voi
+
+from imaging.dicom_file import DAMAGE, attribute_name
+from imaging.errors import UnreadableImage
+from imaging.radiograph import DecodedRadiograph, ImageFacts, VoiTable, Window
+
+_FUNCTIONS = {"LINEAR", "LINEAR_EXACT", "SIGMOID"}
+
+
+def grayscale_of(dataset: Dataset, *, pixels: NDArray, facts: ImageFacts, name: str) -> DecodedRadiograph:
+    """The stored pixels with everything that says how they are to be shown.
+
+    Raises:
+        UnreadableImage: a table or a window of the header is damaged.
+    """
+    if pixels.dtype == np.int8:
+        pixels = pixels.astype(np.int16)
+    every = _every_value(pixels)
+    is_grey = facts.photometric.startswith("MONOCHROME")
+    return DecodedRadiograph(
+        facts=facts,
+        pixels=pixels,
+        lowest=int(every[0]),
+        modality=(modality := _modality(every, dataset, name=name) if is_grey else every.astype(np.float32)),
+        inverted=is_grey and _is_inverted(dataset),
+        padding=_padding(dataset, name=name) if is_grey else None,
+        aspect=_aspect(dataset),
+        windows=_windows(dataset, facts=facts),
+        tables=_tables(modality, dataset, name=name) if is_grey else (),
+    )
+
+
+def _every_value(pixels: NDArray) -> NDArray[np.int32]:
+    limits = np.iinfo(pixels.dtype)
+    return np.arange(limits.min, limits.max + 1, dtype=np.int32)
+
+
+def _modality(every: NDArray[np.int32], dataset: Dataset, *, name: str) -> NDArray[np.float32]:
+    """PS3.3 C.11.1: the table or the rescale, of which a file has one; the table where it has both."""
+    try:
+        if dataset.get("ModalityLUTSequence"):
+            return apply_modality_lut(every, _only_first(dataset, "ModalityLUTSequence")).astype(np.float32)
+        if dataset.get("RescaleSlope") is None or dataset.get("RescaleIntercept") is None:
+            return every.astype(np.float32)
+        if float(dataset.RescaleSlope) == 0:
+            _refuse(name, "RescaleSlope", "is 0, which makes every pixel the same.")
+        return apply_modality_lut(every, dataset).astype(np.float32)
+    except DAMAGE as error:
+        _refuse(name, "ModalityLUTSequence", f"the modality transform is damaged ({error}).")
+
+
+def _only_first(dataset: Dataset, keyword: str) -> Dataset:
+    """A table without the rescale that some devices write beside it, for pydicom to apply the table."""
+    alone = Dataset()
+    alone.file_meta = dataset.file_meta
+    alone.set_original_encoding(*dataset.original_encoding)
+    alone[keyword] = dataset[keyword]
+    for each in ("BitsStored", "PixelRepresentation", "PhotometricInterpretation"):
+        alone[each] = dataset[each]
+    return alone
+
+
+def _is_inverted(dataset: Dataset) -> bool:
+    """Whether the lowest value is white: MONOCHROME1 (PS3.3 C.7.6.3.1.2) or INVERSE (C.11.6.1.2).
+
+    Both stand together in a DX image (C.8.11.3.1.2) and say the same: one inversion, not two.
+    """
+    shape = str(dataset.get("PresentationLUTShape") or "").strip().upper()
+    return dataset.PhotometricInterpretation == "MONOCHROME1" or shape == "INVERSE"
+
+
+def _padding(dataset: Dataset, *, name: str) -> tuple[int, int] | None:
+    """PS3.3 C.7.5.1.1.2: a value, or all between it and the limit, in either order, both included."""
+    if dataset.get("PixelPaddingValue") is None:
+        return None
+    try:
+        value = _as_stored(int(dataset.PixelPaddingValue), dataset)
+        limit = dataset.get("PixelPaddingRangeLimit")
+        end = value if limit is None else _as_stored(int(limit), dataset)
+    except DAMAGE as error:
+        _refuse(name, "PixelPaddingValue", f"is no value of a pixel ({error}).")
+    return min(value, end), max(value, end)
+
+
+def _as_stored(value: int, dataset: Dataset) -> int:
+    """Signed as the pixels are, whichever way the attribute was written."""
+    if int(dataset.PixelRepresentation) == 1 and value >= 1 << 15:
+        return value - (1 << 16)
+    return value
+
+
+def _aspect(dataset: Dataset) -> tuple[int, int]:
+    """PS3.3 C.7.6.3.1.7: vertical by horizontal; else the spacing where both its numbers are above 0."""
+    try:
+        stated = [int(part) for part in dataset.get("PixelAspectRatio") or []]
+        if len(stated) == 2 and min(stated) > 0:
+            return stated[0], stated[1]
+        for keyword in ("PixelSpacing", "ImagerPixelSpacing"):
+            spacing = [float(part) for part in dataset.get(keyword) or []]
+            if len(spacing) == 2 and min(spacing) > 0:
+                ratio = spacing[0] / spacing[1]
+                # spacings differ by rounding; only what the eye can see is another shape
+                return (1, 1) if abs(ratio - 1) < 0.005 else (round(ratio * 10_000), 10_000)
+    except DAMAGE:  # no aspect that can be read is as good as none
+        return 1, 1
+    return 1, 1
+
+
+def _windows(dataset: Dataset, *, facts: ImageFacts) -> tuple[Window, ...]:
+    """PS3.3 C.11.2.1.2: centers and widths in pairs, with their names; those that can't be are left out."""
+    if not facts.photometric.startswith("MONOCHROME"):
+        return (Window(center=128, width=256, name="As stored"),)
+    try:
+        centers = [float(part) for part in _several(dataset, "WindowCenter")]
+        widths = [float(part) for part in _several(dataset, "WindowWidth")]
+        names = [str(part) for part in _several(dataset, "WindowCenterWidthExplanation")]
+    except DAMAGE:  # a window only helps to look; without one an automatic one is made
+        return ()
+    function = str(dataset.get("VOILUTFunction") or "LINEAR").strip().upper()
+    function = function if function in _FUNCTIONS else "LINEAR"
+    least = 1.0 if function == "LINEAR" else 1e-6
+    names += [f"Window {position + 1}" for position in range(len(names), len(centers))]
+    return tuple(
+        Window(center=center, width=width, name=label or "Window", function=function)
+        for center, width, label in zip(centers, widths, names, strict=False)
+        if np.isfinite(center) and np.isfinite(width) and width >= least
+    )
+
+
+def _tables(modality: NDArray[np.float32], dataset: Dataset, *, name: str) -> tuple[VoiTable, ...]:
+    """PS3.3 C.11.2.1.1: each table of the VOI LUT Sequence, as brightness of every stored value."""
+    if not dataset.get("VOILUTSequence"):
+        return ()
+    found = []
+    try:
+        values = np.rint(modality).astype(np.int32)
+        alone = _only_first(dataset, "VOILUTSequence")
+        for index, item in enumerate(dataset.VOILUTSequence):
+            bits = int(item.LUTDescriptor[2])
+            shown = apply_voi(values, alone, index=index).astype(np.float32) / ((1 << bits) - 1)
+            label = str(item.get("LUTExplanation") or f"Table {index + 1}")
+            found.append(VoiTable(name=label, brightness=np.clip(shown, 0, 1)))
+    except DAMAGE as error:
+        _refuse(name, "VOILUTSequence", f"is damaged ({error}).")
+    return tuple(found)
+
+
+def _several(dataset: Dataset, keyword: str) -> list[object]:
+    value = dataset.get(keyword)
+    if value is None or value == "":
+        return []
+    return list(value) if isinstance(value, (MultiValue, list)) else [value]
+
+
+def _refuse(name: str, keyword: str, reason: str) -> NoReturn:
+    raise UnreadableImage(name, reason, attribute=attribute_name(keyword))

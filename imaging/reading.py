@@ -1,0 +1,47 @@
+"""One door for every kind of image file: what it says, and its pixels.
+
+Files come from strangers: outside of tests, go through ``imaging.guarded``, which reads them in a
+process of their own with limits on time and memory.
+"""
+
+from __future__ import annotations
+
+from imaging import dicom, raster
+from imaging.errors import UnreadableImage
+from imaging.radiograph import DecodedRadiograph, ImageFacts, VoiTable, Window
+
+__all__ = ["DecodedRadiograph", "ImageFacts", "VoiTable", "Window", "describe", "read_radiograph"]
+
+_NOT_READ = "is no DICOM, PNG or JPEG file. Other kinds are not read: convert it, or leave it out."
+
+
+def describe(content: bytes, *, name: str) -> ImageFacts:
+    """What the file says of its radiograph, from its headers; the pixels are not decoded.
+
+    Refuses what could not be shown later, as far as headers and lengths tell.
+
+    Args:
+        content: the whole file.
+        name: of the file, for the error's text.
+
+    Raises:
+        UnreadableImage: with the reason, and the attribute that is at fault.
+    """
+    if raster.is_raster(content):
+        return raster.describe(content, name=name)
+    if dicom.is_dicom(content):
+        return dicom.describe(content, name=name)
+    raise UnreadableImage(name, "is empty." if not content else _NOT_READ)
+
+
+def read_radiograph(content: bytes, *, name: str) -> DecodedRadiograph:
+    """The file's pixels, with how they are to be shown.
+
+    Raises:
+        UnreadableImage: as ``describe``, and where the pixels can't be decoded.
+    """
+    if raster.is_raster(content):
+        return raster.read(content, name=name)
+    if dicom.is_dicom(content):
+        return dicom.read(content, name=name)
+    raise UnreadableImage(name, "is empty." if not content else _NOT_READ)
