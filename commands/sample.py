@@ -1,0 +1,116 @@
+"""``cli.py sample``: draw a batch of a dataset, or look at what would be drawn."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from datetime import UTC, datetime
+
+from accounts.service import command_line_person
+from domain.batches import BatchSettings, Mode, Parts, SamplingPlan, Stratum
+from domain.errors import DomainError, InvalidValue
+from domain.vocabulary import Difficulty
+from sampling.service import draw_batch, preview
+from storage.unit_of_work import reading, unit_of_work
+
+
+def add_to(subparsers: argparse._SubParsersAction) -> None:
+    """The command and what it takes."""
+    parser = subparsers.add_parser(
+        "sample",
+        help="draw a batch of questions for review",
+        description="Draw a batch: so many of every 1,000 questions, evenly over the tiers of difficulty. "
+        "The same plan and seed draw the same questions everywhere. Drawing again under the same name and "
+        "plan adds from the questions that came since, and changes nothing that was drawn.",
+    )
+    parser.add_argument("dataset", metavar="DATASET", help="the dataset to draw from")
+    parser.add_argument("--batch", required=True, metavar="NAME", help="name of the batch; it holds the plan")
+    parser.add_argument("--seed", required=True, type=int, help="an integer that decides which are drawn")
+    amount = parser.add_mutually_exclusive_group()
+    amount.add_argument(
+        "--per-1000", type=int, metavar="N", help="so many of every 1,000, a half rounded up (default 100)"
+    )
+    amount.add_argument("--n", type=int, metavar="N", help="so many in all, over the tiers")
+    parser.add_argument(
+        "--shares",
+        default="",
+        metavar="TIER=SHARE,...",
+        help="relative shares of easy, medium, hard, none (no tier); 1 for each that is not named",
+    )
+    parser.add_argument("--strata", default="", metavar="FIELDS", help="further strata: task,category")
+    parser.add_argument("--mode", choices=[each.value for each in Mode], default=Mode.JUDGE.value)
+    parser.add_argument("--parts", choices=[each.value for each in Parts], default=Parts.ALL.value)
+    parser.add_argument(
+        "--show-report", action="store_true", help="reviewers may open the report once they rated alignment"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="show what would be drawn, and draw nothing")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Draw, or preview; 0 done, 1 refused."""
+    try:
+        plan = _plan(args)
+        if args.dry_run:
+            return _show(args, plan)
+        with unit_of_work() as db:
+            drawn = draw_batch(
+                db,
+                by=command_line_person(),
+                dataset=args.dataset,
+                plan=plan,
+                batch_name=args.batch,
+                settings=BatchSettings(
+                    mode=Mode(args.mode), parts=Parts(args.parts), show_report=args.show_report
+                ),
+                now=datetime.now(UTC),
+            )
+    except DomainError as error:
+        print(error, file=sys.stderr)
+        return 1
+    _print_strata(drawn.strata, drawn.notes)
+    print(f"Batch {drawn.batch.name}: {drawn.added:,} questions added.")
+    return 0
+
+
+def _show(args: argparse.Namespace, plan: SamplingPlan) -> int:
+    with reading() as db:
+        seen = preview(
+            db, by=command_line_person(), dataset=args.dataset, plan=plan, batch_name=args.batch.strip()
+        )
+    _print_strata(seen.strata, seen.notes)
+    print(f"Would draw {seen.n:,} of {seen.size:,} questions ({seen.already:,} are in the batch already).")
+    return 0
+
+
+def _plan(args: argparse.Namespace) -> SamplingPlan:
+    return SamplingPlan(
+        seed=args.seed,
+        per_1000=None if args.n is not None else 100 if args.per_1000 is None else args.per_1000,
+        n=args.n,
+        shares=_shares(args.shares),
+        strata=tuple(each.strip() for each in args.strata.split(",") if each.strip()),
+    )
+
+
+def _shares(text: str) -> dict[Difficulty | None, float]:
+    tiers: dict[str, Difficulty | None] = {**{each.value: each for each in Difficulty}, "none": None}
+    shares: dict[Difficulty | None, float] = {}
+    for part in filter(None, (each.strip() for each in text.split(","))):
+        name, _, share = part.partition("=")
+        if name.strip() not in tiers:
+            raise InvalidValue("shares", f"{name.strip()!r} is no tier; there are {', '.join(tiers)}")
+        try:
+            shares[tiers[name.strip()]] = float(share)
+        except ValueError as error:
+            raise InvalidValue("shares", f"{part!r} should read like hard=2") from error
+    return shares
+
+
+def _print_strata(strata: tuple[Stratum, ...], notes: tuple[str, ...]) -> None:
+    width = max([len("stratum"), *(len(each.name) for each in strata)])
+    print(f"{'stratum':<{width}}  {'N':>10}  {'n':>9}  probability")
+    for each in strata:
+        print(f"{each.name:<{width}}  {each.size:>10,}  {each.drawn:>9,}  {each.inclusion_probability:.4f}")
+    for note in notes:
+        print(f"Note: {note}")

@@ -1,0 +1,19 @@
+"""Text in the cells of a CSV file, so that no spreadsheet runs it as a formula."""
+
+from __future__ import annotations
+
+_RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def harmless(text: str) -> str:
+    """The text with an apostrophe before it where a spreadsheet would take it for a formula.
+
+    A spreadsheet shows the cell without it. Only text that came from outside goes through here: a number
+    of our own stays a number.
+    """
+    return f"'{text}" if text.startswith(_RUN_BY_SPREADSHEETS) else text
+
+
+def as_written(text: str) -> str:
+    """The inverse of :func:`harmless`."""
+    return text[1:] if text.startswith("'") and text[1:].startswith(_RUN_BY_SPREADSHEETS) else text
