@@ -1,0 +1,131 @@
+"""What a verdict must have before it is taken: pure rules over the batch's settings and the question."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+from domain.batches import BatchSettings, Mode, Parts
+from domain.corrections import Correction, corrected, without_unchanged
+from domain.errors import InvalidValue, Refused
+from domain.exams import Exam
+from domain.questions import Question, answer_text
+from domain.verdicts import RATING_NAMES, Decision, OwnAnswer, Verdict, check_decision
+
+#: What may be corrected where a batch asks for the key only.
+KEY_FIELDS = frozenset({"options", "answer"})
+
+#: Names as they stand on the form.
+WORDS = {
+    "clinical_quality": "clinical quality",
+    "explanation_clarity": "explanation clarity",
+    "factual_correctness": "factual correctness",
+    "image_alignment": "image alignment",
+    "domain_specific": "needs radiology (yes or no)",
+    "cognitive_depth": "more than recall (yes or no)",
+    "difficulty": "your own difficulty",
+}
+
+
+def only_real_changes(verdict: Verdict, *, question: Question) -> Verdict:
+    """The verdict with corrections that equal the question's own values taken out."""
+    opinion = verdict.opinion
+    correction = without_unchanged(question, opinion.correction)
+    if correction == opinion.correction:
+        return verdict
+    check_decision(verdict.decision, replace(opinion, correction=correction))
+    return replace(verdict, opinion=replace(opinion, correction=correction))
+
+
+def same_content(one: Verdict, other: Verdict) -> bool:
+    """Whether two verdicts say the same; the times don't count, a second click is later."""
+    return (one.decision, one.opinion, one.why) == (other.decision, other.opinion, other.why)
+
+
+def check_asked_parts(verdict: Verdict, *, settings: BatchSettings) -> None:
+    """Raise Refused unless all that the batch asks for has been judged.
+
+    A rejected question needs only the reason, which the verdict itself insists on.
+    """
+    if settings.parts is Parts.KEY:
+        beyond = set(_corrected_fields(verdict.opinion.correction)) - KEY_FIELDS
+        if beyond:
+            raise Refused(
+                f"This batch asks for the key only; {', '.join(sorted(beyond))} can't be corrected here. "
+                "Take it out, or say it in the comment."
+            )
+        return
+    if verdict.decision is Decision.REJECT:
+        return
+    missing = [WORDS[name] for name in _asked(settings.parts) if _judged(verdict, name) is None]
+    if missing:
+        raise Refused(f"Not judged yet: {', '.join(missing)}. A {verdict.decision} needs all of them.")
+
+
+def check_own_answer(own: OwnAnswer | None, *, settings: BatchSettings) -> None:
+    """Raise Refused when the batch wants the reviewer's own answer first and there is none."""
+    if settings.mode is Mode.ANSWER_FIRST and own is None:
+        raise Refused("This batch wants your own answer first. Commit it; the key is shown then.")
+
+
+def check_fixed_alignment(verdict: Verdict, *, fixed: int | None) -> None:
+    """Raise Refused when the report was opened and the verdict rates image alignment otherwise."""
+    if fixed is not None and verdict.opinion.ratings.image_alignment != fixed:
+        raise Refused(
+            f"Image alignment was rated {fixed} before the report was opened, and that rating stays. "
+            f"Set it back to {fixed}; say in the comment what the report changed."
+        )
+
+
+def check_correction(verdict: Verdict, *, question: Question, exam: Exam) -> None:
+    """Raise InvalidValue when the corrected question couldn't stand, or a box lies off its radiograph."""
+    after = corrected(question, verdict.opinion.correction)
+    if verdict.opinion.correction.boxes is None:
+        return
+    for number, each in enumerate(after.boxes, start=1):
+        radiograph = exam.radiograph(each.radiograph)
+        if radiograph.rows is None or radiograph.columns is None:
+            continue  # the pixels never came in, so there is no edge to cross
+        if not each.box.lies_within(rows=radiograph.rows, columns=radiograph.columns):
+            raise InvalidValue(
+                "boxes",
+                f"box {number} ({each.label or 'no label'}) lies off radiograph {radiograph.id}, "
+                f"which is {radiograph.columns} x {radiograph.rows} pixels; move it onto the image",
+            )
+
+
+def stale_text(mine: Verdict, saved: Verdict | None) -> str:
+    """Why a verdict isn't saved, with both decisions and their times, and the way out."""
+    if saved is None:
+        return (
+            f"This form was opened for revision {mine.revision}, but no verdict of yours is saved. "
+            "Open the question again."
+        )
+    return (
+        f"Not saved: revision {saved.revision} of your verdict on this question is there already "
+        f"({_said(saved)}); this form says {_said(mine)} as revision {mine.revision}. "
+        "Open the question again: it shows the saved verdict, and a change becomes the next revision."
+    )
+
+
+def own_answer_text(own: OwnAnswer, *, options: tuple[str, ...]) -> str:
+    """An own answer as a person reads it."""
+    answer = "cannot determine" if own.answer is None else answer_text(own.answer, options)
+    return f"{answer}, confidence {own.confidence}"
+
+
+def _asked(parts: Parts) -> tuple[str, ...]:
+    if parts is Parts.IMAGE_ALIGNMENT:
+        return ("image_alignment",)
+    return (*RATING_NAMES, "domain_specific", "cognitive_depth", "difficulty")
+
+
+def _judged(verdict: Verdict, name: str) -> object:
+    return getattr(verdict.opinion.ratings if name in RATING_NAMES else verdict.opinion, name)
+
+
+def _corrected_fields(correction: Correction) -> list[str]:
+    return [each.name for each in fields(correction) if getattr(correction, each.name) is not None]
+
+
+def _said(verdict: Verdict) -> str:
+    return f"{verdict.decision}, {verdict.given_at:%Y-%m-%d %H:%M:%S} UTC"

@@ -1,0 +1,42 @@
+"""The review room's services: one transaction's worth of work each, a module a noun."""
+
+from review.service.assigning import AssignSummary, assign, preview_assign, reassign, withdraw
+from review.service.batches import (
+    change_settings,
+    close_batch,
+    list_batches,
+    reopen_batch,
+    settings_are_frozen,
+)
+from review.service.judging import (
+    commit_own_answer,
+    give_verdict,
+    keep_draft,
+    open_report,
+    record_look,
+    skip_question,
+)
+from review.service.sheets import batches_for, last_judged, open_sheet, radiograph_file
+
+__all__ = [
+    "AssignSummary",
+    "assign",
+    "batches_for",
+    "change_settings",
+    "close_batch",
+    "commit_own_answer",
+    "give_verdict",
+    "keep_draft",
+    "last_judged",
+    "list_batches",
+    "open_report",
+    "open_sheet",
+    "preview_assign",
+    "radiograph_file",
+    "reassign",
+    "record_look",
+    "reopen_batch",
+    "settings_are_frozen",
+    "skip_question",
+    "withdraw",
+]

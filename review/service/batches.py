@@ -1,0 +1,90 @@
+"""A batch's own affairs: its settings, and whether it takes verdicts."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlmodel import Session
+
+from domain.batches import Batch, BatchSettings, BatchState, Parts
+from domain.errors import Refused, StaleRevision
+from domain.people import Action, Person, require
+from review.settings import frozen_changes, settings_differences
+from storage import batches as stored
+from storage.assignments import last_change
+from storage.people import load_person
+from storage.verdicts import judging_has_begun
+
+
+def list_batches(db: Session, *, by: Person) -> list[Batch]:
+    """All batches, the newest first."""
+    require(by, Action.SEE_PROGRESS)
+    return sorted(stored.list_batches(db), key=lambda batch: batch.id, reverse=True)
+
+
+def settings_are_frozen(db: Session, *, by: Person, batch: str) -> bool:
+    """Whether judging has begun, so that mode, parts and the report can't be changed any more."""
+    require(by, Action.ASSIGN)
+    return judging_has_begun(db, batch_id=stored.load_batch(db, name=batch).id)
+
+
+def change_settings(
+    db: Session, *, by: Person, batch: str, settings: BatchSettings, revision: int, now: datetime
+) -> Batch:
+    """New settings in place of those of ``revision``; once judging has begun, guideline and anchors only.
+
+    Returns:
+        The batch with its new revision; as it is, when nothing differs.
+
+    Raises:
+        StaleRevision: somebody changed the settings since; says who, when, and what differs.
+        Refused: mode, parts or report would change after judging has begun, or the report would be shown
+            where image alignment isn't asked for.
+    """
+    require(by, Action.ASSIGN)
+    found = stored.load_batch(db, name=batch, lock=True)
+    if settings == found.settings:
+        return found
+    if revision != found.revision:
+        raise StaleRevision(_stale_text(db, found, settings))
+    if settings.show_report and settings.parts is Parts.KEY:
+        raise Refused(
+            "The report opens after image alignment was rated, and this batch would not ask for it. "
+            "Ask for all parts or image alignment, or keep the report closed."
+        )
+    changed = frozen_changes(found.settings, settings)
+    if changed and judging_has_begun(db, batch_id=found.id):
+        raise Refused(
+            f"{' and '.join(changed)} can't be changed any more: judging has begun, and verdicts given one "
+            "way can't be compared with verdicts given another. Draw a batch of its own for the new way."
+        )
+    return stored.save_settings(db, batch_id=found.id, settings=settings, by=by.id or None, now=now)
+
+
+def close_batch(db: Session, *, by: Person, batch: str, now: datetime) -> Batch:
+    """Take no further verdicts; nothing happens to a closed batch."""
+    return _set_state(db, by=by, batch=batch, state=BatchState.CLOSED, now=now)
+
+
+def reopen_batch(db: Session, *, by: Person, batch: str, now: datetime) -> Batch:
+    """Take verdicts again; nothing happens to an open batch."""
+    return _set_state(db, by=by, batch=batch, state=BatchState.OPEN, now=now)
+
+
+def _set_state(db: Session, *, by: Person, batch: str, state: BatchState, now: datetime) -> Batch:
+    require(by, Action.ASSIGN)
+    found = stored.load_batch(db, name=batch, lock=True)
+    if found.state is state:
+        return found
+    return stored.save_state(db, batch_id=found.id, state=state, by=by.id or None, now=now)
+
+
+def _stale_text(db: Session, found: Batch, mine: BatchSettings) -> str:
+    person_number, changed_at = last_change(db, batch_id=found.id)
+    who = load_person(db, person_id=person_number).display_name if person_number else "The command line"
+    when = f" on {changed_at:%Y-%m-%d %H:%M:%S} UTC" if changed_at else ""
+    differences = "; ".join(settings_differences(found.settings, mine))
+    return (
+        f"Not saved: {who} changed batch {found.name}{when}, after you opened it. "
+        f"Saved and yours differ: {differences}. Open the batch again and make your change there."
+    )

@@ -1,0 +1,166 @@
+"""Opening a question for a reviewer: what may be seen is fetched, what may not is not."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from statistics import median
+
+from sqlmodel import Session
+
+from domain.batches import AssignmentState, Mode
+from domain.errors import NotAllowed, NotFound
+from domain.people import Action, Person, require
+from review.sheet import BatchForReviewer, Look, Place, ReviewSheet, StoredImage
+from storage import assignments
+from storage.batches import load_batch
+from storage.drafts import drafts_of
+from storage.exams import exam_number as exam_number_of
+from storage.exams import load_exam, load_report
+from storage.looks import look_of
+from storage.questions import load_blind_question, load_question
+from storage.radiographs import image_of, radiograph_keys
+from storage.verdicts import (
+    last_judged_question,
+    last_skip,
+    last_verdict,
+    looking_times,
+    own_answer,
+    report_opening,
+)
+
+#: How far ahead images are named: open questions looked through, exams taken.
+_QUESTIONS_AHEAD, _EXAMS_AHEAD = 8, 2
+
+
+def open_sheet(
+    db: Session,
+    *,
+    person: Person,
+    batch_id: int,
+    question: int | None = None,
+    now: datetime,  # noqa: ARG001 - every service of the sheet is told the time; opening keeps none yet
+) -> ReviewSheet | None:
+    """The question with that number, or the first open one; None when nothing is left open.
+
+    Raises:
+        NotAllowed: the person is no reviewer.
+        NotFound: no such batch, or the question is not, or no longer, the person's.
+    """
+    require(person, Action.JUDGE)
+    batch = load_batch(db, batch_id=batch_id)
+    if question is None:
+        place = assignments.first_open(db, person_id=person.id, batch_id=batch_id)
+        if place is None:
+            return None
+    else:
+        place = assignments.assignment(db, person_id=person.id, batch_id=batch_id, question_id=question)
+        if place is None or place.state is AssignmentState.WITHDRAWN:
+            raise NotFound(
+                f"Question {question} of batch {batch.name} is not assigned to {person.display_name}. "
+                "Open the batch again to go on with the next one."
+            )
+    number, position = place.question_number, place.position
+    key = {"batch_id": batch_id, "question_id": number, "person_id": person.id}
+    own = own_answer(db, **key) if batch.settings.mode is Mode.ANSWER_FIRST else None
+    blind = batch.settings.mode is Mode.ANSWER_FIRST and own is None
+    exam_number = exam_number_of(db, question_id=number)
+    fixed_alignment = None if blind or not batch.settings.show_report else report_opening(db, **key)
+    report_open = fixed_alignment is not None
+    skip = last_skip(db, **key) if place.state is AssignmentState.SKIPPED else None
+    beside = {"person_id": person.id, "batch_id": batch_id, "position": position}
+    before, after = (assignments.neighbour(db, **beside, forward=way) for way in (False, True))
+    seconds, looking, away = look_of(db, **key)
+    return ReviewSheet(
+        batch=batch,
+        question_number=number,
+        exam_number=exam_number,
+        exam=load_exam(db, exam_id=exam_number),
+        blind=blind,
+        stem_only=load_blind_question(db, question_id=number),
+        question=None if blind else load_question(db, question_id=number),
+        own_answer=own,
+        drafts=drafts_of(db, **key),
+        last_verdict=None if blind else last_verdict(db, **key),
+        skipped=skip[1] if skip else None,
+        report_open=report_open,
+        report=load_report(db, exam_id=exam_number) if report_open else None,
+        fixed_alignment=fixed_alignment,
+        look=Look(seconds=seconds, seconds_looking=looking, seconds_away=away),
+        place=_place(db, person_id=person.id, batch_id=batch_id, position=position),
+        previous=before.question_number if before else None,
+        next=after.question_number if after else None,
+        upcoming_images=_upcoming(db, person, batch_id, position, exam_number),
+    )
+
+
+def last_judged(db: Session, *, person: Person, batch_id: int) -> int | None:
+    """The number of the question that the person judged last, to be reopened; None before any."""
+    require(person, Action.JUDGE)
+    return last_judged_question(db, batch_id=batch_id, person_id=person.id)
+
+
+def batches_for(db: Session, *, person: Person) -> list[BatchForReviewer]:
+    """The batches in which something is the person's, the oldest first; closed ones too."""
+    require(person, Action.JUDGE)
+    listed = []
+    for batch_id in assignments.batches_of(db, person_id=person.id):
+        times = looking_times(db, batch_id=batch_id, person_id=person.id)
+        listed.append(
+            BatchForReviewer(
+                batch=load_batch(db, batch_id=batch_id),
+                place=_place(db, person_id=person.id, batch_id=batch_id, position=None),
+                seconds_median=median(times) if times else None,
+            )
+        )
+    return listed
+
+
+def radiograph_file(db: Session, *, person: Person, exam_number: int, radiograph_key: str) -> StoredImage:
+    """The original file of a radiograph, if the person may see it: as coordinator, or with a question on it.
+
+    Raises:
+        NotAllowed: no question about the exam is the person's.
+        NotFound: the exam has no such radiograph, or its file never came in.
+    """
+    if not person.may(Action.ASSIGN):
+        require(person, Action.JUDGE)
+        held = assignments.batches_of(db, person_id=person.id)
+        if not assignments.has_question_on_exam(
+            db, person_id=person.id, exam_number=exam_number, batch_ids=held
+        ):
+            raise NotAllowed(
+                f"No question about exam {exam_number} is assigned to {person.display_name}. "
+                "Ask a coordinator for it."
+            )
+    found = image_of(db, exam_number=exam_number, radiograph_key=radiograph_key)
+    if found is None:
+        raise NotFound(f"Exam {exam_number} has no image for radiograph {radiograph_key!r}.")
+    return StoredImage(sha256=found[0], media_type=found[1])
+
+
+def _place(db: Session, *, person_id: int, batch_id: int, position: int | None) -> Place:
+    count = assignments.counts(db, person_id=person_id, batch_id=batch_id)
+    done, skipped, left = (
+        count.get(state, 0) for state in (AssignmentState.DONE, AssignmentState.SKIPPED, AssignmentState.OPEN)
+    )
+    return Place(
+        done=done,
+        skipped=skipped,
+        left=left,
+        total=done + skipped + left,
+        position=None
+        if position is None
+        else assignments.ordinal(db, person_id=person_id, batch_id=batch_id, position=position),
+    )
+
+
+def _upcoming(
+    db: Session, person: Person, batch_id: int, position: int, exam_number: int
+) -> tuple[tuple[int, str], ...]:
+    coming = assignments.open_after(
+        db, person_id=person.id, batch_id=batch_id, position=position, limit=_QUESTIONS_AHEAD
+    )
+    exams = assignments.exams_of(db, question_ids=[each.question_number for each in coming])
+    in_order = dict.fromkeys(exams[each.question_number] for each in coming)
+    in_order.pop(exam_number, None)
+    return radiograph_keys(db, exam_numbers=list(in_order)[:_EXAMS_AHEAD])

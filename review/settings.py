@@ -1,0 +1,52 @@
+"""How two settings of one batch differ, in words."""
+
+from __future__ import annotations
+
+from domain.batches import BatchSettings
+
+#: What can't change once judging has begun, and how it is called.
+FROZEN = {"mode": "Mode", "parts": "Parts", "show_report": "Report"}
+_SHOWN = 60  # characters of a long text
+
+
+def frozen_changes(before: BatchSettings, after: BatchSettings) -> list[str]:
+    """Names of the settings that differ and must not once judging has begun."""
+    return [word for name, word in FROZEN.items() if getattr(before, name) != getattr(after, name)]
+
+
+def settings_differences(saved: BatchSettings, mine: BatchSettings) -> list[str]:
+    """Each setting that differs, the saved value and the other one."""
+    found = [
+        f"{word} {_plain(getattr(saved, name))} (saved), {_plain(getattr(mine, name))} (yours)"
+        for name, word in FROZEN.items()
+        if getattr(saved, name) != getattr(mine, name)
+    ]
+    if saved.guideline != mine.guideline:
+        there, here = _where_they_part(saved.guideline, mine.guideline)
+        found.append(f"Guideline “{there}” (saved), “{here}” (yours)")
+    for rating, texts in saved.anchors.items():
+        for value, (theirs, ours) in enumerate(zip(texts, mine.anchors[rating], strict=True), start=1):
+            if theirs != ours:
+                found.append(
+                    f"Anchor {rating.replace('_', ' ')} {value} “{theirs}” (saved), “{ours}” (yours)"
+                )
+    return found
+
+
+def _plain(value: object) -> str:
+    return {True: "shown", False: "not shown"}[value] if isinstance(value, bool) else str(value)
+
+
+def _where_they_part(one: str, other: str) -> tuple[str, str]:
+    """The two texts from the first character that differs, each cut short."""
+    start = next(
+        (place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
+        min(len(one), len(other)),
+    )
+    start = max(0, start - 15)
+    return _cut(one, start), _cut(other, start)
+
+
+def _cut(text: str, start: int) -> str:
+    rest = text[start : start + _SHOWN]
+    return f"{'…' if start else ''}{rest}{'…' if len(text) > start + _SHOWN else ''}" or "empty"

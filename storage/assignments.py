@@ -1,0 +1,254 @@
+"""Who is to judge which question, and the queue that each reviewer works through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Select, func, insert, select, union_all, update
+from sqlmodel import Session
+
+from domain.batches import AssignmentState
+from storage.rows import AssignmentRow, BatchQuestionRow, BatchRow, QuestionRow
+
+_CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
+#: The states of a question that is still the person's.
+_HELD = (AssignmentState.OPEN, AssignmentState.DONE, AssignmentState.SKIPPED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssignedQuestion:
+    """One question of one person in one batch; ``position`` orders the questions of a batch."""
+
+    question_number: int
+    position: int
+    state: AssignmentState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchMember:
+    """A question of a batch with the exam it is about."""
+
+    question_number: int
+    exam_number: int
+    position: int
+
+
+def first_open(db: Session, *, person_id: int, batch_id: int) -> AssignedQuestion | None:
+    """The first open question by position; one look into the index ``assignment_queue``."""
+    return _first(
+        db, _of(person_id, batch_id, AssignmentState.OPEN).order_by(AssignmentRow.position).limit(1)
+    )
+
+
+def open_after(
+    db: Session, *, person_id: int, batch_id: int, position: int, limit: int
+) -> tuple[AssignedQuestion, ...]:
+    """The next open questions behind ``position``, at most ``limit``."""
+    statement = (
+        _of(person_id, batch_id, AssignmentState.OPEN)
+        .where(AssignmentRow.position > position)
+        .order_by(AssignmentRow.position)
+        .limit(limit)
+    )
+    return tuple(_assigned(row) for row in db.execute(statement))
+
+
+def neighbour(
+    db: Session, *, person_id: int, batch_id: int, position: int, forward: bool
+) -> AssignedQuestion | None:
+    """The nearest question that is still the person's, before or behind ``position``, whatever its state."""
+    beside = AssignmentRow.position > position if forward else AssignmentRow.position < position
+    order = AssignmentRow.position if forward else AssignmentRow.position.desc()  # type: ignore[attr-defined] # a column
+    # One look into the index for each state: its order is by state first.
+    nearest = [
+        found
+        for state in _HELD
+        if (found := _first(db, _of(person_id, batch_id, state).where(beside).order_by(order).limit(1)))
+    ]
+    if not nearest:
+        return None
+    return (min if forward else max)(nearest, key=lambda each: each.position)
+
+
+def assignment(
+    db: Session, *, person_id: int, batch_id: int, question_id: int, lock: bool = False
+) -> AssignedQuestion | None:
+    """The person's assignment to the question, withdrawn ones too; None when there never was one.
+
+    With ``lock`` other writers of this assignment wait until the transaction ends (PostgreSQL; on SQLite
+    every writer waits anyway).
+    """
+    statement = select(AssignmentRow.question_id, AssignmentRow.position, AssignmentRow.state).where(
+        AssignmentRow.person_id == person_id,
+        AssignmentRow.batch_id == batch_id,
+        AssignmentRow.question_id == question_id,
+    )
+    return _first(db, statement.with_for_update() if lock else statement)
+
+
+def hold_batch(db: Session, *, batch_id: int) -> None:
+    """Until the transaction ends nobody closes the batch or changes its settings; others may judge too.
+
+    On SQLite every writer waits anyway.
+    """
+    db.execute(select(BatchRow.id).where(BatchRow.id == batch_id).with_for_update(read=True))
+
+
+def last_change(db: Session, *, batch_id: int) -> tuple[int | None, datetime | None]:
+    """Who changed the batch last (None: the command line, or nobody) and when (None: never)."""
+    row = db.execute(select(BatchRow.changed_by, BatchRow.changed_at).where(BatchRow.id == batch_id)).one()
+    return row.changed_by, row.changed_at
+
+
+def set_state(
+    db: Session,
+    *,
+    person_id: int,
+    batch_id: int,
+    question_ids: Sequence[int],
+    state: AssignmentState,
+    now: datetime,
+) -> None:
+    """Put those of the person's assignments into that state."""
+    for start in range(0, len(question_ids), _CHUNK):
+        db.execute(
+            update(AssignmentRow)
+            .where(
+                AssignmentRow.person_id == person_id,  # type: ignore[arg-type] # a column
+                AssignmentRow.batch_id == batch_id,  # type: ignore[arg-type] # a column
+                AssignmentRow.question_id.in_(question_ids[start : start + _CHUNK]),  # type: ignore[attr-defined] # a column
+            )
+            .values(state=state.value, changed_at=now)
+        )
+
+
+def add_assignments(
+    db: Session, *, batch_id: int, person_id: int, questions: Sequence[tuple[int, int]], now: datetime
+) -> None:
+    """Open assignments for (question number, position); none of them may be there already."""
+    if questions:
+        db.execute(
+            insert(AssignmentRow),
+            [
+                {
+                    "batch_id": batch_id,
+                    "question_id": question_number,
+                    "person_id": person_id,
+                    "position": position,
+                    "state": AssignmentState.OPEN.value,
+                    "assigned_at": now,
+                    "changed_at": now,
+                }
+                for question_number, position in questions
+            ],
+        )
+
+
+def counts(db: Session, *, person_id: int, batch_id: int) -> dict[AssignmentState, int]:
+    """How many of the person's questions are in each state; a state without any is left out."""
+    rows = db.execute(
+        select(AssignmentRow.state, func.count())
+        .where(AssignmentRow.person_id == person_id, AssignmentRow.batch_id == batch_id)
+        .group_by(AssignmentRow.state)
+    )
+    return {AssignmentState(state): count for state, count in rows}
+
+
+def ordinal(db: Session, *, person_id: int, batch_id: int, position: int) -> int:
+    """Which of the person's questions, counted from 1, stands at that position."""
+    parts = [
+        select(func.count().label("n")).where(
+            AssignmentRow.person_id == person_id,
+            AssignmentRow.batch_id == batch_id,
+            AssignmentRow.state == state.value,
+            AssignmentRow.position <= position,
+        )
+        for state in _HELD
+    ]
+    return int(db.execute(select(func.sum(union_all(*parts).subquery().c.n))).scalar_one())
+
+
+def batches_of(db: Session, *, person_id: int) -> tuple[int, ...]:
+    """Numbers of the batches in which a question is still the person's, the oldest first."""
+    rows = db.execute(
+        select(AssignmentRow.batch_id)
+        .where(
+            AssignmentRow.person_id == person_id,
+            AssignmentRow.state != AssignmentState.WITHDRAWN.value,
+        )
+        .distinct()
+        .order_by(AssignmentRow.batch_id)
+    )
+    return tuple(rows.scalars())
+
+
+def has_question_on_exam(db: Session, *, person_id: int, exam_number: int, batch_ids: Sequence[int]) -> bool:
+    """Whether a question about that exam is still the person's, in one of those batches."""
+    statement = (
+        select(AssignmentRow.question_id)
+        .join(QuestionRow, QuestionRow.id == AssignmentRow.question_id)  # type: ignore[arg-type] # a column
+        .where(
+            QuestionRow.exam_id == exam_number,
+            AssignmentRow.batch_id.in_(batch_ids),  # type: ignore[attr-defined] # a column
+            AssignmentRow.person_id == person_id,
+            AssignmentRow.state != AssignmentState.WITHDRAWN.value,
+        )
+        .limit(1)
+    )
+    return db.execute(statement).first() is not None
+
+
+def batch_members(db: Session, *, batch_id: int) -> tuple[BatchMember, ...]:
+    """Every question of the batch with its exam, by position."""
+    rows = db.execute(
+        select(BatchQuestionRow.question_id, QuestionRow.exam_id, BatchQuestionRow.position)
+        .join(QuestionRow, QuestionRow.id == BatchQuestionRow.question_id)  # type: ignore[arg-type] # a column
+        .where(BatchQuestionRow.batch_id == batch_id)
+        .order_by(BatchQuestionRow.position)
+    )
+    return tuple(
+        BatchMember(question_number=row.question_id, exam_number=row.exam_id, position=row.position)
+        for row in rows
+    )
+
+
+def all_assignments(db: Session, *, batch_id: int) -> Iterator[tuple[int, int, AssignmentState]]:
+    """(question number, person number, state) of every assignment of the batch, withdrawn ones too."""
+    rows = db.execute(
+        select(AssignmentRow.question_id, AssignmentRow.person_id, AssignmentRow.state)
+        .where(AssignmentRow.batch_id == batch_id)
+        .order_by(AssignmentRow.position, AssignmentRow.person_id)
+    )
+    for question_number, person_number, state in rows:
+        yield question_number, person_number, AssignmentState(state)
+
+
+def exams_of(db: Session, *, question_ids: Iterable[int]) -> dict[int, int]:
+    """The exam's number for each question number; for a handful of questions."""
+    rows = db.execute(
+        select(QuestionRow.id, QuestionRow.exam_id).where(QuestionRow.id.in_(list(question_ids)))  # type: ignore[attr-defined] # a column
+    )
+    return {row.id: row.exam_id for row in rows}
+
+
+def _of(person_id: int, batch_id: int, state: AssignmentState) -> Select[tuple[int, int, str]]:
+    return select(AssignmentRow.question_id, AssignmentRow.position, AssignmentRow.state).where(
+        AssignmentRow.person_id == person_id,
+        AssignmentRow.batch_id == batch_id,
+        AssignmentRow.state == state.value,
+    )
+
+
+def _first(db: Session, statement: Select[tuple[int, int, str]]) -> AssignedQuestion | None:
+    row = db.execute(statement).first()
+    return None if row is None else _assigned(row)
+
+
+def _assigned(row: object) -> AssignedQuestion:
+    return AssignedQuestion(
+        question_number=row.question_id,  # type: ignore[attr-defined] # a result row
+        position=row.position,  # type: ignore[attr-defined] # a result row
+        state=AssignmentState(row.state),  # type: ignore[attr-defined] # a result row
+    )

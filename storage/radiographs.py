@@ -1,0 +1,32 @@
+"""Which image file a radiograph has, without loading its exam."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import select
+from sqlmodel import Session
+
+from storage.rows import ImageRow, RadiographRow
+
+
+def image_of(db: Session, *, exam_number: int, radiograph_key: str) -> tuple[str, str] | None:
+    """(SHA-256, media type) of the radiograph's original file; None when there is none."""
+    row = db.execute(
+        select(ImageRow.sha256, ImageRow.media_type)
+        .join(RadiographRow, RadiographRow.image_sha256 == ImageRow.sha256)  # type: ignore[arg-type] # a column
+        .where(RadiographRow.exam_id == exam_number, RadiographRow.key == radiograph_key)
+    ).first()
+    return None if row is None else (row.sha256, row.media_type)
+
+
+def radiograph_keys(db: Session, *, exam_numbers: Sequence[int]) -> tuple[tuple[int, str], ...]:
+    """(exam number, radiograph key) of every radiograph of those exams, in their order."""
+    rows = db.execute(
+        select(RadiographRow.exam_id, RadiographRow.key)
+        .where(RadiographRow.exam_id.in_(exam_numbers))  # type: ignore[attr-defined] # a column
+        .order_by(RadiographRow.position)
+    )
+    return tuple(
+        sorted(((row.exam_id, row.key) for row in rows), key=lambda each: exam_numbers.index(each[0]))
+    )

@@ -1,0 +1,233 @@
+"""Verdicts, own answers, skips and report openings: added, never changed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.exc import IntegrityError
+from sqlmodel import Session
+
+from domain.errors import AlreadyThere
+from domain.verdicts import RATING_NAMES, Decision, ErrorKind, Opinion, OwnAnswer, Ratings, Verdict
+from domain.vocabulary import Difficulty
+from storage.codec import (
+    answer_from_plain,
+    answer_to_plain,
+    correction_from_plain,
+    correction_to_plain,
+    from_json,
+    to_json,
+)
+from storage.rows import OwnAnswerRow, ReportOpeningRow, SkipRow, VerdictRow
+
+_YES_NO_FIELDS = ("domain_specific", "cognitive_depth", "image_centric", "clinically_relevant")
+
+
+def add_verdict(db: Session, *, verdict: Verdict) -> None:
+    """Append the verdict.
+
+    Raises:
+        AlreadyThere: that revision of this person's verdict on the question is saved already.
+    """
+    _append(db, VerdictRow(**_columns(verdict)), "verdict")
+
+
+def last_verdict(db: Session, *, batch_id: int, question_id: int, person_id: int) -> Verdict | None:
+    """The person's verdict on the question with the highest revision."""
+    return _verdict_where(db, batch_id, question_id, person_id, None)
+
+
+def verdict_of_revision(
+    db: Session, *, batch_id: int, question_id: int, person_id: int, revision: int
+) -> Verdict | None:
+    """The person's verdict on the question with that revision."""
+    return _verdict_where(db, batch_id, question_id, person_id, revision)
+
+
+def last_judged_question(db: Session, *, batch_id: int, person_id: int) -> int | None:
+    """The number of the question that the person gave the latest verdict on."""
+    return db.execute(
+        select(VerdictRow.question_id)
+        .where(VerdictRow.batch_id == batch_id, VerdictRow.person_id == person_id)
+        .order_by(VerdictRow.given_at.desc(), VerdictRow.question_id.desc())  # type: ignore[attr-defined] # columns
+        .limit(1)
+    ).scalar_one_or_none()
+
+
+def looking_times(db: Session, *, batch_id: int, person_id: int) -> list[float]:
+    """Seconds of looking of each of the person's first verdicts in the batch."""
+    return list(
+        db.execute(
+            select(VerdictRow.seconds_looking).where(
+                VerdictRow.batch_id == batch_id, VerdictRow.person_id == person_id, VerdictRow.revision == 1
+            )
+        ).scalars()
+    )
+
+
+def judging_has_begun(db: Session, *, batch_id: int) -> bool:
+    """Whether a verdict, an own answer or an opened report of the batch is saved."""
+    return any(
+        db.execute(select(table.batch_id).where(table.batch_id == batch_id).limit(1)).first() is not None
+        for table in (VerdictRow, OwnAnswerRow, ReportOpeningRow)
+    )
+
+
+def own_answer(db: Session, *, batch_id: int, question_id: int, person_id: int) -> OwnAnswer | None:
+    """What the person answered before the key was fetched."""
+    row = db.get(OwnAnswerRow, (batch_id, question_id, person_id))
+    if row is None:
+        return None
+    return OwnAnswer(
+        answer=None if row.answer is None else answer_from_plain(from_json(row.answer)),
+        confidence=row.confidence,
+        committed_at=row.committed_at,
+    )
+
+
+def add_own_answer(db: Session, *, batch_id: int, question_id: int, person_id: int, own: OwnAnswer) -> None:
+    """Append the own answer.
+
+    Raises:
+        AlreadyThere: the person has committed one already.
+    """
+    row = OwnAnswerRow(
+        batch_id=batch_id,
+        question_id=question_id,
+        person_id=person_id,
+        answer=None if own.answer is None else to_json(answer_to_plain(own.answer)),
+        confidence=own.confidence,
+        committed_at=own.committed_at,
+    )
+    _append(db, row, "own answer")
+
+
+def last_skip(db: Session, *, batch_id: int, question_id: int, person_id: int) -> tuple[int, str] | None:
+    """(number, reason) of the person's latest skip of the question; None when it was never skipped."""
+    row = db.execute(
+        select(SkipRow.number, SkipRow.reason)
+        .where(
+            SkipRow.batch_id == batch_id, SkipRow.question_id == question_id, SkipRow.person_id == person_id
+        )
+        .order_by(SkipRow.number.desc())  # type: ignore[attr-defined] # a column
+        .limit(1)
+    ).first()
+    return None if row is None else (row.number, row.reason)
+
+
+def add_skip(
+    db: Session,
+    *,
+    batch_id: int,
+    question_id: int,
+    person_id: int,
+    number: int,
+    reason: str,
+    now: datetime,
+) -> None:
+    """Append a skip; ``number`` counts from 1 for this person and question."""
+    row = SkipRow(
+        batch_id=batch_id,
+        question_id=question_id,
+        person_id=person_id,
+        number=number,
+        reason=reason,
+        skipped_at=now,
+    )
+    _append(db, row, "skip")
+
+
+def report_opening(db: Session, *, batch_id: int, question_id: int, person_id: int) -> int | None:
+    """The image alignment that the person rated before opening the report; None while it is closed."""
+    return db.execute(
+        select(ReportOpeningRow.image_alignment).where(
+            ReportOpeningRow.batch_id == batch_id,
+            ReportOpeningRow.question_id == question_id,
+            ReportOpeningRow.person_id == person_id,
+        )
+    ).scalar_one_or_none()
+
+
+def add_report_opening(
+    db: Session, *, batch_id: int, question_id: int, person_id: int, image_alignment: int, now: datetime
+) -> None:
+    """Append the opening of the report, with the rating that it fixes."""
+    row = ReportOpeningRow(
+        batch_id=batch_id,
+        question_id=question_id,
+        person_id=person_id,
+        image_alignment=image_alignment,
+        opened_at=now,
+    )
+    _append(db, row, "report opening")
+
+
+def verdict_from_row(row: Any) -> Verdict:  # noqa: ANN401 - a VerdictRow, or a result row with its columns
+    """The verdict of a row that has all the table's columns."""
+    return Verdict(
+        batch_id=row.batch_id,
+        question_id=row.question_id,
+        person_id=row.person_id,
+        revision=row.revision,
+        decision=Decision(row.decision),
+        opinion=Opinion(
+            ratings=Ratings(**{name: getattr(row, name) for name in RATING_NAMES}),
+            **{name: getattr(row, name) for name in _YES_NO_FIELDS},
+            difficulty=Difficulty(row.difficulty) if row.difficulty else None,
+            errors=frozenset(ErrorKind(each) for each in from_json(row.errors)),
+            correction=correction_from_plain(from_json(row.correction)),
+            clinical_reasoning=row.clinical_reasoning,
+            comment=row.comment,
+        ),
+        why=row.why,
+        seconds=row.seconds,
+        seconds_looking=row.seconds_looking,
+        seconds_away=row.seconds_away,
+        given_at=row.given_at,
+    )
+
+
+def _columns(verdict: Verdict) -> dict[str, Any]:
+    opinion = verdict.opinion
+    return {
+        "batch_id": verdict.batch_id,
+        "question_id": verdict.question_id,
+        "person_id": verdict.person_id,
+        "revision": verdict.revision,
+        "decision": verdict.decision.value,
+        **{name: getattr(opinion.ratings, name) for name in RATING_NAMES},
+        **{name: getattr(opinion, name) for name in _YES_NO_FIELDS},
+        "difficulty": opinion.difficulty.value if opinion.difficulty else None,
+        "errors": to_json(sorted(each.value for each in opinion.errors)),
+        "correction": to_json(correction_to_plain(opinion.correction)),
+        "clinical_reasoning": opinion.clinical_reasoning,
+        "comment": opinion.comment,
+        "why": verdict.why,
+        "seconds": verdict.seconds,
+        "seconds_looking": verdict.seconds_looking,
+        "seconds_away": verdict.seconds_away,
+        "given_at": verdict.given_at,
+    }
+
+
+def _verdict_where(
+    db: Session, batch_id: int, question_id: int, person_id: int, revision: int | None
+) -> Verdict | None:
+    key = (VerdictRow.batch_id, VerdictRow.question_id, VerdictRow.person_id)
+    newest = select(func.max(VerdictRow.revision)).where(
+        *(column == value for column, value in zip(key, (batch_id, question_id, person_id), strict=True))
+    )
+    wanted = db.execute(newest).scalar_one_or_none() if revision is None else revision
+    row = None if wanted is None else db.get(VerdictRow, (batch_id, question_id, person_id, wanted))
+    return None if row is None else verdict_from_row(row)
+
+
+def _append(db: Session, row: Any, noun: str) -> None:  # noqa: ANN401 - a row of one of the tables above
+    # A savepoint: what else the transaction has done stands when the database refuses the row.
+    try:
+        with db.begin_nested():
+            db.add(row)
+    except IntegrityError as error:
+        raise AlreadyThere(f"This {noun} is saved already.") from error

@@ -1,0 +1,311 @@
+"""A small world to judge in: a dataset of exams and questions, people, and batches drawn from it.
+
+Rows are put in directly, so that a test of one room needs no other. Times are fixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import Engine
+from sqlmodel import Session
+
+from domain.batches import Batch, BatchSettings, BatchState, SamplingPlan
+from domain.people import Person, Role
+from domain.verdicts import RATING_NAMES, Decision, ErrorKind, Opinion, Ratings, Verdict
+from domain.vocabulary import Difficulty, Task
+from storage.batches import add_batch, load_batch, save_state
+from storage.rows import (
+    AssignmentRow,
+    BatchQuestionRow,
+    DatasetRow,
+    DrawRow,
+    ExamRow,
+    ImageRow,
+    ImportRow,
+    PersonRoleRow,
+    PersonRow,
+    QuestionRow,
+    RadiographRow,
+    StratumRow,
+)
+from storage.unit_of_work import unit_of_work
+
+NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+#: Planted in every column that gives the answer away, so that a leak is found by searching for it.
+SECRETS = {
+    "explanation": "SECRET-explanation: the opacity is basal.",
+    "report": "SECRET-report: right pleural effusion.",
+    "category": "SECRET-category",
+    "label": "SECRET-label",
+}
+ROWS, COLUMNS = 3000, 2500
+TIERS = (Difficulty.EASY, Difficulty.MEDIUM, Difficulty.HARD)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """What was put in. ``people`` by sign-in name; ``questions`` are numbers, two of each exam in a row."""
+
+    engine: Engine
+    dataset: str
+    dataset_id: int
+    people: dict[str, Person]
+    exams: tuple[int, ...]
+    questions: tuple[int, ...]
+    batch: Batch
+    extra: dict[str, Batch] = field(default_factory=dict)
+
+
+def make_world(
+    engine: Engine,
+    *,
+    questions: int = 12,
+    per_exam: int = 2,
+    settings: BatchSettings | None = None,
+    assigned_to: Sequence[str] = (),
+) -> World:
+    """A dataset "demo" with ``questions`` questions, all of them in the batch "first".
+
+    People: cora (coordinator), ruth and remo (reviewers), rolf (reviewer, disabled), rea (reader), ada (admin).
+    ``assigned_to``: each of these has every question of the batch, open.
+    Question i is on exam i // per_exam, of tier i % 3 (easy, medium, hard), of task i % 5; all are
+    single-choice with three options and key B. Each exam has a PA and a lateral radiograph of 3000 x 2500.
+    """
+    with unit_of_work(engine) as db:
+        people = _people(db)
+        dataset_id = _dataset(db)
+        exams = _exams(db, dataset_id, count=-(-questions // per_exam))
+        numbers = _questions(db, dataset_id, exams, count=questions, per_exam=per_exam)
+        batch = make_batch(db, dataset_id=dataset_id, name="first", questions=numbers, settings=settings)
+        for name in assigned_to:
+            assign_all(db, batch=batch, questions=numbers, person=people[name])
+    return World(
+        engine=engine,
+        dataset="demo",
+        dataset_id=dataset_id,
+        people=people,
+        exams=exams,
+        questions=numbers,
+        batch=batch,
+    )
+
+
+def make_batch(
+    db: Session,
+    *,
+    dataset_id: int,
+    name: str,
+    questions: Sequence[int],
+    settings: BatchSettings | None = None,
+    probability: float = 0.1,
+) -> Batch:
+    """A batch of those questions in that order, as if drawn at that rate from every tier."""
+    batch = add_batch(
+        db,
+        name=name,
+        dataset_id=dataset_id,
+        plan=SamplingPlan(seed=7, per_1000=max(1, round(1000 * probability))),
+        settings=settings or BatchSettings(),
+        by=None,
+        now=NOW,
+    )
+    draw = DrawRow(
+        batch_id=batch.id,
+        number=1,
+        frame_after=0,
+        frame_through=max(questions, default=0),
+        frame_size=round(len(questions) / probability),
+        drawn_at=NOW,
+    )
+    db.add(draw)
+    db.flush()
+    for place, tier in enumerate(TIERS):
+        drawn = len(range(place, len(questions), 3))
+        db.add(StratumRow(draw_id=draw.id, tier=tier, size=round(drawn / probability), drawn=drawn))
+    db.add_all(
+        BatchQuestionRow(
+            batch_id=batch.id,
+            question_id=number,
+            draw_id=draw.id,
+            stratum=TIERS[place % 3],
+            inclusion_probability=probability,
+            position=place + 1,
+        )
+        for place, number in enumerate(questions)
+    )
+    db.flush()
+    return batch
+
+
+def assign_all(db: Session, *, batch: Batch, questions: Sequence[int], person: Person) -> None:
+    """Give that person every one of the questions, open, in that order."""
+    db.add_all(
+        AssignmentRow(
+            batch_id=batch.id,
+            question_id=number,
+            person_id=person.id,
+            position=place + 1,
+            state="open",
+            assigned_at=NOW,
+            changed_at=NOW,
+        )
+        for place, number in enumerate(questions)
+    )
+    db.flush()
+
+
+def close(engine: Engine, batch: Batch) -> Batch:
+    """Close the batch, and give it back as it is then."""
+    with unit_of_work(engine) as db:
+        save_state(db, batch_id=batch.id, state=BatchState.CLOSED, by=None, now=NOW)
+        return load_batch(db, batch_id=batch.id)
+
+
+def accept(
+    world: World, *, question: int, person: str = "ruth", revision: int = 1, **changes: object
+) -> Verdict:
+    """A complete accept of that question; ``changes`` replace fields of the opinion or of the verdict."""
+    opinion = {
+        "ratings": Ratings(**dict.fromkeys(RATING_NAMES, 4)),
+        "domain_specific": True,
+        "cognitive_depth": True,
+        "difficulty": Difficulty.MEDIUM,
+    }
+    verdict = {
+        "batch_id": world.batch.id,
+        "question_id": question,
+        "person_id": world.people[person].id,
+        "revision": revision,
+        "decision": Decision.ACCEPT,
+        "seconds": 40.0,
+        "seconds_looking": 30.0,
+        "seconds_away": 5.0,
+        "given_at": NOW + timedelta(minutes=revision),
+    }
+    for name, value in changes.items():
+        (verdict if name in {*verdict, "why"} else opinion)[name] = value
+    return Verdict(opinion=Opinion(**opinion), **verdict)
+
+
+def reject(
+    world: World, *, question: int, kind: ErrorKind = ErrorKind.SEVERAL_RIGHT, **changes: object
+) -> Verdict:
+    """A complete reject of that question for that kind of error."""
+    return accept(world, question=question, decision=Decision.REJECT, errors=frozenset({kind}), **changes)
+
+
+def _people(db: Session) -> dict[str, Person]:
+    wanted = {
+        "cora": Role.COORDINATOR,
+        "ruth": Role.REVIEWER,
+        "remo": Role.REVIEWER,
+        "rolf": Role.REVIEWER,
+        "rea": Role.READER,
+        "ada": Role.ADMIN,
+    }
+    people = {}
+    for name, role in wanted.items():
+        disabled_at = NOW if name == "rolf" else None
+        row = PersonRow(name=name, display_name=name.title(), created_at=NOW, disabled_at=disabled_at)
+        db.add(row)
+        db.flush()
+        db.add(PersonRoleRow(person_id=row.id, role=role))
+        people[name] = Person(
+            id=row.id, name=name, display_name=name.title(), roles=frozenset({role}), disabled_at=disabled_at
+        )
+    db.flush()
+    return people
+
+
+def _dataset(db: Session) -> int:
+    row = DatasetRow(name="demo", created_at=NOW)
+    db.add(row)
+    db.flush()
+    db.add(
+        ImportRow(
+            dataset_id=row.id,
+            file_name="demo.jsonl",
+            file_sha256="0" * 64,
+            file_format="native",
+            questions=0,
+            known=0,
+            refused=0,
+            imported_at=NOW,
+        )
+    )
+    db.flush()
+    return row.id
+
+
+def _exams(db: Session, dataset_id: int, *, count: int) -> tuple[int, ...]:
+    for number in range(1, count + 1):
+        db.add(
+            ExamRow(
+                id=number,
+                dataset_id=dataset_id,
+                key=f"E{number}",
+                patient=f"P{number}",
+                indication="Cough for two weeks.",
+                age="061Y",
+                sex="F",
+                report=SECRETS["report"],
+            )
+        )
+        for position, view in enumerate(("PA", "LATERAL")):
+            sha256 = f"{number:062d}{position:02d}"
+            db.add(
+                ImageRow(
+                    sha256=sha256,
+                    media_type="application/dicom",
+                    bytes=15_000_000,
+                    rows=ROWS,
+                    columns=COLUMNS,
+                    bits=12,
+                    photometric="MONOCHROME2",
+                )
+            )
+            db.flush()
+            db.add(
+                RadiographRow(
+                    exam_id=number,
+                    key=view.lower(),
+                    position=position,
+                    file=f"E{number}/{view}.dcm",
+                    view=view,
+                    image_sha256=sha256,
+                )
+            )
+    db.flush()
+    return tuple(range(1, count + 1))
+
+
+def _questions(
+    db: Session, dataset_id: int, exams: Sequence[int], *, count: int, per_exam: int
+) -> tuple[int, ...]:
+    tasks = list(Task)
+    db.add_all(
+        QuestionRow(
+            id=number,
+            dataset_id=dataset_id,
+            key=f"Q{number}",
+            exam_id=exams[(number - 1) // per_exam],
+            import_id=1,
+            format="single",
+            stem=f"Which finding is on radiograph {number}?",
+            options='["Nodule","Effusion","Pneumothorax"]',
+            answer="[1]",
+            explanation=SECRETS["explanation"],
+            boxes=f'[{{"radiograph":"pa","label":"{SECRETS["label"]}","box":[100,200,300,400]}}]',
+            task=tasks[(number - 1) % 5],
+            category=SECRETS["category"],
+            difficulty=TIERS[(number - 1) % 3],
+            draw_hash=number * 7919,
+            record_hash=number.to_bytes(16, "big"),
+        )
+        for number in range(1, count + 1)
+    )
+    db.flush()
+    return tuple(range(1, count + 1))
