@@ -10,6 +10,8 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine
 
+from storage.engine import current_engine
+
 
 def alembic_config(engine: Engine) -> Config:
     """Alembic's configuration, in code: the migrations of this package on that engine."""
@@ -27,6 +29,13 @@ def upgrade(engine: Engine, revision: str = "head") -> None:
 def downgrade(engine: Engine, revision: str) -> None:
     """Bring the database down to that revision ("base" is an empty database)."""
     command.downgrade(alembic_config(engine), revision)
+
+
+def prepare_workspace() -> None:
+    """Bring the database that the environment names to the tables of this version: at every start."""
+    engine = current_engine()
+    if not is_current(engine):
+        upgrade(engine)
 
 
 def is_current(engine: Engine) -> bool:

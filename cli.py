@@ -1,0 +1,41 @@
+"""Overread in the terminal: ``python cli.py --help``. The same services as the screens, for scripts."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+
+from domain.errors import DomainError
+from storage.schema import prepare_workspace
+
+#: In the order in which they are used.
+FAMILIES = ("user", "import_", "check", "sample", "batch", "assign", "progress", "release", "demo")
+
+
+def main(arguments: list[str]) -> int:
+    """0 done, 1 refused with the reasons on standard error, 2 wrong usage."""
+    parser = argparse.ArgumentParser(
+        prog="cli.py",
+        description="Expert review of machine-written chest X-ray questions.",
+        epilog="The workspace is the folder OVERREAD_HOME, by default workspace/ beside the code.",
+    )
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for family in FAMILIES:
+        if find_spec(f"commands.{family}") is not None:
+            import_module(f"commands.{family}").add_to(subparsers)
+    chosen = parser.parse_args(arguments)
+    try:
+        prepare_workspace()
+        return chosen.run(chosen)
+    except DomainError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("Stopped; what was not finished was undone.", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,177 @@
+"""``cli.py user``: accounts, roles, passwords."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import secrets
+import sys
+from datetime import UTC, datetime
+
+from accounts import service as accounts
+from domain.errors import InvalidValue
+from domain.people import ALLOWED, Person, Role
+from storage.unit_of_work import reading, unit_of_work
+
+_ROLES = {
+    Role.ADMIN: "gives accounts, roles and passwords",
+    Role.COORDINATOR: "imports, draws batches, assigns them, makes releases",
+    Role.REVIEWER: "judges questions",
+    Role.READER: "answers questions in reader studies",
+}
+
+
+def add_to(subparsers: argparse._SubParsersAction) -> None:
+    """Add ``user`` with its commands."""
+    family = subparsers.add_parser("user", help="accounts: add, list, roles, disable, enable, password")
+    commands = family.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    add = commands.add_parser("add", help="make an account")
+    add.add_argument("name", metavar="NAME", help="what the person signs in with; an e-mail address will do")
+    _role_option(add)
+    add.add_argument("--display-name", metavar="TEXT", help="what others read; by default the name")
+    how = add.add_mutually_exclusive_group()
+    _password_option(how)
+    how.add_argument(
+        "--no-password", action="store_true", help="the person comes by the sign-in provider only"
+    )
+    add.set_defaults(run=_add)
+
+    listing = commands.add_parser("list", help="who has an account")
+    listing.set_defaults(run=_list)
+
+    roles = commands.add_parser("roles", help="what the roles may do; with NAME and --role, change them")
+    roles.add_argument("name", metavar="NAME", nargs="?")
+    _role_option(roles, required=False)
+    roles.set_defaults(run=_roles)
+
+    disable = commands.add_parser("disable", help="keep somebody out; what they did stays")
+    disable.add_argument("name", metavar="NAME")
+    disable.set_defaults(run=_disable)
+
+    enable = commands.add_parser("enable", help="let somebody in again")
+    enable.add_argument("name", metavar="NAME")
+    enable.set_defaults(run=_enable)
+
+    password = commands.add_parser("password", help="set a new password; signs the person out everywhere")
+    password.add_argument("name", metavar="NAME")
+    _password_option(password)
+    password.set_defaults(run=_password)
+
+
+def _add(args: argparse.Namespace) -> int:
+    password, made = (None, False) if args.no_password else _ask_password(args.password_stdin)
+    with unit_of_work() as db:
+        person = accounts.add_person(
+            db,
+            by=accounts.command_line_person(),
+            name=args.name,
+            display_name=args.display_name,
+            roles=args.role,
+            password=password,
+            now=datetime.now(UTC),
+        )
+    print(f"{person.name} has an account now ({', '.join(sorted(person.roles))}).")
+    _show_made(password, made)
+    return 0
+
+
+def _list(_args: argparse.Namespace) -> int:
+    with reading() as db:
+        people = accounts.list_people(db, by=accounts.command_line_person())
+    if not people:
+        print("Nobody has an account yet: python cli.py user add NAME --role admin", file=sys.stderr)
+    for person in people:
+        print("\t".join((person.name, person.display_name, ",".join(sorted(person.roles)), _state(person))))
+    return 0
+
+
+def _roles(args: argparse.Namespace) -> int:
+    if args.name is None:
+        for role, what in _ROLES.items():
+            may = ", ".join(sorted(ALLOWED[role])) or "nothing yet"
+            print(f"{role.value}\t{what}\t({may})")
+        return 0
+    if not args.role:
+        with reading() as db:
+            print(", ".join(sorted(accounts.person_named(db, name=args.name).roles)))
+        return 0
+    with unit_of_work() as db:
+        person = accounts.change_roles(db, by=accounts.command_line_person(), name=args.name, roles=args.role)
+    print(f"{person.name} is now: {', '.join(sorted(person.roles))}.")
+    return 0
+
+
+def _disable(args: argparse.Namespace) -> int:
+    with unit_of_work() as db:
+        person = accounts.disable_person(
+            db, by=accounts.command_line_person(), name=args.name, now=datetime.now(UTC)
+        )
+    print(f"{person.name} is disabled.")
+    return 0
+
+
+def _enable(args: argparse.Namespace) -> int:
+    with unit_of_work() as db:
+        person = accounts.enable_person(db, by=accounts.command_line_person(), name=args.name)
+    print(f"{person.name} is enabled.")
+    return 0
+
+
+def _password(args: argparse.Namespace) -> int:
+    with reading() as db:
+        accounts.person_named(
+            db, name=args.name
+        )  # nobody types a password twice for a name that is not there
+    password, made = _ask_password(args.password_stdin)
+    with unit_of_work() as db:
+        person = accounts.set_password(
+            db,
+            by=accounts.command_line_person(),
+            name=args.name,
+            password=password,
+            now=datetime.now(UTC),
+        )
+    print(f"{person.name} has a new password and is signed out everywhere.")
+    _show_made(password, made)
+    return 0
+
+
+def _role_option(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    parser.add_argument(
+        "--role",
+        action="append",
+        required=required,
+        default=[] if not required else None,
+        choices=[role.value for role in Role],
+        help="may be given several times",
+    )
+
+
+def _password_option(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--password-stdin", action="store_true", help="read the password from standard input, one line"
+    )
+
+
+def _ask_password(from_stdin: bool) -> tuple[str, bool]:
+    """The password, and whether it was made here: asked for twice, read from a pipe, or drawn."""
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\r\n"), False
+    if not sys.stdin.isatty():
+        return secrets.token_urlsafe(12), True
+    first = getpass.getpass("Password (10 characters or more): ")
+    if getpass.getpass("The same again: ") != first:
+        raise InvalidValue("password", "the two were not the same; nothing was changed")
+    return first, False
+
+
+def _show_made(password: str | None, made: bool) -> None:
+    if made:
+        print(f"Password, shown this once: {password}")
+
+
+def _state(person: Person) -> str:
+    if person.disabled_at is not None:
+        return f"disabled since {person.disabled_at:%Y-%m-%d %H:%M} UTC"
+    return "demo" if person.demo else "active"

@@ -1,0 +1,1 @@
+"""One screen a file: read state, call one service, draw."""

@@ -1,0 +1,164 @@
+"""The real app on a free port with a fresh workspace, and Chromium: the system's, else Playwright's own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+from sqlalchemy import Engine
+
+from accounts import service as accounts
+from domain.people import Person, Role
+from storage.engine import make_engine
+from storage.unit_of_work import unit_of_work
+
+ROOT = Path(__file__).resolve().parents[2]
+PASSWORD = "a password for tests"
+_CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+_ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunningApp:
+    """The app as it runs: its address, its workspace's folder, and its database."""
+
+    url: str
+    home: Path
+    engine: Engine
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What names this workspace to a command."""
+        return {**os.environ, "OVERREAD_HOME": str(self.home), "OVERREAD_DATABASE_URL": ""}
+
+    def command(self, *arguments: str, stdin: str = "") -> str:
+        """Run ``cli.py`` on this workspace; its standard output."""
+        done = subprocess.run(
+            [sys.executable, "cli.py", *arguments],
+            cwd=ROOT, env=self.environment, input=stdin, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, f"cli.py {' '.join(arguments)}: {done.stderr}"
+        return done.stdout
+
+    def add_person(self, name: str, *roles: Role, demo: bool = False) -> Person:
+        """Somebody with an account and the password of these tests."""
+        with unit_of_work(self.engine) as db:
+            return accounts.add_person(
+                db,
+                by=accounts.command_line_person(),
+                name=name,
+                display_name=name.title(),
+                roles=roles,
+                password=PASSWORD,
+                demo=demo,
+                now=datetime.now(UTC),
+            )
+
+
+@contextmanager
+def running_app(home: Path, log: Path, **settings: str) -> Iterator[RunningApp]:
+    """Start ``streamlit run app.py`` on a free port, wait until it answers, and stop it at the end.
+
+    ``settings`` are further environment variables.
+    """
+    port = _free_port()
+    engine = make_engine(f"sqlite:///{home / 'overread.sqlite'}")
+    app = RunningApp(url=f"http://localhost:{port}", home=home, engine=engine)
+    with log.open("wb") as written:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
+            cwd=ROOT, env=app.environment | settings, stdout=written, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        try:
+            _wait_until_it_answers(app.url, server, log)
+            yield app
+        finally:
+            server.terminate()
+            try:
+                server.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                server.kill()
+                server.wait()
+            engine.dispose()
+
+
+@pytest.fixture(scope="module")
+def app(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
+    """The app on a workspace that a module's tests share, so that it starts once."""
+    home = tmp_path_factory.mktemp("workspace")
+    shutil.copyfile(sqlite_template, home / "overread.sqlite")
+    with running_app(home, home.parent / f"{home.name}.log") as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """One browser for all tests; each takes a context of its own."""
+    found = next(filter(None, map(shutil.which, _CHROMIUM)), None)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=_ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: Browser, app: RunningApp) -> Iterator[Page]:
+    """A fresh browser window on the app, 1440 x 900, dark."""
+    context = chromium.new_context(
+        viewport={"width": 1440, "height": 900}, color_scheme="dark", base_url=app.url
+    )
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def sign_in(page: Page) -> Callable[..., Page]:
+    """``sign_in("anna")``: go through the sign-in page, and wait for the app's navigation."""
+
+    def go(name: str, password: str = PASSWORD) -> Page:
+        fill_sign_in(page, name, password)
+        page.get_by_role("button", name="Sign out").wait_for(timeout=30_000)
+        return page
+
+    return go
+
+
+def fill_sign_in(page: Page, name: str, password: str) -> None:
+    """Type name and password on the sign-in page and press the button."""
+    page.goto("/sign-in")
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def _wait_until_it_answers(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    for _ in range(300):
+        if server.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(f"{url}/health", timeout=2):  # noqa: S310 - our own server
+                return
+        except OSError:
+            time.sleep(0.2)
+    pytest.fail(f"the app did not start:\n{log.read_text(encoding='utf-8', errors='replace')}")

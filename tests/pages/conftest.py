@@ -1,0 +1,107 @@
+"""Pages by AppTest: a workspace on tmp_path, and a person who is signed in."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine
+from streamlit.testing.v1 import AppTest
+
+from accounts import service as accounts
+from domain.people import Person, Role
+from storage.engine import current_engine, engine_for
+from storage.unit_of_work import unit_of_work
+
+ROOT = Path(__file__).resolve().parents[2]
+SLOW = 20  # seconds that a page may take before AppTest gives up; on a busy machine the first run is slow
+
+
+@dataclass
+class Browser:
+    """What Streamlit knows of the browser that a page is for: its cookies and headers."""
+
+    cookies: dict[str, str] = field(default_factory=dict)
+    headers: list[tuple[str, str]] = field(default_factory=list)
+    remote_ip: str | None = None
+
+
+@pytest.fixture
+def workspace(sqlite_template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
+    """A workspace of the test's own, which ``unit_of_work()`` finds by the environment; its engine."""
+    home = tmp_path / "workspace"
+    home.mkdir()
+    shutil.copyfile(sqlite_template, home / "overread.sqlite")
+    monkeypatch.setenv("OVERREAD_HOME", str(home))
+    monkeypatch.delenv("OVERREAD_DATABASE_URL", raising=False)
+    engine = current_engine()
+    yield engine
+    engine.dispose()
+    engine_for.cache_clear()
+
+
+@pytest.fixture
+def browser(workspace: Engine, monkeypatch: pytest.MonkeyPatch) -> Browser:
+    """The browser of the page under test, without a sign-in at first. AppTest has none of its own."""
+    there = Browser()
+    monkeypatch.setattr("streamlit.runtime.context._get_client_context", lambda: there)
+    return there
+
+
+@pytest.fixture
+def sign_in_as(browser: Browser) -> Callable[..., Person]:
+    """``sign_in_as("anna", Role.REVIEWER)``: make the person where there is none, and sign them in."""
+
+    def sign_in(name: str, *roles: Role) -> Person:
+        now = datetime.now(UTC)
+        with unit_of_work() as db:
+            known = {person.name: person for person in accounts.list_people(db, by=COMMAND_LINE)}
+            person = known.get(name) or accounts.add_person(
+                db, by=COMMAND_LINE, name=name, display_name=name.title(), roles=roles, password=None, now=now
+            )
+            token = f"token-of-{name}"
+            accounts.begin_sign_in(
+                db, person=person, token=token, replaces=browser.cookies.get("overread"), now=now
+            )
+        browser.cookies["overread"] = token
+        return person
+
+    return sign_in
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Callable[[str], AppTest]:
+    """``open_page("pages/home.py")``: run the app's shell, go to that page by its navigation, and run it."""
+
+    def open_at(file: str) -> AppTest:
+        shell = AppTest.from_file(str(ROOT / "ui" / "shell.py"), default_timeout=SLOW).run()
+        return shell if file == "pages/home.py" else shell.switch_page(str(ROOT / file)).run()
+
+    return open_at
+
+
+@pytest.fixture
+def run_page(browser: Browser) -> Callable[[str], AppTest]:
+    """``run_page("pages/people.py")``: run the page's file alone, past the navigation."""
+
+    def run(file: str) -> AppTest:
+        return AppTest.from_file(str(ROOT / file), default_timeout=SLOW).run()
+
+    return run
+
+
+COMMAND_LINE = accounts.command_line_person()
+
+
+def texts(page: AppTest) -> str:
+    """All text that a page shows, one element a line."""
+    kinds = (
+        page.title, page.header, page.subheader, page.markdown, page.caption, page.error, page.info,
+        page.success, page.warning,
+    )  # fmt: skip
+    shown = [element.value for kind in kinds for element in kind]
+    return "\n".join([*shown, *(button.label for button in page.button)])

@@ -1,0 +1,18 @@
+"""The shell: navigation from the role's own list, and nothing for those who are not signed in."""
+
+from domain.people import Role
+from tests.pages.conftest import texts
+
+
+def test_a_person_sees_their_name_and_roles(sign_in_as, open_page):
+    sign_in_as("anna", Role.REVIEWER)
+    page = open_page("pages/home.py")
+    assert not page.exception
+    assert "Anna" in texts(page)
+    assert "reviewer" in texts(page)
+
+
+def test_without_a_sign_in_no_page_is_drawn(workspace, open_page):
+    page = open_page("pages/home.py")
+    assert not page.exception
+    assert texts(page) == "You are signed out."

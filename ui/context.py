@@ -1,0 +1,61 @@
+"""What every page stands in: the person at the browser, the clock, the one transaction of an action."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from domain.people import Action, Person
+from storage.unit_of_work import reading, unit_of_work
+from storage.workspace import Workspace, current_workspace
+from ui.door.cookies import sign_in_token
+from ui.door.presence import person_present
+
+__all__ = [
+    "Workspace",
+    "clock",
+    "current_person",
+    "current_workspace",
+    "person_or_nobody",
+    "reading",
+    "require_page",
+    "unit_of_work",
+]
+
+
+def clock() -> datetime:
+    """Now, in UTC. The only clock that pages read."""
+    return datetime.now(UTC)
+
+
+def token() -> str | None:
+    """The sign-in's token, from the cookie that came when the page connected."""
+    return sign_in_token(st.context.cookies)
+
+
+def person_or_nobody() -> Person | None:
+    """Who is at the browser, asked of the database; None when the sign-in does not hold (any more)."""
+    return person_present(token())
+
+
+def current_person() -> Person:
+    """Who is at the browser; a page that nobody is signed in at stops here."""
+    person = person_or_nobody()
+    if person is None:
+        st.info("You are signed out. Reload the page to sign in.")
+        st.stop()
+    return person
+
+
+def require_page(action: Action | None = None) -> Person:
+    """The first line of every page: who is there, and may they be here?
+
+    The navigation has only the pages of the person's roles; this holds when a role was taken away since,
+    or a page's file is run by another way. It says no more than that there is no such page.
+    """
+    person = current_person()
+    if action is not None and not person.may(action):
+        st.error("Page not found.")
+        st.stop()
+    return person

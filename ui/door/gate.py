@@ -1,0 +1,103 @@
+"""Nothing but the sign-in page and the health routes is served without a live sign-in.
+
+A pure ASGI class: Starlette's BaseHTTPMiddleware never sees a websocket. The sign-in is looked up in the
+database at each request and at each frame that comes in by websocket, since a click inside a fragment
+never passes the shell. So a person who is disabled, or signed out elsewhere, is out at the next click.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from ui.door.cookies import sign_in_token
+from ui.door.presence import person_present
+
+SIGN_IN = "/sign-in"
+#: Open to everybody. The two of Streamlit's say "ok" and the same few switches to all; a page that has
+#: lost its sign-in asks them before it opens the websocket, where it is told to sign in again.
+OPEN = frozenset({SIGN_IN, "/health", "/_stcore/health", "/_stcore/host-config"})
+#: The way to the sign-in provider and back (Streamlit's own routes behind ``st.login``).
+OPEN_FOR_PROVIDER = frozenset({"/sign-in/provider", "/auth/login", "/oauth2callback"})
+
+#: Ties Streamlit's own session to the sign-in: it refuses to hand a session over to another one. Whatever
+#: comes under this name from outside is dropped (.streamlit/config.toml names it in trustedUserHeaders).
+SIGN_IN_HEADER = "x-overread-sign-in"
+_POLICY_VIOLATION = 1008  # RFC 6455, 7.4.1
+
+
+class Gate:
+    """ASGI middleware that stands before everything: pages, media, uploads, metrics, websocket."""
+
+    def __init__(self, app: ASGIApp, *, provider: bool = False) -> None:
+        self._app = app
+        self._open = OPEN | OPEN_FOR_PROVIDER if provider else OPEN
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await self._http(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await self._websocket(scope, receive, send)
+        else:  # lifespan: the server's own start and stop
+            await self._app(scope, receive, send)
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope)
+        if scope["path"] in self._open or await _is_live(sign_in_token(request.cookies)):
+            await self._app(scope, receive, send)
+            return
+        await _refusal(request)(scope, receive, send)
+
+    async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        token = sign_in_token(HTTPConnection(scope).cookies)
+        if not await _is_live(token):
+            await _turn_away(scope, receive, send, had_one=token is not None)
+            return
+        headers = MutableHeaders(scope=scope)
+        del headers[SIGN_IN_HEADER]
+        headers[SIGN_IN_HEADER] = hashlib.sha256(f"streamlit:{token}".encode()).hexdigest()[:32]
+
+        async def receive_checked() -> Message:
+            message = await receive()
+            if message["type"] == "websocket.receive" and not await _is_live(token):
+                await send({"type": "websocket.send", "bytes": to_sign_in()})
+                await send({"type": "websocket.close", "code": _POLICY_VIOLATION})
+                return {"type": "websocket.disconnect", "code": _POLICY_VIOLATION}
+            return message
+
+        await self._app(scope, receive_checked, send)
+
+
+def to_sign_in() -> bytes:
+    """The message by which Streamlit's page goes to another address; ours is the sign-in page."""
+    message = ForwardMsg()
+    message.auth_redirect.url = SIGN_IN
+    return message.SerializeToString()
+
+
+async def _is_live(token: str | None) -> bool:
+    return token is not None and await run_in_threadpool(person_present, token) is not None
+
+
+def _refusal(request: Request) -> Response:
+    """A person who opens a page is sent to the sign-in page; everything else gets 401 and no content."""
+    wants_page = request.headers.get("sec-fetch-mode", "navigate") == "navigate"
+    if request.method == "GET" and wants_page and "text/html" in request.headers.get("accept", ""):
+        return RedirectResponse(SIGN_IN, status_code=303)
+    return JSONResponse({"error": "Sign in first.", "kind": "NotSignedIn"}, status_code=401)
+
+
+async def _turn_away(scope: Scope, receive: Receive, send: Send, *, had_one: bool) -> None:
+    """Refuse the handshake; a page whose sign-in has ended is told where to go, and nothing else."""
+    await receive()  # websocket.connect
+    if had_one:
+        first = next(iter(scope.get("subprotocols") or []), None)
+        await send({"type": "websocket.accept", "subprotocol": first})
+        await send({"type": "websocket.send", "bytes": to_sign_in()})
+    await send({"type": "websocket.close", "code": _POLICY_VIOLATION})

@@ -1,0 +1,44 @@
+"""Whose token it is, asked of the database each time, and noted so that idleness can be told."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime, timedelta
+
+from accounts import service as accounts
+from domain.errors import InvalidValue
+from domain.people import Person
+from storage.unit_of_work import reading, unit_of_work
+
+
+def idle_limit() -> timedelta:
+    """How long a browser may be silent: ``OVERREAD_IDLE_HOURS``, 12 hours where it is not set.
+
+    Raises:
+        InvalidValue: not a number of hours above 0.
+    """
+    said = os.environ.get("OVERREAD_IDLE_HOURS", "").strip()
+    if not said:
+        return accounts.IDLE_LIMIT
+    try:
+        hours = float(said)
+    except ValueError:
+        hours = 0.0
+    if not 0 < hours <= 24 * 365:
+        raise InvalidValue("OVERREAD_IDLE_HOURS", f"{said!r} is not a number of hours above 0")
+    return timedelta(hours=hours)
+
+
+def person_present(token: str | None) -> Person | None:
+    """The person behind a token, None when it does not hold (any more). Blocks: call it in a thread."""
+    if not token:
+        return None
+    now = datetime.now(UTC)
+    with reading() as db:
+        live = accounts.live_sign_in(db, token=token, now=now, idle=idle_limit())
+    if live is None:
+        return None
+    if live.seen_is_due:
+        with unit_of_work() as db:
+            accounts.note_seen(db, token=token, now=now)
+    return live.person

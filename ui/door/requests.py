@@ -1,0 +1,121 @@
+"""What the app's own routes share: who asks, whether the page that asks is ours, and answers in JSON."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from urllib.parse import urlsplit
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from domain.errors import AlreadyThere, DomainError, NotAllowed, NotFound, NotSignedIn, StaleRevision
+from domain.people import Person
+from ui.door.cookies import sign_in_token
+from ui.door.presence import person_present
+
+_STATUS: dict[type[DomainError], int] = {
+    NotSignedIn: 401,
+    NotAllowed: 403,
+    NotFound: 404,
+    StaleRevision: 409,
+    AlreadyThere: 409,
+}
+_LARGEST_BODY = 2 * 1024 * 1024
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class UnreadableRequest(DomainError):
+    """The body of a request is not what the route takes."""
+
+
+async def person_of(request: Request) -> Person:
+    """Who asks, looked up in the database.
+
+    Raises:
+        NotSignedIn: no live sign-in came with the request.
+    """
+    person = await run_in_threadpool(person_present, sign_in_token(request.cookies))
+    if person is None:
+        raise NotSignedIn("You are not signed in any more. Sign in again; nothing was saved by this click.")
+    return person
+
+
+def same_origin(request: Request) -> None:
+    """Let only our own pages write.
+
+    A page of somebody else can't set the header ``X-Overread`` without a preflight that we don't answer;
+    the browser's own word on where the request comes from is checked besides.
+
+    Raises:
+        NotAllowed: the header is missing, or the request comes from another site.
+    """
+    origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
+    ours = request.headers.get("x-overread") == "1" and from_our_page(request)
+    if not ours or (origin is None and site is None):
+        raise NotAllowed("This request does not come from a page of this app.")
+
+
+def from_our_page(request: Request) -> bool:
+    """Whether the browser says that a page of this host sent the request, as far as it says anything."""
+    site = request.headers.get("sec-fetch-site")
+    if site is not None and site not in {"same-origin", "none"}:
+        return False
+    origin = request.headers.get("origin")
+    return origin is None or urlsplit(origin).netloc == request.headers.get("host")
+
+
+async def json_body(request: Request) -> object:
+    """The request's body as plain JSON: objects, lists, text, numbers, booleans, None.
+
+    Raises:
+        UnreadableRequest: larger than 2 MiB, or not JSON.
+    """
+    content = bytearray()
+    async for chunk in request.stream():
+        content += chunk
+        if len(content) > _LARGEST_BODY:
+            raise UnreadableRequest("The request is larger than 2 MiB.")
+    try:
+        return msgspec.json.decode(bytes(content))
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise UnreadableRequest(f"The request is not JSON: {error}") from error
+
+
+def json_answer(body: object, *, status: int = 200) -> Response:
+    """A JSON answer that nobody keeps."""
+    content = msgspec.json.encode(body, enc_hook=_plain)
+    return Response(content, status, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+
+def status_of(error: DomainError) -> int:
+    """The HTTP status that says the same as the error; 422 for a request that is understood and refused."""
+    if isinstance(error, UnreadableRequest):
+        return 400
+    return next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 422)
+
+
+def json_errors(endpoint: Endpoint) -> Endpoint:
+    """Wrap a route so that a DomainError becomes ``{"error": text, "kind": class name}`` with its status."""
+
+    @functools.wraps(endpoint)
+    async def answering(request: Request) -> Response:
+        try:
+            return await endpoint(request)
+        except DomainError as error:
+            body = {"error": str(error), "kind": type(error).__name__}
+            return json_answer(body, status=status_of(error))
+
+    return answering
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, frozenset | set):
+        return sorted(value)
+    raise NotImplementedError(f"{type(value).__name__} has no JSON form here")

@@ -1,0 +1,25 @@
+"""All routes of the app's own, collected from the door's modules."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+
+from starlette.routing import BaseRoute
+
+_MODULES = (
+    "ui.door.sign_in",
+    "ui.door.health",
+    "ui.door.radiographs",
+    "ui.door.files",
+    "ui.door.judging",
+)
+
+
+def collect() -> list[BaseRoute]:
+    """The ``ROUTES`` of each module, in this order."""
+    there = (name for name in _MODULES if find_spec(name) is not None)
+    return [route for name in there for route in import_module(name).ROUTES]
+
+
+ROUTES: list[BaseRoute] = collect()

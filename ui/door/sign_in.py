@@ -1,0 +1,133 @@
+"""GET and POST /sign-in: a plain HTML form on a route of its own, outside Streamlit."""
+
+from __future__ import annotations
+
+import hmac
+from datetime import UTC, datetime
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from accounts import service as accounts
+from domain.errors import DomainError, NotSignedIn
+from domain.people import Person
+from storage.unit_of_work import reading, unit_of_work
+from ui.door import cookies, oidc
+from ui.door.presence import person_present
+from ui.door.requests import from_our_page
+from ui.door.sign_in_page import POLICY, page
+from ui.door.throttle import Throttle, TooManyWrong
+
+#: The one password of demo people, published on the page; the rules for passwords hold for it too.
+DEMO_PASSWORD = "demo-password"  # noqa: S105 - public on purpose: only people marked as demo have it
+
+_THROTTLE = Throttle()
+_EXPIRED = "This form was open for too long, or cookies are switched off. Please try again."
+_LARGEST_FORM = 16 * 1024
+
+
+async def show(request: Request) -> Response:
+    """The form; whoever is signed in already goes on to the app."""
+    if await run_in_threadpool(person_present, cookies.sign_in_token(request.cookies)):
+        return RedirectResponse("/", status_code=303)
+    if oidc.came_back(request):
+        return await _from_provider(request)
+    return await _form(request)
+
+
+async def sign_in(request: Request) -> Response:
+    """Check name and password; a right pair gets a new cookie and ends the sign-in that the browser had."""
+    if int(request.headers.get("content-length") or 0) > _LARGEST_FORM:
+        return await _form(request, error="That is no sign-in form.", status=413)
+    form = await request.form(max_files=0, max_fields=10)
+    name, password = _field(form, "name"), _field(form, "password")
+    if not came_from_our_form(request, form):
+        return await _form(request, name=name, error=_EXPIRED, status=403)
+    try:
+        person = await run_in_threadpool(_checked, name, password)
+    except DomainError as error:
+        status = 429 if isinstance(error, TooManyWrong) else 401
+        return await _form(request, name=name, error=str(error), status=status)
+    return await let_in(request, person, password=password)
+
+
+def came_from_our_form(request: Request, form: FormData) -> bool:
+    """Whether the form carries the token of this browser's own cookie (against forged forms)."""
+    sent, kept = _field(form, "form_token"), cookies.form_token(request.cookies)
+    return from_our_page(request) and kept is not None and hmac.compare_digest(sent, kept)
+
+
+async def let_in(request: Request, person: Person, *, password: str | None) -> Response:
+    """A new sign-in with its cookie, and on to the app."""
+    token = cookies.new_token()
+    await run_in_threadpool(_begin, person, token, cookies.sign_in_token(request.cookies), password)
+    response = RedirectResponse("/", status_code=303)
+    cookies.keep_sign_in(response, token, tls=cookies.behind_tls(request))
+    return response
+
+
+def _checked(name: str, password: str) -> Person:
+    now = datetime.now(UTC)
+    _THROTTLE.check(name, now=now)
+    try:
+        with reading() as db:
+            person = accounts.check_password(db, name=name, password=password)
+    except NotSignedIn:
+        _THROTTLE.wrong(name, now=now)
+        raise
+    _THROTTLE.right(name)
+    return person
+
+
+def _begin(person: Person, token: str, replaces: str | None, password: str | None) -> None:
+    with unit_of_work() as db:
+        accounts.begin_sign_in(
+            db, person=person, token=token, replaces=replaces, password=password, now=datetime.now(UTC)
+        )
+
+
+async def _from_provider(request: Request) -> Response:
+    try:
+        person = await run_in_threadpool(oidc.person_who_came_back, request)
+        response = await let_in(request, person, password=None)
+    except NotSignedIn as error:
+        response = await _form(request, error=str(error), status=403)
+    oidc.forget(request, response)
+    return response
+
+
+async def _form(request: Request, *, name: str = "", error: str = "", status: int = 200) -> Response:
+    demo, anybody = await run_in_threadpool(_who_is_there)
+    token = cookies.form_token(request.cookies) or cookies.new_token()
+    text = page(
+        form_token=token,
+        name=name[:64],
+        error=error,
+        demo=demo,
+        demo_password=DEMO_PASSWORD,
+        providers=oidc.providers(),
+        anybody=anybody,
+    )
+    response = HTMLResponse(text, status, headers={"Content-Security-Policy": POLICY})
+    cookies.keep_form_token(response, token, tls=cookies.behind_tls(request))
+    return response
+
+
+def _who_is_there() -> tuple[list[Person], bool]:
+    with reading() as db:
+        return accounts.demo_people(db), accounts.any_people(db)
+
+
+def _field(form: FormData, name: str) -> str:
+    value = form.get(name)
+    return value if isinstance(value, str) else ""
+
+
+ROUTES = [
+    Route("/sign-in", show, methods=["GET"]),
+    Route("/sign-in", sign_in, methods=["POST"]),
+    Route("/sign-in/provider", oidc.to_provider, methods=["GET"]),
+]

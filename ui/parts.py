@@ -1,0 +1,104 @@
+"""Small parts that the pages share: actions, empty pages, numbers, times, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+
+import streamlit as st
+
+from domain.errors import DomainError
+from ui import state
+from ui.context import clock
+
+#: The second click of a double click comes within this time; the same action is not carried out again.
+_DOUBLE_CLICK = timedelta(seconds=1.5)
+
+
+def act(action: Callable[..., str | None], *args: object, place: str = "page", **kwargs: object) -> None:
+    """Carry out a write as a widget's callback: ``on_click=act, args=(save, draft)``.
+
+    The action commits before it returns, and takes all its values as arguments, so nothing is lost when
+    the run is cut. What it returns is shown at ``place`` (see :func:`notices`), and so is the text of a
+    DomainError; both stay until the next action. The same action at once again is a double click.
+    """
+    name = f"{action.__module__}.{action.__qualname__}{args!r}{kwargs!r}"
+    last = state.last_action()
+    if last is not None and last[0] == name and clock() - last[1] < _DOUBLE_CLICK:
+        return
+    try:
+        said = action(*args, **kwargs)
+    except DomainError as error:
+        state.set_notice(state.Notice(place=place, text=str(error), refused=True))
+        return
+    state.set_last_action(name, clock())
+    state.set_notice(state.Notice(place=place, text=said, refused=False) if said else None)
+
+
+def notices(place: str = "page") -> None:
+    """Show what came of the last action, where it was clicked."""
+    found = state.notice()
+    if found is None or found.place != place:
+        return
+    if found.refused:
+        st.error(plain(found.text))
+    else:
+        st.success(plain(found.text))
+
+
+def empty_state(title: str, what_next: str, page: str | None = None, label: str | None = None) -> None:
+    """What a page shows when there is nothing yet: what would be here, and the way to get it.
+
+    ``page`` is the file of the page that leads on, such as ``"pages/sampling.py"``; ``label`` its link.
+    """
+    with st.container(border=True):
+        st.markdown(f"**{plain(title)}**")
+        st.markdown(plain(what_next))
+        if page is not None:
+            st.page_link(page, label=label or "Go there", icon=":material/arrow_forward:")
+
+
+def stat(
+    label: str, value: str, *, n: int | None = None, interval: tuple[float, float] | None = None
+) -> None:
+    """One number with what it stands on: the count ``n``, and the 95 % interval as shares of 1."""
+    st.metric(label, value)
+    below = []
+    if n is not None:
+        below.append(f"n = {n:,}")
+    if interval is not None:
+        below.append(f"95 % interval {interval[0]:.0%} to {interval[1]:.0%}")
+    if below:
+        st.caption(" · ".join(below))
+
+
+def table(rows: Sequence[dict[str, object]], *, empty: str = "Nothing yet.") -> None:
+    """A plain table; the columns are the keys of the first row."""
+    if not rows:
+        st.caption(empty)
+        return
+    st.dataframe(list(rows), hide_index=True, width="stretch")
+
+
+def human_time(moment: datetime | None, *, now: datetime) -> str:
+    """How long ago, or when, in words: "3 minutes ago", "in 2 days"; "never" for None."""
+    if moment is None:
+        return "never"
+    seconds = (now - moment).total_seconds()
+    for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        count = int(abs(seconds) // size)
+        if count:
+            amount = f"{count} {unit}{'' if count == 1 else 's'}"
+            return f"{amount} ago" if seconds > 0 else f"in {amount}"
+    return "just now"
+
+
+def plain(text: str) -> str:
+    """Text that Streamlit would read as Markdown, made to stand as it is.
+
+    Markdown of strangers could load a remote image, and so tell its owner who looked at what.
+    """
+    return "".join(f"\\{sign}" if sign in _MARKUP else sign for sign in text)
+
+
+_MARKUP = frozenset("\\`*_{}[]<>#+-!|~$:&^=")

@@ -1,0 +1,15 @@
+"""Sending the browser to another address from a script run, in the way that st.login does it."""
+
+from __future__ import annotations
+
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+
+def send_to(address: str) -> None:
+    """Leave Streamlit's page for ``address``, a path of this app. Without a browser nothing happens."""
+    context = get_script_run_ctx()
+    if context is not None:
+        message = ForwardMsg()
+        message.auth_redirect.url = address
+        context.enqueue(message)

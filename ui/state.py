@@ -1,0 +1,50 @@
+"""The one file that names session_state keys: each has a function that sets it and one that gets it.
+
+What is kept here is gone with F5. Nothing that a person would miss belongs here; that is in the database.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import streamlit as st
+
+_MESSAGE = "overread-message"
+_LAST_ACTION = "overread-last-action"
+_CHOSEN = "overread-chosen"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """What came of the last action, shown at ``place`` until the next one."""
+
+    place: str
+    text: str
+    refused: bool
+
+
+def notice() -> Notice | None:
+    return st.session_state.get(_MESSAGE)
+
+
+def set_notice(found: Notice | None) -> None:
+    st.session_state[_MESSAGE] = found
+
+
+def last_action() -> tuple[str, datetime] | None:
+    """The action that was carried out last, and when; it makes the second half of a double click harmless."""
+    return st.session_state.get(_LAST_ACTION)
+
+
+def set_last_action(action: str, at: datetime) -> None:
+    st.session_state[_LAST_ACTION] = (action, at)
+
+
+def chosen(what: str) -> object | None:
+    """What was chosen on one page for the next (a batch, a dataset): lost with F5, never a judgement."""
+    return st.session_state.get(f"{_CHOSEN}-{what}")
+
+
+def set_chosen(what: str, value: object) -> None:
+    st.session_state[f"{_CHOSEN}-{what}"] = value
