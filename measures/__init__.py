@@ -1,1 +1,1 @@
-"""Estimators: pure functions from counts to numbers, a module a family. Undefined is None, with the reason."""
+"""Estimators: pure functions from counts to numbers. What is undefined is None, with the reason."""

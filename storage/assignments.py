@@ -60,7 +60,7 @@ def neighbour(
 ) -> AssignedQuestion | None:
     """The nearest question that is still the person's, before or behind ``position``, whatever its state."""
     beside = AssignmentRow.position > position if forward else AssignmentRow.position < position
-    order = AssignmentRow.position if forward else AssignmentRow.position.desc()  # type: ignore[attr-defined] # a column
+    order = AssignmentRow.position if forward else AssignmentRow.position.desc()
     # One look into the index for each state: its order is by state first.
     nearest = [
         found
@@ -116,9 +116,9 @@ def set_state(
         db.execute(
             update(AssignmentRow)
             .where(
-                AssignmentRow.person_id == person_id,  # type: ignore[arg-type] # a column
-                AssignmentRow.batch_id == batch_id,  # type: ignore[arg-type] # a column
-                AssignmentRow.question_id.in_(question_ids[start : start + _CHUNK]),  # type: ignore[attr-defined] # a column
+                AssignmentRow.person_id == person_id,
+                AssignmentRow.batch_id == batch_id,
+                AssignmentRow.question_id.in_(question_ids[start : start + _CHUNK]),
             )
             .values(state=state.value, changed_at=now)
         )
@@ -188,10 +188,10 @@ def has_question_on_exam(db: Session, *, person_id: int, exam_number: int, batch
     """Whether a question about that exam is still the person's, in one of those batches."""
     statement = (
         select(AssignmentRow.question_id)
-        .join(QuestionRow, QuestionRow.id == AssignmentRow.question_id)  # type: ignore[arg-type] # a column
+        .join(QuestionRow, QuestionRow.id == AssignmentRow.question_id)
         .where(
             QuestionRow.exam_id == exam_number,
-            AssignmentRow.batch_id.in_(batch_ids),  # type: ignore[attr-defined] # a column
+            AssignmentRow.batch_id.in_(batch_ids),
             AssignmentRow.person_id == person_id,
             AssignmentRow.state != AssignmentState.WITHDRAWN.value,
         )
@@ -204,7 +204,7 @@ def batch_members(db: Session, *, batch_id: int) -> tuple[BatchMember, ...]:
     """Every question of the batch with its exam, by position."""
     rows = db.execute(
         select(BatchQuestionRow.question_id, QuestionRow.exam_id, BatchQuestionRow.position)
-        .join(QuestionRow, QuestionRow.id == BatchQuestionRow.question_id)  # type: ignore[arg-type] # a column
+        .join(QuestionRow, QuestionRow.id == BatchQuestionRow.question_id)
         .where(BatchQuestionRow.batch_id == batch_id)
         .order_by(BatchQuestionRow.position)
     )
@@ -228,7 +228,7 @@ def all_assignments(db: Session, *, batch_id: int) -> Iterator[tuple[int, int, A
 def exams_of(db: Session, *, question_ids: Iterable[int]) -> dict[int, int]:
     """The exam's number for each question number; for a handful of questions."""
     rows = db.execute(
-        select(QuestionRow.id, QuestionRow.exam_id).where(QuestionRow.id.in_(list(question_ids)))  # type: ignore[attr-defined] # a column
+        select(QuestionRow.id, QuestionRow.exam_id).where(QuestionRow.id.in_(list(question_ids)))
     )
     return {row.id: row.exam_id for row in rows}
 
@@ -248,7 +248,7 @@ def _first(db: Session, statement: Select[tuple[int, int, str]]) -> AssignedQues
 
 def _assigned(row: object) -> AssignedQuestion:
     return AssignedQuestion(
-        question_number=row.question_id,  # type: ignore[attr-defined] # a result row
-        position=row.position,  # type: ignore[attr-defined] # a result row
-        state=AssignmentState(row.state),  # type: ignore[attr-defined] # a result row
+        question_number=row.question_id,
+        position=row.position,
+        state=AssignmentState(row.state),
     )

@@ -57,8 +57,8 @@ def clear_drafts(db: Session, *, batch_id: int, question_id: int, person_id: int
     """Forget the drafts of a question: they have become a verdict."""
     db.execute(
         delete(DraftRow).where(
-            DraftRow.batch_id == batch_id,  # type: ignore[arg-type] # a column
-            DraftRow.question_id == question_id,  # type: ignore[arg-type] # a column
-            DraftRow.person_id == person_id,  # type: ignore[arg-type] # a column
+            DraftRow.batch_id == batch_id,
+            DraftRow.question_id == question_id,
+            DraftRow.person_id == person_id,
         )
     )

@@ -14,7 +14,7 @@ def image_of(db: Session, *, exam_number: int, radiograph_key: str) -> tuple[str
     """(SHA-256, media type) of the radiograph's original file; None when there is none."""
     row = db.execute(
         select(ImageRow.sha256, ImageRow.media_type)
-        .join(RadiographRow, RadiographRow.image_sha256 == ImageRow.sha256)  # type: ignore[arg-type] # a column
+        .join(RadiographRow, RadiographRow.image_sha256 == ImageRow.sha256)
         .where(RadiographRow.exam_id == exam_number, RadiographRow.key == radiograph_key)
     ).first()
     return None if row is None else (row.sha256, row.media_type)
@@ -24,7 +24,7 @@ def radiograph_keys(db: Session, *, exam_numbers: Sequence[int]) -> tuple[tuple[
     """(exam number, radiograph key) of every radiograph of those exams, in their order."""
     rows = db.execute(
         select(RadiographRow.exam_id, RadiographRow.key)
-        .where(RadiographRow.exam_id.in_(exam_numbers))  # type: ignore[attr-defined] # a column
+        .where(RadiographRow.exam_id.in_(exam_numbers))
         .order_by(RadiographRow.position)
     )
     return tuple(

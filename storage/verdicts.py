@@ -51,7 +51,7 @@ def last_judged_question(db: Session, *, batch_id: int, person_id: int) -> int |
     return db.execute(
         select(VerdictRow.question_id)
         .where(VerdictRow.batch_id == batch_id, VerdictRow.person_id == person_id)
-        .order_by(VerdictRow.given_at.desc(), VerdictRow.question_id.desc())  # type: ignore[attr-defined] # columns
+        .order_by(VerdictRow.given_at.desc(), VerdictRow.question_id.desc())
         .limit(1)
     ).scalar_one_or_none()
 
@@ -111,7 +111,7 @@ def last_skip(db: Session, *, batch_id: int, question_id: int, person_id: int) -
         .where(
             SkipRow.batch_id == batch_id, SkipRow.question_id == question_id, SkipRow.person_id == person_id
         )
-        .order_by(SkipRow.number.desc())  # type: ignore[attr-defined] # a column
+        .order_by(SkipRow.number.desc())
         .limit(1)
     ).first()
     return None if row is None else (row.number, row.reason)

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from sqlalchemy import Engine
 from sqlmodel import Session
 
 from domain.batches import Batch, BatchSettings, BatchState, SamplingPlan
 from domain.people import Person, Role
-from domain.verdicts import RATING_NAMES, Decision, ErrorKind, Opinion, Ratings, Verdict
 from domain.vocabulary import Difficulty, Task
 from storage.batches import add_batch, load_batch, save_state
 from storage.rows import (
@@ -69,7 +68,8 @@ def make_world(
 ) -> World:
     """A dataset "demo" with ``questions`` questions, all of them in the batch "first".
 
-    People: cora (coordinator), ruth and remo (reviewers), rolf (reviewer, disabled), rea (reader), ada (admin).
+    People: cora (coordinator), ruth and remo (reviewers), rolf (reviewer, disabled), rea (reader),
+    ada (admin).
     ``assigned_to``: each of these has every question of the batch, open.
     Question i is on exam i // per_exam, of tier i % 3 (easy, medium, hard), of task i % 5; all are
     single-choice with three options and key B. Each exam has a PA and a lateral radiograph of 3000 x 2500.
@@ -162,39 +162,6 @@ def close(engine: Engine, batch: Batch) -> Batch:
     with unit_of_work(engine) as db:
         save_state(db, batch_id=batch.id, state=BatchState.CLOSED, by=None, now=NOW)
         return load_batch(db, batch_id=batch.id)
-
-
-def accept(
-    world: World, *, question: int, person: str = "ruth", revision: int = 1, **changes: object
-) -> Verdict:
-    """A complete accept of that question; ``changes`` replace fields of the opinion or of the verdict."""
-    opinion = {
-        "ratings": Ratings(**dict.fromkeys(RATING_NAMES, 4)),
-        "domain_specific": True,
-        "cognitive_depth": True,
-        "difficulty": Difficulty.MEDIUM,
-    }
-    verdict = {
-        "batch_id": world.batch.id,
-        "question_id": question,
-        "person_id": world.people[person].id,
-        "revision": revision,
-        "decision": Decision.ACCEPT,
-        "seconds": 40.0,
-        "seconds_looking": 30.0,
-        "seconds_away": 5.0,
-        "given_at": NOW + timedelta(minutes=revision),
-    }
-    for name, value in changes.items():
-        (verdict if name in {*verdict, "why"} else opinion)[name] = value
-    return Verdict(opinion=Opinion(**opinion), **verdict)
-
-
-def reject(
-    world: World, *, question: int, kind: ErrorKind = ErrorKind.SEVERAL_RIGHT, **changes: object
-) -> Verdict:
-    """A complete reject of that question for that kind of error."""
-    return accept(world, question=question, decision=Decision.REJECT, errors=frozenset({kind}), **changes)
 
 
 def _people(db: Session) -> dict[str, Person]:

@@ -1,0 +1,42 @@
+"""Verdicts on the questions of a small world (worlds.py), complete as a batch asks for them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from domain.verdicts import RATING_NAMES, Decision, ErrorKind, Opinion, Ratings, Verdict
+from domain.vocabulary import Difficulty
+from tests.storage.worlds import NOW, World
+
+
+def accept(
+    world: World, *, question: int, person: str = "ruth", revision: int = 1, **changes: object
+) -> Verdict:
+    """A complete accept of that question; ``changes`` replace fields of the opinion or of the verdict."""
+    opinion = {
+        "ratings": Ratings(**dict.fromkeys(RATING_NAMES, 4)),
+        "domain_specific": True,
+        "cognitive_depth": True,
+        "difficulty": Difficulty.MEDIUM,
+    }
+    verdict = {
+        "batch_id": world.batch.id,
+        "question_id": question,
+        "person_id": world.people[person].id,
+        "revision": revision,
+        "decision": Decision.ACCEPT,
+        "seconds": 40.0,
+        "seconds_looking": 30.0,
+        "seconds_away": 5.0,
+        "given_at": NOW + timedelta(minutes=revision),
+    }
+    for name, value in changes.items():
+        (verdict if name in {*verdict, "why"} else opinion)[name] = value
+    return Verdict(opinion=Opinion(**opinion), **verdict)
+
+
+def reject(
+    world: World, *, question: int, kind: ErrorKind = ErrorKind.SEVERAL_RIGHT, **changes: object
+) -> Verdict:
+    """A complete reject of that question for that kind of error."""
+    return accept(world, question=question, decision=Decision.REJECT, errors=frozenset({kind}), **changes)
