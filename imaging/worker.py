@@ -1,0 +1,95 @@
+"""The process that strangers' files are read in: ``python -m imaging.worker``, started by imaging.guarded.
+
+It takes one request a line (JSON) and gives one answer: eight bytes for the length of a JSON head, the
+head, then as many bytes as the head's ``sizes`` say. Plain bytes rather than pickles: whatever a file does
+to this process, its answer runs nothing in the other.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import time
+import warnings
+from dataclasses import asdict
+from pathlib import Path
+from typing import BinaryIO
+
+from PIL import Image
+
+from imaging.display import display_jpeg
+from imaging.errors import UnreadableImage
+from imaging.radiograph import Window
+from imaging.reading import describe, read_radiograph
+from imaging.wire import OUT_OF_MEMORY, Answer, taken_apart
+
+
+def main() -> int:
+    """Answer requests until the other side closes. The arguments are the limits: bytes, seconds a file."""
+    most_bytes, most_seconds = int(sys.argv[1]), int(sys.argv[2])
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints must not stand between the answers
+    warnings.simplefilter("ignore")
+    warnings.simplefilter("error", Image.DecompressionBombWarning)
+    resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # it has no business writing files
+    _send(answers, ({"ready": True}, []))
+    for line in sys.stdin.buffer:
+        _allow_cpu(most_seconds)
+        try:
+            answer = _answer(json.loads(line))
+        except MemoryError:
+            os._exit(OUT_OF_MEMORY)
+        _send(answers, answer)
+    return 0
+
+
+def _allow_cpu(seconds: int) -> None:
+    """So much for the next file: the system's limit counts from the start, so what was used is added."""
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + seconds + 1, hard))
+
+
+def _answer(request: dict[str, object]) -> Answer:
+    name = str(request["name"])
+    try:
+        content = Path(str(request["path"])).read_bytes()
+        if request["do"] == "describe":
+            return {"facts": asdict(describe(content, name=name))}, []
+        decoded = read_radiograph(content, name=name)
+        if request["do"] == "decode":
+            return taken_apart(decoded)
+        stated = request["window"]
+        picture = display_jpeg(
+            decoded,
+            window=Window(**stated) if isinstance(stated, dict) else None,
+            longest=request["longest"],  # type: ignore[arg-type]  # it was an int or None before it was JSON
+        )
+        return {"facts": asdict(decoded.facts), "sizes": [len(picture)]}, [picture]
+    except UnreadableImage as error:
+        return {"refused": error.reason, "attribute": error.attribute}, []
+    except FileNotFoundError:
+        return {"refused": "is not there.", "attribute": None}, []
+    except OSError as error:
+        return {"refused": f"can't be opened ({error.strerror}).", "attribute": None}, []
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - any parser may fail in any way on a stranger's bytes; it is refused
+        return {"refused": f"can't be read ({type(error).__name__}: {error}).", "attribute": None}, []
+
+
+def _send(answers: BinaryIO, answer: Answer) -> None:
+    head, parts = answer
+    text = json.dumps(head).encode()
+    answers.write(len(text).to_bytes(8))
+    answers.write(text)
+    for part in parts:
+        answers.write(part)
+    answers.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
