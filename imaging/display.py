@@ -15,7 +15,7 @@ from PIL import Image
 from pydicom import Dataset
 from pydicom.pixels.processing import apply_windowing
 
-from imaging.radiograph import DecodedRadiograph, VoiTable, Window
+from imaging.radiograph import AS_STORED, DecodedRadiograph, VoiTable, Window
 
 # Goes into the name of a cached picture: count it up when the same file is to look otherwise.
 RENDERING = 1
@@ -25,6 +25,7 @@ _MOST_SAMPLED = 1_000_000
 _PERCENTILES = (0.5, 99.5)
 # A stored window that leaves less than this share of the pixels between black and white shows nothing.
 _LEAST_BETWEEN = 0.02
+_LEAST_RANGE = 0.5
 
 
 def display_jpeg(
@@ -69,13 +70,15 @@ def first_window(decoded: DecodedRadiograph) -> Window | VoiTable:
 
     Where a file has both, either may be applied (PS3.3 C.11.2.1); a table is the maker's own look. Some files
     carry a window that has nothing to do with their pixels, and would be shown all white or all black: it is
-    passed over.
+    passed over. So are grey values that make use of less than half of the brightness there is.
     """
     values, counts = _histogram(decoded)
     for stored in (*decoded.tables[:1], *decoded.windows[:1]):
         shown = _brightness(decoded, stored)[values - decoded.lowest]
-        between = counts[(shown > 0.004) & (shown < 0.996)].sum()
-        if between >= _LEAST_BETWEEN * counts.sum():
+        between = counts[(shown > 0.004) & (shown < 0.996)].sum() / counts.sum()
+        darkest, brightest = _percentiles(shown, counts)
+        flat = stored == AS_STORED and brightest - darkest < _LEAST_RANGE
+        if between >= _LEAST_BETWEEN and not flat:
             return stored
     return _automatic(decoded, values, counts)
 
@@ -114,13 +117,17 @@ def _brightness(decoded: DecodedRadiograph, window: Window | VoiTable) -> NDArra
 
 
 def _automatic(decoded: DecodedRadiograph, values: NDArray[np.int64], counts: NDArray[np.int64]) -> Window:
-    shown = decoded.modality[values - decoded.lowest]
+    low, high = _percentiles(decoded.modality[values - decoded.lowest], counts)
+    center, width = (low + high) / 2, max(high - low, 1e-3)
+    return Window(center=center, width=width, name="Automatic", function="LINEAR_EXACT")
+
+
+def _percentiles(shown: NDArray[np.float32], counts: NDArray[np.int64]) -> tuple[float, float]:
+    """The values below which 0.5 % and 99.5 % of the pixels lie, each value as often as ``counts`` says."""
     order = np.argsort(shown, kind="stable")
     share = np.cumsum(counts[order]) / counts.sum() * 100
     low, high = (float(shown[order][min(np.searchsorted(share, at), len(order) - 1)]) for at in _PERCENTILES)
-    return Window(
-        center=(low + high) / 2, width=max(high - low, 1e-3), name="Automatic", function="LINEAR_EXACT"
-    )
+    return low, high
 
 
 def _histogram(decoded: DecodedRadiograph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -6,7 +6,7 @@ an image is a look-up whatever the transforms are.
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from pydicom.pixels.processing import apply_modality_lut, apply_voi
 
 from imaging.dicom_file import DAMAGE, attribute_name
 from imaging.errors import UnreadableImage
-from imaging.radiograph import DecodedRadiograph, ImageFacts, VoiTable, Window
+from imaging.radiograph import AS_STORED, DecodedRadiograph, ImageFacts, VoiTable, Window
 
 _FUNCTIONS = {"LINEAR", "LINEAR_EXACT", "SIGMOID"}
 
@@ -31,15 +31,16 @@ def grayscale_of(dataset: Dataset, *, pixels: NDArray, facts: ImageFacts, name: 
         pixels = pixels.astype(np.int16)
     every = _every_value(pixels)
     is_grey = facts.photometric.startswith("MONOCHROME")
+    modality = _modality(every, dataset, name=name) if is_grey else every.astype(np.float32)
     return DecodedRadiograph(
         facts=facts,
         pixels=pixels,
         lowest=int(every[0]),
-        modality=(modality := _modality(every, dataset, name=name) if is_grey else every.astype(np.float32)),
+        modality=modality,
         inverted=is_grey and _is_inverted(dataset),
         padding=_padding(dataset, name=name) if is_grey else None,
         aspect=_aspect(dataset),
-        windows=_windows(dataset, facts=facts),
+        windows=_windows(dataset, modality=modality, facts=facts),
         tables=_tables(modality, dataset, name=name) if is_grey else (),
     )
 
@@ -120,10 +121,14 @@ def _aspect(dataset: Dataset) -> tuple[int, int]:
     return 1, 1
 
 
-def _windows(dataset: Dataset, *, facts: ImageFacts) -> tuple[Window, ...]:
+def _windows(dataset: Dataset, *, modality: NDArray[np.float32], facts: ImageFacts) -> tuple[Window, ...]:
     """PS3.3 C.11.2.1.2: centers and widths in pairs, with their names; those that can't be are left out."""
-    if not facts.photometric.startswith("MONOCHROME"):
-        return (Window(center=128, width=256, name="As stored"),)
+    stored = _stored_windows(dataset) if facts.photometric.startswith("MONOCHROME") else ()
+    is_brightness = len(modality) == 256 and modality[0] == 0 and modality[-1] == 255
+    return (AS_STORED,) if is_brightness and not stored else stored
+
+
+def _stored_windows(dataset: Dataset) -> tuple[Window, ...]:
     try:
         centers = [float(part) for part in _several(dataset, "WindowCenter")]
         widths = [float(part) for part in _several(dataset, "WindowWidth")]
@@ -159,7 +164,7 @@ def _tables(modality: NDArray[np.float32], dataset: Dataset, *, name: str) -> tu
     return tuple(found)
 
 
-def _several(dataset: Dataset, keyword: str) -> list[object]:
+def _several(dataset: Dataset, keyword: str) -> list[Any]:
     value = dataset.get(keyword)
     if value is None or value == "":
         return []

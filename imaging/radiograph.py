@@ -62,6 +62,10 @@ class Window:
             raise ValueError(f"no such window function: {self.function}")
 
 
+# Grey values that are brightness already: PNG, JPEG, and 8 bits of DICOM without a window of their own.
+AS_STORED = Window(center=128, width=256, name="As stored")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoiTable:
     """A stored VOI look-up table: brightness, 0 to 1, of each value from ``lowest`` upwards."""

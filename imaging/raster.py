@@ -14,7 +14,7 @@ from PIL import Image, ImageOps
 
 from imaging.codestream import frame_header
 from imaging.errors import UnreadableImage
-from imaging.radiograph import JPEG, MOST_PIXELS, PNG, DecodedRadiograph, ImageFacts, Window
+from imaging.radiograph import AS_STORED, JPEG, MOST_PIXELS, PNG, DecodedRadiograph, ImageFacts
 
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _JPEG_SIGNATURE = b"\xff\xd8\xff"
@@ -72,12 +72,11 @@ def read(content: bytes, *, name: str) -> DecodedRadiograph:
         raise UnreadableImage(
             name, f"decodes to {pixels.shape}, not to the {facts.rows} rows and columns it says."
         )
-    as_stored = Window(center=128, width=256, name="As stored")
     return DecodedRadiograph(
         facts=facts,
         pixels=pixels,
         modality=np.arange(256 if pixels.dtype == np.uint8 else 65536, dtype=np.float32),
-        windows=(as_stored,) if pixels.dtype == np.uint8 else (),
+        windows=(AS_STORED,) if pixels.dtype == np.uint8 else (),
     )
 
 

@@ -1,0 +1,111 @@
+"""GET /radiographs/{exam}/{radiograph}: a radiograph as a JPEG, for people who may see it.
+
+Streamlit's own media files answer without a sign-in, so no patient image goes there. The address names
+exam and radiograph; access is asked of the database at each request, before anything is read or cached.
+
+``?longest=1200`` limits the longer side (one of ``SIZES``); ``?window=550,1024`` asks for another window
+(center and width after the modality transform).
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import os
+import re
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from domain.errors import InvalidValue, NotFound
+from domain.people import Person
+from imaging.cache import cached_picture, picture_name
+from imaging.guarded import GuardedReader
+from imaging.radiograph import Window
+from review.service import radiograph_file
+from review.sheet import StoredImage
+from storage.image_files import image_path
+from storage.unit_of_work import reading
+from storage.workspace import current_workspace
+from ui.door.requests import json_errors, person_of
+
+#: Pixels of the longer side that a picture may be asked in; a closed list keeps the cache small.
+SIZES = (300, 600, 900, 1200, 1600, 2000, 2400, 3000)
+_NUMBER = r"\s*(-?\d{1,7}(?:\.\d{1,4})?)\s*"
+_WINDOW = re.compile(f"{_NUMBER},{_NUMBER}")
+# A reviewer goes back and forth between questions; whoever signs in after them has another cookie.
+_KEEP = {"Cache-Control": "private, max-age=3600", "Vary": "Cookie"}
+
+
+@functools.cache
+def shared_reader() -> GuardedReader:
+    """The reading processes of this app, started at the first picture."""
+    reader = GuardedReader(workers=max(1, min(4, os.cpu_count() or 1)))
+    atexit.register(reader.close)
+    return reader
+
+
+@json_errors
+async def radiograph(request: Request) -> Response:
+    """The picture, or 304 where the browser has it already."""
+    person = await person_of(request)
+    exam_number, key = request.path_params["exam_number"], request.path_params["radiograph_key"]
+    longest, window = _longest(request), _window(request)
+    stored = await run_in_threadpool(_allowed, person, exam_number, key)
+    mark = _mark(stored.sha256, longest=longest, window=window)
+    headers = {**_KEEP, "ETag": mark}
+    if mark in {
+        part.strip().removeprefix("W/") for part in request.headers.get("if-none-match", "").split(",")
+    }:
+        return Response(status_code=304, headers=headers)
+    name = f"Radiograph {key} of exam {exam_number}"
+    picture = await run_in_threadpool(_picture, stored.sha256, name=name, longest=longest, window=window)
+    return Response(picture, media_type="image/jpeg", headers=headers)
+
+
+def _allowed(person: Person, exam_number: int, key: str) -> StoredImage:
+    with reading() as db:
+        return radiograph_file(db, person=person, exam_number=exam_number, radiograph_key=key)
+
+
+def _picture(sha256: str, *, name: str, longest: int | None, window: Window | None) -> bytes:
+    workspace = current_workspace()
+    original = image_path(workspace, sha256=sha256)
+    if not original.exists():
+        raise NotFound(f"{name}: its file is missing from the workspace; import the images again.")
+
+    def make() -> bytes:
+        return shared_reader().picture(original, name=name, window=window, longest=longest)
+
+    if window is not None:
+        return make()  # there are as many windows as a person can ask for: none is kept
+    return cached_picture(workspace.cache, sha256=sha256, longest=longest, make=make)
+
+
+def _longest(request: Request) -> int | None:
+    stated = request.query_params.get("longest")
+    if stated is None:
+        return None
+    if stated not in {str(size) for size in SIZES}:
+        raise InvalidValue("longest", f"{stated!r} is none of {', '.join(map(str, SIZES))}")
+    return int(stated)
+
+
+def _window(request: Request) -> Window | None:
+    stated = request.query_params.get("window")
+    if stated is None:
+        return None
+    numbers = _WINDOW.fullmatch(stated)
+    if numbers is None or float(numbers[2]) < 1:
+        raise InvalidValue("window", f"{stated!r} is no center and width (at least 1), such as 550,1024")
+    return Window(center=float(numbers[1]), width=float(numbers[2]), name="Chosen")
+
+
+def _mark(sha256: str, *, longest: int | None, window: Window | None) -> str:
+    name = picture_name(sha256, longest=longest)
+    return f'"{name}"' if window is None else f'"{name}-{window.center:g}-{window.width:g}"'
+
+
+ROUTES = [Route("/radiographs/{exam_number:int}/{radiograph_key:path}", radiograph, methods=["GET"])]
