@@ -10,7 +10,7 @@ PIP := $(PY) -m pip --disable-pip-version-check --no-input
 RUN_PINS := requirements.txt constraints.txt
 DEV_PINS := requirements-dev.txt $(RUN_PINS)
 
-.PHONY: app install demo test test-fast check format screenshots benchmarks browser constraints clean help
+.PHONY: app install demo test test-fast check check-style check-types check-imports check-rules format screenshots benchmarks browser constraints clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -71,11 +71,20 @@ browser: $(VENV)/dev.stamp
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
 	  || $(PY) -m playwright install chromium
 
-check: $(VENV)/dev.stamp
+# `make -k check` goes on after the first that finds something.
+check: check-style check-types check-imports check-rules
+
+check-style: $(VENV)/dev.stamp
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
+
+check-types: $(VENV)/dev.stamp
 	$(VENV)/bin/mypy
+
+check-imports: $(VENV)/dev.stamp
 	$(VENV)/bin/lint-imports
+
+check-rules: $(VENV)/dev.stamp
 	$(PY) -m lints
 
 format: $(VENV)/dev.stamp
