@@ -1,0 +1,84 @@
+"""Proportions with Wilson intervals, of single questions and of questions that share exams."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from statsmodels.stats.proportion import proportion_confint
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proportion:
+    """``count`` of ``n``; estimate and interval in 0 to 1, None with a ``note`` where not defined."""
+
+    count: int
+    n: int
+    estimate: float | None
+    low: float | None
+    high: float | None
+    note: str = ""
+
+
+def wilson(count: int, n: int, *, confidence: float = CONFIDENCE) -> Proportion:
+    """The share of ``count`` in ``n`` independent questions, with Wilson's score interval.
+
+    Source: Wilson EB, J Am Stat Assoc 1927;22:209-212; by statsmodels.
+    """
+    _check(count, n)
+    if n == 0:
+        return Proportion(
+            count=0, n=0, estimate=None, low=None, high=None, note="not defined: nothing was counted"
+        )
+    low, high = _interval(count, n, confidence)
+    return Proportion(count=count, n=n, estimate=count / n, low=low, high=high)
+
+
+def wilson_by_cluster(
+    hits: Sequence[bool], clusters: Sequence[int], *, confidence: float = CONFIDENCE
+) -> Proportion:
+    """The share of hits among questions of which several may be of one cluster (an exam).
+
+    Wilson's interval at the effective size n / d, where the design effect d is the variance by clusters
+    over that of independent questions, at least 1. With one question a cluster this is :func:`wilson`; so
+    it is where all or none are hits, since the data then say nothing of d.
+
+    Args:
+        hits: whether each question is one.
+        clusters: the number of each question's cluster, in the same order.
+
+    Source: Korn EL, Graubard BI, Surv Methodol 1998;24:193-201, with Wilson's interval for theirs.
+    """
+    if len(hits) != len(clusters):
+        raise ValueError(f"{len(hits)} questions, {len(clusters)} clusters")
+    count, n = sum(map(bool, hits)), len(hits)
+    plain = wilson(count, n, confidence=confidence)
+    groups = len(set(clusters))
+    if count in (0, n) or groups == n:
+        return plain
+    if groups == 1:
+        return replace(plain, note="all of one exam: the interval takes them as independent")
+    values: NDArray[np.float64] = np.asarray(hits, dtype=np.float64)
+    share = count / n
+    _, member = np.unique(np.asarray(clusters), return_inverse=True)
+    sums = np.bincount(member, weights=values - share)
+    by_cluster = groups / (groups - 1) * float(np.sum(sums**2)) / n**2
+    independent = share * (1 - share) / (n - 1)
+    effect = max(1.0, by_cluster / independent)
+    low, high = _interval(count / effect, n / effect, confidence)
+    return Proportion(count=count, n=n, estimate=share, low=low, high=high)
+
+
+def _interval(count: float, n: float, confidence: float) -> tuple[float, float]:
+    low, high = proportion_confint(count, n, alpha=1 - confidence, method="wilson")
+    # Rounding leaves -1e-18 for none and 1 + 1e-16 for all.
+    return max(0.0, float(low)), min(1.0, float(high))
+
+
+def _check(count: int, n: int) -> None:
+    if not 0 <= count <= n:
+        raise ValueError(f"{count} of {n}")
