@@ -49,6 +49,7 @@ def test_planted_imports_are_found(house):
         "pages/checks.py": "import storage.questions",
         "commands/user.py": "import streamlit",
         "demo/workspace.py": "import ui",
+        "viewer/canvas.py": "import ui",
         "imaging/reading.py": "import storage",
         "domain/boxes.py": "import numpy",
     }
