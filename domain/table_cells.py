@@ -11,9 +11,14 @@ def harmless(text: str) -> str:
     A spreadsheet shows the cell without it. Only text that came from outside goes through here: a number
     of our own stays a number.
     """
-    return f"'{text}" if text.startswith(_RUN_BY_SPREADSHEETS) else text
+    return f"'{text}" if _is_run(text) else text
 
 
 def as_written(text: str) -> str:
     """The inverse of :func:`harmless`."""
-    return text[1:] if text.startswith("'") and text[1:].startswith(_RUN_BY_SPREADSHEETS) else text
+    return text[1:] if text.startswith("'") and _is_run(text) else text
+
+
+def _is_run(text: str) -> bool:
+    # Apostrophes that were there before count too, or the way back would take off one too many.
+    return text.lstrip("'").startswith(_RUN_BY_SPREADSHEETS)

@@ -41,11 +41,7 @@ def _short_tiers(
     """A tier is short when it has fewer than its share of n would be, were all tiers large enough."""
     full_share = over_tiers(n, sizes=dict.fromkeys(tiers, n), plan=plan)
     short = [tier for tier in tiers if sizes[tier] < full_share[tier]]
-    found = [
-        f"{_named(tier)} has only {_many(sizes[tier])} of the {full_share[tier]:,} that are its share; "
-        "all of them are drawn."
-        for tier in short
-    ]
+    found = [_short(tier, size=sizes[tier], share=full_share[tier]) for tier in short]
     takers = [tier for tier in tiers if drawn[tier] > full_share[tier]]
     if short and takers:
         more = ", ".join(
@@ -55,19 +51,25 @@ def _short_tiers(
     return found
 
 
+def _short(tier: Tier, *, size: int, share: int) -> str:
+    if tier is None:
+        return f"There are only {_many(size)} without a tier, and their share is {share:,}: all are drawn."
+    return f"Tier {tier} has only {_many(size)}, and its share is {share:,}: all are drawn."
+
+
 def _tiers_not_drawn(tiers: Sequence[Tier], *, sizes: dict[Tier, int], plan: SamplingPlan) -> list[str]:
     return [
-        f"{_named(tier)} has {_many(sizes[tier])} and a share of 0: none of them can be drawn."
+        f"{_named(tier)}: {_many(sizes[tier])}, and a share of 0, so none can be drawn."
         for tier in tiers
         if plan.share(tier) == 0
     ]
 
 
 def _untiered(tiers: Sequence[Tier], *, sizes: dict[Tier, int], drawn: dict[Tier, int]) -> list[str]:
-    if None not in tiers:
-        return []
-    if len(tiers) == 1:
+    if tiers == [None]:
         return ["No question has a tier of difficulty, so all are drawn as one tier."]
+    if None not in tiers or drawn[None] == sizes[None]:
+        return []
     return [
         f"{_many(sizes[None])} without a tier are a tier of their own: {drawn[None]:,} of them are drawn."
     ]

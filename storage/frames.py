@@ -92,8 +92,7 @@ def read_frame(
     )
     codes: dict[tuple[str, ...], int] = {}
     numbers, hashes, strata = [_none(np.int64)], [_none(np.int64)], [_none(np.intp)]
-    result = db.connection().execution_options(yield_per=_BLOCK).execute(statement)
-    for block in result.partitions():
+    for block in db.execute(statement, execution_options={"yield_per": _BLOCK}).partitions():
         number, draw_hash, *values = zip(*block, strict=True)
         found = list(zip(*values, strict=True))
         fresh = count(len(codes))

@@ -1,0 +1,80 @@
+"""Datasets to draw from, put in row by row: only what a draw looks at is filled in with care."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from sqlalchemy import Engine, func, insert, select
+
+from domain.draw_hash import draw_hash
+from storage.rows import DatasetRow, ExamRow, ImportRow, QuestionRow
+from storage.unit_of_work import unit_of_work
+
+NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+#: Key, tier, task, category of a question.
+Planted = tuple[str, str | None, str | None, str | None]
+
+
+def planted(
+    count: int, *, first: int = 0, tiers: Sequence[str | None] = ("easy", "medium", "hard")
+) -> list[Planted]:
+    """Questions q0, q1, … of the tiers in turn, of five tasks and two categories."""
+    tasks = ("presence", "location", "negation", "differential", "geometric")
+    return [
+        (f"q{i}", tiers[i % len(tiers)], tasks[i % 5], ("lung", "heart")[i % 7 == 0])
+        for i in range(first, first + count)
+    ]
+
+
+def plant(engine: Engine, questions: Sequence[Planted], *, dataset: str = "demo", per_exam: int = 3) -> None:
+    """Put the questions into the dataset, in that order, behind those that are there; made if it is new."""
+    with unit_of_work(engine) as db:
+        row = db.execute(select(DatasetRow).where(DatasetRow.name == dataset)).scalars().first()
+        if row is None:
+            row = DatasetRow(name=dataset, created_at=NOW)
+            db.add(row)
+            db.flush()
+        run = ImportRow(
+            dataset_id=row.id,
+            file_name="planted",
+            file_sha256="0" * 64,
+            file_format="native",
+            questions=len(questions),
+            known=0,
+            refused=0,
+            imported_at=NOW,
+        )
+        db.add(run)
+        db.flush()
+        exam = (db.execute(select(func.max(ExamRow.id))).scalar_one() or 0) + 1
+        number = (db.execute(select(func.max(QuestionRow.id))).scalar_one() or 0) + 1
+        db.execute(
+            insert(ExamRow),
+            [
+                {"id": exam + i, "dataset_id": row.id, "key": f"E{exam + i}"}
+                for i in range(-(-len(questions) // per_exam))
+            ],
+        )
+        db.execute(
+            insert(QuestionRow),
+            [
+                {
+                    "id": number + i,
+                    "dataset_id": row.id,
+                    "key": key,
+                    "exam_id": exam + i // per_exam,
+                    "import_id": run.id,
+                    "format": "closed",
+                    "stem": f"Is there an effusion in {key}?",
+                    "answer": '"yes"',
+                    "difficulty": tier,
+                    "task": task,
+                    "category": category,
+                    "draw_hash": draw_hash(key),
+                    "record_hash": key.encode().ljust(16, b"."),
+                }
+                for i, (key, tier, task, category) in enumerate(questions)
+            ],
+        )

@@ -1,0 +1,148 @@
+"""Which questions a draw takes: the lowest of a seeded hash in each stratum."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from domain.draw_hash import draw_hash
+from sampling.draw import draw, mixed, mixed_seed
+
+KEYS = [f"q{i}" for i in range(10_000)]
+HASHES = np.array([draw_hash(key) for key in KEYS], dtype=np.int64)
+
+
+def drawn_keys(keys, strata, take, seed, hashes=None):
+    hashes = np.array([draw_hash(key) for key in keys], dtype=np.int64) if hashes is None else hashes
+    strata = np.array(strata, dtype=np.intp)
+    sizes = np.bincount(strata, minlength=len(take)).tolist()
+    indices, _ = draw(hashes, strata, take=take, sizes=sizes, seed=seed, key_of=keys.__getitem__)
+    return [keys[index] for index in indices]
+
+
+def test_the_hash_of_an_id_is_the_same_on_every_machine():
+    # printf q1 | b2sum --length 64, read as a signed integer
+    assert [draw_hash(key) for key in ("q1", "Überlauf", "")] == [
+        -1764431779661184920,
+        -6041851768559752856,
+        -1970711489451281740,
+    ]
+
+
+def test_the_mixed_hash_is_the_same_on_every_machine():
+    # by hand, in Python's integers: SplitMix64's finalizer of the hash XOR the mixed seed
+    def by_hand(value, seed):
+        state = (value ^ mixed_seed(seed)) & (2**64 - 1)
+        state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & (2**64 - 1)
+        state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & (2**64 - 1)
+        return state ^ (state >> 31)
+
+    values = [0, -1, 1, 2**63 - 1, -(2**63), draw_hash("q1")]
+    for seed in (0, 7, -7, 2**62):
+        assert mixed(np.array(values, dtype=np.int64), seed=seed).tolist() == [
+            by_hand(value, seed) for value in values
+        ]
+
+
+def test_the_first_seeds_are_splitmix64s_published_output():
+    # the first output of SplitMix64 started at 0, in the reference implementation by S. Vigna
+    assert mixed_seed(0) == 0xE220A8397B1DCDAF
+
+
+@given(order=st.permutations(range(60)), seed=st.integers(-(2**63), 2**63 - 1))
+def test_the_order_of_the_rows_changes_nothing(order, seed):
+    strata = [i % 3 for i in range(60)]
+    plain = drawn_keys(KEYS[:60], strata, [3, 5, 0], seed)
+    shuffled = drawn_keys([KEYS[i] for i in order], [strata[i] for i in order], [3, 5, 0], seed)
+    assert shuffled == plain
+
+
+@given(
+    sizes=st.lists(st.integers(0, 60), min_size=1, max_size=5).filter(any),
+    data=st.data(),
+    seed=st.integers(0, 1000),
+)
+def test_each_stratum_gives_as_many_as_it_should_and_its_lowest(sizes, data, seed):
+    strata = [stratum for stratum, size in enumerate(sizes) for _ in range(size)]
+    take = [data.draw(st.integers(0, size)) for size in sizes]
+    keys = KEYS[: len(strata)]
+    value = dict(zip(keys, mixed(HASHES[: len(keys)], seed=seed).tolist(), strict=True))
+    expected = []
+    for stratum, n in enumerate(take):
+        mine = [key for key, of in zip(keys, strata, strict=True) if of == stratum]
+        expected += sorted(mine, key=value.__getitem__)[:n]
+    assert drawn_keys(keys, strata, take, seed) == expected
+
+
+def test_a_larger_draw_holds_the_smaller():
+    strata = [0] * 1000
+    assert set(drawn_keys(KEYS[:1000], strata, [100], 7)) <= set(drawn_keys(KEYS[:1000], strata, [150], 7))
+
+
+@given(hashes=st.lists(st.integers(-3, 3), min_size=2, max_size=40), n=st.integers(1, 40))
+def test_equal_hashes_are_settled_by_id(hashes, n):
+    # hashes this close to each other and this often equal also lie all on one side of the quick limit
+    keys = [f"k{i:02d}" for i in range(len(hashes))][::-1]
+    n = min(n, len(keys))
+    stored = np.array(hashes, dtype=np.int64)
+    value = mixed(stored, seed=7).tolist()
+    expected = sorted(range(len(keys)), key=lambda i: (value[i], keys[i]))[:n]
+    assert drawn_keys(keys, [0] * len(keys), [n], 7, hashes=stored) == [keys[i] for i in expected]
+
+
+def test_ids_are_looked_up_only_where_hashes_are_equal():
+    def unasked(index):
+        pytest.fail(f"asked for the id of {index}")
+
+    draw(HASHES, np.zeros(10_000, dtype=np.intp), take=[1000], sizes=[10_000], seed=7, key_of=unasked)
+
+
+def test_hashes_all_above_the_quick_limit_are_found_all_the_same():
+    stored = mixed_inverse_of_high_values()
+    assert len(drawn_keys(KEYS[:100], [0] * 100, [10], 7, hashes=stored)) == 10
+
+
+def mixed_inverse_of_high_values():
+    """Hashes that mix, with seed 7, to the upper half: the highest hundred of ten thousand."""
+    return HASHES[np.argsort(mixed(HASHES, seed=7))[-100:]]
+
+
+def test_mixed_hashes_are_spread_evenly_for_every_seed():
+    # 10,000 sequential ids into 100 bins; over 50 seeds the p-values themselves must look uniform
+    p_values = []
+    for seed in range(50):
+        bins = np.bincount((mixed(HASHES, seed=seed) >> np.uint64(57)).astype(int), minlength=128)
+        p_values.append(stats.chisquare(bins).pvalue)
+    assert stats.kstest(p_values, "uniform").pvalue > 0.001
+
+
+def test_draws_with_two_seeds_share_as_many_as_chance_would():
+    # 1,000 of 10,000 twice: 100 in common on average, hypergeometric with variance 81.0
+    draws = [set(np.argsort(mixed(HASHES, seed=seed))[:1000].tolist()) for seed in range(40)]
+    shared = [len(a & b) for i, a in enumerate(draws) for b in draws[:i]]
+    z = (np.mean(shared) - 100) / np.sqrt(81.008 / len(shared))
+    assert abs(z) < 4
+    assert 0.7 * 81 < np.var(shared) < 1.3 * 81
+
+
+def test_neighbouring_seeds_order_the_questions_independently():
+    # ranks in 8 x 8 cells for seeds s and s + 1: a chi-square of independence, 49 degrees of freedom
+    p_values = []
+    for seed in range(0, 60, 2):
+        cells = np.zeros((8, 8), dtype=int)
+        first, second = ((mixed(HASHES, seed=seed + i) >> np.uint64(61)).astype(int) for i in (0, 1))
+        np.add.at(cells, (first, second), 1)
+        p_values.append(stats.chi2_contingency(cells).pvalue)
+    assert stats.kstest(p_values, "uniform").pvalue > 0.001
+
+
+@settings(max_examples=30)
+@given(st.integers(-(2**63), 2**63 - 1), st.integers(0, 63))
+def test_one_bit_of_the_hash_turns_about_half_of_the_output(value, bit):
+    rng = np.random.default_rng(abs(value) % 2**32)
+    hashes = rng.integers(-(2**63), 2**63 - 1, 500, dtype=np.int64)
+    turned = hashes ^ np.int64(np.uint64(1 << bit).view(np.int64))
+    flipped = mixed(hashes, seed=value) ^ mixed(turned, seed=value)
+    share = np.unpackbits(flipped.view(np.uint8)).mean()
+    assert share == pytest.approx(0.5, abs=0.03)

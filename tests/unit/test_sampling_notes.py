@@ -1,0 +1,62 @@
+"""What a coordinator is told about a draw before it is made."""
+
+from domain.batches import SamplingPlan
+from domain.vocabulary import Difficulty
+from sampling.allocation import allocate
+from sampling.notes import notes_on
+
+EASY, MEDIUM, HARD = Difficulty
+
+
+def notes(plan=None, *, already=0, **sizes):
+    plan = plan or SamplingPlan(seed=7)
+    tiers = {**{tier.value: tier for tier in Difficulty}, "none": None}
+    counts = {(tiers[name], ()): size for name, size in sizes.items()}
+    return notes_on(allocate(counts, plan=plan, already=already), plan=plan, already=already)
+
+
+def test_a_draw_that_goes_by_the_plan_needs_no_note():
+    assert notes(easy=400, medium=300, hard=300) == ()
+
+
+def test_a_short_tier_is_named_and_who_makes_up_for_it():
+    # of 100: shares 33, 33, 34; easy has 10, so medium and hard give 45 each
+    assert notes(easy=10, medium=500, hard=490) == (
+        "Tier easy has only 10 questions, and its share is 33: all are drawn.",
+        "What is missing is taken evenly from the others: 12 more from tier medium, 11 more from tier hard.",
+    )
+
+
+def test_few_questions_without_a_tier_are_named_too():
+    # of 102: shares 25 and 25 without a tier and easy, 26 medium and hard; 20 are there
+    assert notes(easy=334, medium=333, hard=333, none=20)[0] == (
+        "There are only 20 questions without a tier, and their share is 25: all are drawn."
+    )
+
+
+def test_questions_without_a_tier_are_said_to_be_a_tier():
+    assert notes(easy=400, medium=300, none=300) == (
+        "300 questions without a tier are a tier of their own: 33 of them are drawn.",
+    )
+
+
+def test_a_number_that_the_frame_does_not_have_is_said():
+    plan = SamplingPlan(seed=7, per_1000=None, n=200)
+    assert notes(plan, already=20, easy=50, medium=50)[0] == (
+        "180 questions are asked for, but there are only 100 to draw from."
+    )
+
+
+def test_a_tier_with_a_share_of_zero_is_said_not_to_be_drawn():
+    plan = SamplingPlan(seed=7, shares={EASY: 0.0})
+    assert "Tier easy: 900 questions, and a share of 0, so none can be drawn." in notes(
+        plan, easy=900, medium=40, hard=60
+    )
+
+
+def test_strata_too_small_for_a_question_are_counted():
+    plan = SamplingPlan(seed=7, strata=("task",))
+    strata = allocate({(HARD, ("location",)): 990, (HARD, ("geometric",)): 4}, plan=plan)
+    assert notes_on(strata, plan=plan) == (
+        "1 stratum is too small for one question: 4 questions stand for nothing in this draw.",
+    )
