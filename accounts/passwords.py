@@ -14,6 +14,9 @@ MINIMUM_LENGTH = 10
 #: Long enough for any sentence; a bound, so that hashing megabytes is nobody's way to slow the app.
 MAXIMUM_LENGTH = 512
 
+#: The one password of demo people. It stands on the sign-in page; only accounts marked as demo have it.
+DEMO_PASSWORD = "demo-password"  # noqa: S105 - public on purpose
+
 _HASHER = PasswordHasher()
 
 

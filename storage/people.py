@@ -83,6 +83,12 @@ def set_password_hash(db: Session, *, person_id: int, password_hash: str) -> Non
     db.flush()
 
 
+def end_demo(db: Session, *, person_id: int) -> None:
+    """From here on the account is nobody's demo."""
+    _row(db, person_id).demo = False
+    db.flush()
+
+
 def set_oidc_subject(db: Session, *, person_id: int, subject: str) -> None:
     _row(db, person_id).oidc_subject = subject
     db.flush()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
 from accounts import service as accounts
@@ -12,10 +14,13 @@ from ui.navigation import HOME, pages_for
 from ui.parts import plain
 from ui.redirect import send_to
 
+_ASSETS = Path(__file__).parent / "assets"
+
 
 def main() -> None:
     """One run: navigation is always built anew, from what the database says now."""
-    st.set_page_config(page_title="Overread", layout="wide")
+    st.set_page_config(page_title="Overread", layout="wide", page_icon=_asset("mark.svg"))
+    st.html(_ASSETS / "shell.css")
     person = person_or_nobody()
     if person is None:
         # st.navigation is called for signed-out people too: without it Streamlit would run pages/*.py.
@@ -27,9 +32,15 @@ def main() -> None:
         if page.path.is_file()
     ]
     chosen = st.navigation(pages, position="sidebar", expanded=True)
+    st.logo(_asset("wordmark.svg"), size="large")
     with st.sidebar:
         _who(person)
     chosen.run()
+
+
+def _asset(name: str) -> str:
+    """An SVG as text: it goes to the browser inside the page, not by the media store."""
+    return (_ASSETS / name).read_text(encoding="utf-8")
 
 
 def _who(person: Person) -> None:
@@ -37,7 +48,7 @@ def _who(person: Person) -> None:
         st.markdown(f"**{plain(person.display_name)}**")
         demo = " · demo" if person.demo else ""
         st.caption(plain(", ".join(sorted(person.roles)) + demo))
-        st.button("Sign out", key="sign-out", on_click=_sign_out, icon=":material/logout:")
+        st.button("Sign out", key="sign-out", on_click=_sign_out, icon=":material/logout:", type="tertiary")
 
 
 def _sign_out() -> None:

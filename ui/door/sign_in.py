@@ -21,9 +21,6 @@ from ui.door.requests import from_our_page
 from ui.door.sign_in_page import POLICY, page
 from ui.door.throttle import Throttle, TooManyWrong
 
-#: The one password of demo people, published on the page; the rules for passwords hold for it too.
-DEMO_PASSWORD = "demo-password"  # noqa: S105 - public on purpose: only people marked as demo have it
-
 _THROTTLE = Throttle()
 _EXPIRED = "This form was open for too long, or cookies are switched off. Please try again."
 _LARGEST_FORM = 16 * 1024
@@ -107,7 +104,7 @@ async def _form(request: Request, *, name: str = "", error: str = "", status: in
         name=name[:64],
         error=error,
         demo=demo,
-        demo_password=DEMO_PASSWORD,
+        demo_password=accounts.DEMO_PASSWORD,
         providers=oidc.providers(),
         anybody=anybody,
     )

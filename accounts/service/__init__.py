@@ -1,0 +1,55 @@
+"""The accounts room's services: one transaction's worth of work each, given everything."""
+
+from accounts.passwords import DEMO_PASSWORD
+from accounts.service.people import (
+    add_person,
+    any_people,
+    change_roles,
+    command_line_person,
+    demo_people,
+    disable_person,
+    enable_person,
+    list_people,
+    people_with,
+    person_named,
+    set_password,
+)
+from accounts.service.presence import (
+    IDLE_LIMIT,
+    SEEN_EVERY,
+    LiveSignIn,
+    begin_sign_in,
+    check_password,
+    live_sign_in,
+    note_seen,
+    person_of_claims,
+    person_of_token,
+    sign_out,
+    token_sha256,
+)
+
+__all__ = [
+    "DEMO_PASSWORD",
+    "IDLE_LIMIT",
+    "SEEN_EVERY",
+    "LiveSignIn",
+    "add_person",
+    "any_people",
+    "begin_sign_in",
+    "change_roles",
+    "check_password",
+    "command_line_person",
+    "demo_people",
+    "disable_person",
+    "enable_person",
+    "list_people",
+    "live_sign_in",
+    "note_seen",
+    "people_with",
+    "person_named",
+    "person_of_claims",
+    "person_of_token",
+    "set_password",
+    "sign_out",
+    "token_sha256",
+]

@@ -1,0 +1,161 @@
+"""Accounts: who there is, what their roles are, who is kept out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from sqlmodel import Session
+
+from accounts.passwords import DEMO_PASSWORD, check_password_rules, hash_password
+from domain.errors import InvalidValue, NotFound, Refused
+from domain.people import Action, Person, Role, check_name, require
+from storage import people, sign_ins
+
+
+def command_line_person() -> Person:
+    """Whoever runs commands on the machine: number 0, kept as nobody, with every role."""
+    return Person(id=0, name="command-line", display_name="Command line", roles=frozenset(Role))
+
+
+def any_people(db: Session) -> bool:
+    """Whether anybody has an account; before the first one the sign-in page says how to make it."""
+    return people.count_people(db) > 0
+
+
+def add_person(
+    db: Session,
+    *,
+    by: Person,
+    name: str,
+    display_name: str | None,
+    roles: Iterable[Role],
+    password: str | None,
+    demo: bool = False,
+    now: datetime,
+) -> Person:
+    """A new account. Without a password the person can come by OIDC only.
+
+    Demo people all have the one password that the sign-in page shows; they are given none here.
+
+    Raises:
+        InvalidValue: the name, the password or the roles won't do.
+        AlreadyThere: the name is taken.
+    """
+    require(by, Action.MANAGE_PEOPLE)
+    name = check_name(name)
+    chosen = _check_roles(roles)
+    if demo:
+        password = DEMO_PASSWORD
+    if password is not None:
+        check_password_rules(password, name=name)
+    return people.insert_person(
+        db,
+        name=name,
+        display_name=_check_display_name(display_name) or name,
+        roles=chosen,
+        password_hash=hash_password(password) if password is not None else None,
+        demo=demo,
+        now=now,
+    )
+
+
+def change_roles(db: Session, *, by: Person, name: str, roles: Iterable[Role]) -> Person:
+    """Give the person these roles in place of the ones they have; it holds from their next click on.
+
+    Raises:
+        Refused: nobody could manage people any more.
+    """
+    require(by, Action.MANAGE_PEOPLE)
+    person = person_named(db, name=name)
+    chosen = _check_roles(roles)
+    if Role.ADMIN not in chosen:
+        _keep_an_admin(db, person, "take the role admin from")
+    people.replace_roles(db, person_id=person.id, roles=chosen)
+    return people.load_person(db, person_id=person.id)
+
+
+def set_password(db: Session, *, by: Person, name: str, password: str, now: datetime) -> Person:
+    """A new password; whoever is signed in with the old one is signed out everywhere.
+
+    A demo account with a password of its own is no demo account any more.
+    """
+    require(by, Action.MANAGE_PEOPLE)
+    person = person_named(db, name=name)
+    check_password_rules(password, name=person.name)
+    people.set_password_hash(db, person_id=person.id, password_hash=hash_password(password))
+    people.end_demo(db, person_id=person.id)
+    sign_ins.revoke_all_of(db, person_id=person.id, now=now)
+    return people.load_person(db, person_id=person.id)
+
+
+def disable_person(db: Session, *, by: Person, name: str, now: datetime) -> Person:
+    """The person is out at their next click, and can't sign in; what they did stays."""
+    require(by, Action.MANAGE_PEOPLE)
+    person = person_named(db, name=name)
+    if person.disabled_at is not None:
+        return person
+    _keep_an_admin(db, person, "disable")
+    people.set_disabled_at(db, person_id=person.id, disabled_at=now)
+    sign_ins.revoke_all_of(db, person_id=person.id, now=now)
+    return people.load_person(db, person_id=person.id)
+
+
+def enable_person(db: Session, *, by: Person, name: str) -> Person:
+    """The person may sign in again."""
+    require(by, Action.MANAGE_PEOPLE)
+    person = person_named(db, name=name)
+    people.set_disabled_at(db, person_id=person.id, disabled_at=None)
+    return people.load_person(db, person_id=person.id)
+
+
+def list_people(db: Session, *, by: Person) -> list[Person]:
+    """Everybody, by name."""
+    require(by, Action.MANAGE_PEOPLE)
+    return people.list_people(db)
+
+
+def person_named(db: Session, *, name: str) -> Person:
+    """The person who signs in by that name.
+
+    Raises:
+        NotFound: nobody does.
+    """
+    person = people.find_person(db, name=name.strip().lower())
+    if person is None:
+        raise NotFound(f"Nobody is called {name!r}. `python cli.py user list` shows who is there.")
+    return person
+
+
+def people_with(db: Session, *, role: Role) -> list[Person]:
+    """Everybody who has the role and is not disabled, by name."""
+    return [
+        person for person in people.list_people(db) if role in person.roles and person.disabled_at is None
+    ]
+
+
+def demo_people(db: Session) -> list[Person]:
+    """The people of a demo workspace, whom the sign-in page lists; nobody in a real one."""
+    return [person for person in people.list_people(db) if person.demo and person.disabled_at is None]
+
+
+def _check_roles(roles: Iterable[Role]) -> frozenset[Role]:
+    chosen = frozenset(Role(role) for role in roles)
+    if not chosen:
+        raise InvalidValue("roles", f"choose at least one of {', '.join(Role)}")
+    return chosen
+
+
+def _check_display_name(display_name: str | None) -> str:
+    shown = " ".join((display_name or "").split())
+    if len(shown) > 100 or not shown.isprintable():
+        raise InvalidValue("display name", "at most 100 characters, without control characters")
+    return shown
+
+
+def _keep_an_admin(db: Session, person: Person, what: str) -> None:
+    others = [other for other in people_with(db, role=Role.ADMIN) if other.id != person.id]
+    if Role.ADMIN in person.roles and person.disabled_at is None and not others:
+        raise Refused(
+            f"Can't {what} {person.display_name}: nobody else is an admin. Add another admin first."
+        )
