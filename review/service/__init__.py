@@ -4,7 +4,6 @@ from review.service.assigning import AssignSummary, assign, preview_assign, reas
 from review.service.batches import (
     change_settings,
     close_batch,
-    list_batches,
     reopen_batch,
     settings_are_frozen,
 )
@@ -16,10 +15,12 @@ from review.service.judging import (
     record_look,
     skip_question,
 )
+from review.service.reporting import BatchOverview, overview, progress, settled
 from review.service.sheets import batches_for, last_judged, open_sheet, radiograph_file
 
 __all__ = [
     "AssignSummary",
+    "BatchOverview",
     "assign",
     "batches_for",
     "change_settings",
@@ -28,15 +29,17 @@ __all__ = [
     "give_verdict",
     "keep_draft",
     "last_judged",
-    "list_batches",
     "open_report",
     "open_sheet",
+    "overview",
     "preview_assign",
+    "progress",
     "radiograph_file",
     "reassign",
     "record_look",
     "reopen_batch",
     "settings_are_frozen",
+    "settled",
     "skip_question",
     "withdraw",
 ]

@@ -16,12 +16,6 @@ from storage.people import load_person
 from storage.verdicts import judging_has_begun
 
 
-def list_batches(db: Session, *, by: Person) -> list[Batch]:
-    """All batches, the newest first."""
-    require(by, Action.SEE_PROGRESS)
-    return sorted(stored.list_batches(db), key=lambda batch: batch.id, reverse=True)
-
-
 def settings_are_frozen(db: Session, *, by: Person, batch: str) -> bool:
     """Whether judging has begun, so that mode, parts and the report can't be changed any more."""
     require(by, Action.ASSIGN)

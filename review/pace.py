@@ -1,0 +1,48 @@
+"""How fast a batch goes, and when it will be finished if that goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+#: The pace is that of the last so many first verdicts; with fewer than ``ENOUGH`` there is none.
+WINDOW, ENOUGH = 50, 5
+
+RULE = (
+    f"Finish at this pace: what is left, at the rate of the last {WINDOW} questions judged, counted up to "
+    "now with nights and pauses in between. Weekends, holidays and people who start later are not foreseen. "
+    f"Fewer than {ENOUGH} verdicts give no pace."
+)
+_FARTHEST = timedelta(days=3650)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finish:
+    """When what is left will be done; ``at`` is None where it can't be said, and ``note`` says why."""
+
+    at: datetime | None
+    note: str = ""
+
+
+def finish(given_at: Sequence[datetime], *, left: int, now: datetime) -> Finish:
+    """When ``left`` more will be judged at the pace of the verdicts given so far.
+
+    Args:
+        given_at: times of the first verdicts, in any order.
+        left: how many are still open, 0 or more.
+        now: the time up to which the pace is counted, so a pause slows it down.
+    """
+    if left == 0:
+        return Finish(at=None, note="nothing left")
+    latest = sorted(given_at)[-WINDOW:]
+    if len(latest) < ENOUGH:
+        return Finish(at=None, note="not enough verdicts yet")
+    # The first verdict of the window starts the clock; the others fell into the time since.
+    spent = now - latest[0]
+    if spent <= timedelta(0):
+        return Finish(at=None, note="not enough verdicts yet")
+    wait = spent / (len(latest) - 1) * left
+    if wait > _FARTHEST:
+        return Finish(at=None, note="more than ten years at this pace")
+    return Finish(at=now + wait)
