@@ -11,7 +11,7 @@ AIRWAY_CLASSES = (3.0, 4.5, 6.5, 9.0)
 
 
 def trachea_line(habitus: Habitus) -> Points:
-    """Middle line of the trachea from the neck to the carina, (n, 3) mm; the arch pushes it slightly to the right."""
+    """Middle line of the trachea from neck to carina, (n, 3) mm, pushed to the right by the arch."""
     y = habitus.carina
     push = -1.5 - 0.06 * max(habitus.age - 50, 0)
     return np.array(
@@ -25,8 +25,8 @@ def draw_airways(habitus: Habitus) -> Tubes:
     windpipe = trachea_line(habitus)
     end = windpipe[-1]
     wide = 8.6 if habitus.sex == "M" else 7.4
-    right = np.array([end - [0, 6, 0], end + [-9, 9, -1], [-24, y + 27, -18], [-33, y + 44, -20]])
-    left = np.array([end - [0, 6, 0], end + [10, 8, -1], [27, y + 24, -20], [42, y + 36, -24]])
+    right = np.array([end - [0, 6, 0], end + np.array([-9, 9, -1]), [-24, y + 27, -18], [-33, y + 44, -20]])
+    left = np.array([end - [0, 6, 0], end + np.array([10, 8, -1]), [27, y + 24, -20], [42, y + 36, -24]])
     return join(
         [
             sample_curve(windpipe, wide, step=0.6),

@@ -31,7 +31,7 @@ class Side(StrEnum):
 
     @property
     def sign(self) -> float:
-        """-1 for right, +1 for left, 0 for midline: the direction along the patient's X axis (to the left)."""
+        """-1 for right, +1 for left, 0 for midline: the way along the patient's X axis."""
         return {Side.RIGHT: -1.0, Side.LEFT: 1.0, Side.MIDLINE: 0.0}[self]
 
 
@@ -83,7 +83,7 @@ CATALOGUE: dict[FindingKind, Place] = {
 
 
 def region_name(side: Side, zone: Zone) -> str:
-    """The region in GEMeX words: ``right lower lung zone``, ``left hemidiaphragm``, ``cardiac silhouette``."""
+    """The region in GEMeX words: ``right lower lung zone``, ``cardiac silhouette``."""
     if zone in LUNG_ZONES or zone is Zone.HEMIDIAPHRAGM:
         return f"{side} {zone}"
     return str(zone)

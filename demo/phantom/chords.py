@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 from scipy import ndimage
 
 from demo.phantom.frame import Field, Frame, Points
@@ -17,7 +18,7 @@ def superellipse_chord(t: Field, half_length: Field | float, power: float = 2.4)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ellipsoid:
-    """A solid ellipsoid: ``centre`` (3,) and ``axes`` (3, 3), whose columns are the semi-axes, in patient mm."""
+    """A solid ellipsoid in patient mm: ``centre`` (3,); ``axes`` (3, 3), whose columns are the semi-axes."""
 
     centre: Points
     axes: Points
@@ -54,7 +55,7 @@ class Ellipsoid:
 def ellipsoid(
     centre: tuple[float, float, float], semi: tuple[float, float, float], tilt: float = 0.0
 ) -> Ellipsoid:
-    """An ellipsoid with semi-axes along X, Y, Z, turned by ``tilt`` radians in the X-Y plane (X towards Y)."""
+    """Semi-axes along X, Y, Z, turned by ``tilt`` radians in the X-Y plane (X towards Y)."""
     turn = np.array([[np.cos(tilt), -np.sin(tilt), 0], [np.sin(tilt), np.cos(tilt), 0], [0, 0, 1]])
     return Ellipsoid(centre=np.array(centre, dtype=float), axes=turn @ np.diag(semi))
 
@@ -117,8 +118,6 @@ def smooth(field: Field, sigma: float) -> Field:
     padded = np.pad(field, pad, mode="edge")
     small = padded.reshape(padded.shape[0] // factor, factor, -1, factor).mean(axis=(1, 3))
     small = ndimage.gaussian_filter(small, sigma / factor, mode="nearest", truncate=3)
-    from PIL import Image
-
     large = Image.fromarray(np.ascontiguousarray(small, dtype=np.float32)).resize(
         (padded.shape[1], padded.shape[0]), Image.Resampling.BILINEAR
     )

@@ -6,7 +6,7 @@ import numpy as np
 
 from demo.phantom.airways import trachea_line
 from demo.phantom.catalogue import FindingKind, FindingSpec
-from demo.phantom.frame import Field, Frame, Points, View
+from demo.phantom.frame import Field, Frame, Points
 from demo.phantom.habitus import Habitus
 from demo.phantom.heart import Heart
 from demo.phantom.thorax import Cage
@@ -37,42 +37,52 @@ class Generator:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """The tubes of one device, its case if it has one, and its course as points (n, 3) that the box encloses."""
+    """The tubes of one device, its case if any, and its course: points (n, 3) that the box encloses."""
 
     tubes: tuple[Tubes, ...]
     course: Points
     case: Generator | None = None
+    margin: float = 2.0
 
     def extent(self, frame: Frame) -> tuple[float, float, float, float]:
-        """u_min, v_min, u_max, v_max in mm, with 2 mm around the course."""
+        """u_min, v_min, u_max, v_max in mm, with the margin around the course."""
         u, v = frame.project(self.course)
-        return float(u.min()) - 2, float(v.min()) - 2, float(u.max()) + 2, float(v.max()) + 2
+        return (
+            float(u.min()) - self.margin,
+            float(v.min()) - 2,
+            float(u.max()) + self.margin,
+            float(v.max()) + 2,
+        )
 
     def length(self) -> float:
         """Length of the course, mm."""
         return float(np.linalg.norm(np.diff(self.course, axis=0), axis=1).sum())
 
 
-def draw_device(
-    spec: FindingSpec, habitus: Habitus, cage: Cage, heart: Heart, random: np.random.Generator
-) -> Device:
-    """The device of that kind in its proper course."""
+def draw_device(spec: FindingSpec, cage: Cage, heart: Heart, random: np.random.Generator) -> Device:
+    """The device of that kind in its proper course.
+
+    Raises:
+        ValueError: the finding is no device.
+    """
+    strength = 0.45 + 0.75 * spec.conspicuity
+    if spec.kind is FindingKind.PACEMAKER:
+        return _pacemaker(cage, heart, random, strength)
     makers = {
         FindingKind.ENDOTRACHEAL_TUBE: _endotracheal,
         FindingKind.CENTRAL_VENOUS_CATHETER: _catheter,
         FindingKind.NASOGASTRIC_TUBE: _nasogastric,
-        FindingKind.PACEMAKER: _pacemaker,
     }
-    return makers[spec.kind](habitus, cage, heart, random, 0.45 + 0.75 * spec.conspicuity)
+    if spec.kind not in makers:
+        raise ValueError(f"{spec.kind} is no line, tube or case")
+    return makers[spec.kind](cage.habitus, random, strength)
 
 
 def _line(knots: Points, radius: float, per_mm: float, *, cortex: float = 0.0, core: float = 1.0) -> Tubes:
     return join([sample_curve(knots, radius, step=0.3, weight=per_mm)], cortex=cortex, core=core)
 
 
-def _endotracheal(
-    habitus: Habitus, cage: Cage, heart: Heart, random: np.random.Generator, strength: float
-) -> Device:
+def _endotracheal(habitus: Habitus, random: np.random.Generator, strength: float) -> Device:
     """Down the trachea to some 45 mm above the carina."""
     tip = habitus.carina - float(random.uniform(36, 55))
     line, _, _ = sample_curve(trachea_line(habitus), 1.0, step=1.0)
@@ -85,29 +95,27 @@ def _endotracheal(
             _line(knots, 4.6, 0.020 * strength, cortex=1.2, core=0.05),
             _line(stripe, 0.8, 0.17 * strength),
         ),
-        course=course + np.array([0.0, 0, 0]),
+        course=course,
+        margin=6.5,
     )
 
 
-def _catheter(
-    habitus: Habitus, cage: Cage, heart: Heart, random: np.random.Generator, strength: float
-) -> Device:
+def _catheter(habitus: Habitus, random: np.random.Generator, strength: float) -> Device:
     """From the right internal jugular vein to the junction of superior vena cava and right atrium."""
     y = habitus.carina
     drift = float(random.normal(0, 2))
     knots = np.array(
         [
             [-36 + drift, -6, 6], [-34 + drift, 0.45 * habitus.apex, 8], [-27, habitus.apex + 12, 14],
-            [-20, habitus.apex + 42, 18], [-22, y - 12, 16], [-25, y + 22, 14], [-24, y + float(random.uniform(38, 52)), 12],
+            [-20, habitus.apex + 42, 18], [-22, y - 12, 16], [-25, y + 22, 14],
+            [-24, y + float(random.uniform(38, 52)), 12],
         ]
     )  # fmt: skip
     points, _, _ = sample_curve(knots, 1.2, step=1.0)
     return Device(tubes=(_line(knots, 1.25, 0.13 * strength),), course=points)
 
 
-def _nasogastric(
-    habitus: Habitus, cage: Cage, heart: Heart, random: np.random.Generator, strength: float
-) -> Device:
+def _nasogastric(habitus: Habitus, random: np.random.Generator, strength: float) -> Device:
     """Behind the trachea, down the oesophagus, through the hiatus into the stomach."""
     top = habitus.left_dome_y
     y = habitus.carina
@@ -121,24 +129,23 @@ def _nasogastric(
     points, _, _ = sample_curve(knots, 2.2, step=1.0)
     return Device(
         tubes=(
-            _line(knots, 2.2, 0.030 * strength, cortex=0.7, core=0.15),
-            _line(knots + np.array([0.8, 0, 0]), 0.7, 0.15 * strength),
+            _line(knots, 2.2, 0.045 * strength, cortex=0.7, core=0.15),
+            _line(knots + np.array([0.8, 0, 0]), 0.7, 0.30 * strength),
         ),
         course=points,
     )
 
 
-def _pacemaker(
-    habitus: Habitus, cage: Cage, heart: Heart, random: np.random.Generator, strength: float
-) -> Device:
+def _pacemaker(cage: Cage, heart: Heart, random: np.random.Generator, strength: float) -> Device:
     """A case below the left clavicle, leads through the subclavian vein to right atrium and ventricle."""
+    habitus = cage.habitus
     y, level = habitus.carina, habitus.apex + 0.30 * habitus.lung
     front = float(cage.front(level)) + 22
     case = Generator(
         centre=np.array([0.71 * habitus.half_width + float(random.normal(0, 3)), level, front - 8]),
         half=np.array([24.0, 21.0, 4.0]),
     )
-    base = heart.extent(_FRONTAL)[3]
+    base = max(part.extent(np.array([0.0, 1.0, 0.0]))[1] for part in heart.parts)
     out = case.centre + np.array([-14.0, -19.0, 0.0])
     vein = np.array(
         [[52, level - 34, 28], [26, level - 30, 22], [2, habitus.apex + 52, 20], [-20, y - 14, 18]]
@@ -148,7 +155,11 @@ def _pacemaker(
         [coil, vein, [[-25, y + 30, 18], [-20, base - 52, 22], [10, base - 26, 34], [40, base - 22, 44]]]
     )
     atrium = np.concatenate(
-        [[out + [3, -2, 0]], vein + [1.5, 3, 2], [[-24, y + 36, 18], [-22, y + 60, 30], [-12, y + 52, 40]]]
+        [
+            out[None] + np.array([3, -2, 0]),
+            vein + np.array([1.5, 3, 2]),
+            [[-24, y + 36, 18], [-22, y + 60, 30], [-12, y + 52, 40]],
+        ]
     )
     parts = [_line(ventricle, 1.0, 0.30 * strength), _line(atrium, 1.0, 0.28 * strength)]
     for lead in (ventricle, atrium):
@@ -159,6 +170,3 @@ def _pacemaker(
         [[a, b, c] for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)]
     )
     return Device(tubes=tuple(parts), course=np.concatenate([course, corners]), case=case)
-
-
-_FRONTAL = Frame(view=View.PA, rows=1, columns=1, spacing=1.0, turn=0.0, centre=0.0)

@@ -12,6 +12,7 @@ import numpy as np
 from pydicom.dataset import Dataset, FileDataset, FileMetaDataset
 from pydicom.sequence import Sequence
 from pydicom.uid import (
+    UID,
     DigitalXRayImageStorageForPresentation,
     ExplicitVRLittleEndian,
     JPEGLSLossless,
@@ -77,9 +78,9 @@ def write_dicom(
     return paths
 
 
-def uid(*parts: object) -> str:
+def uid(*parts: object) -> UID:
     """A UID that is always the same for the same parts: a name-based UUID under the root 2.25 (PS3.5 B.2)."""
-    return f"2.25.{uuid.uuid5(_NAMESPACE, '/'.join(map(str, parts))).int}"
+    return UID(f"2.25.{uuid.uuid5(_NAMESPACE, '/'.join(map(str, parts))).int}")
 
 
 def _dataset(

@@ -1,6 +1,6 @@
 """From path lengths to the values of a presentation image: Beer-Lambert, scatter, noise, processing.
 
-The coefficients are those of water, lung and cortical bone near 65 keV, the mean of a chest exposure at 120 kV.
+The coefficients are those of water, lung and cortical bone near 65 keV, the mean of an exposure at 120 kV.
 """
 
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ def expose(attenuation: Field, spacing: float, technique: Technique, random: np.
 
 
 def present(line: Field, spacing: float, technique: Technique) -> Field:
-    """Presentation values 0..4095 (float): broad densities compressed, detail kept, an S-shaped curve at the ends."""
+    """Presentation values 0..4095 (float): broad densities compressed, detail kept, ends rolled off."""
     broad = smooth(np.clip(line, technique.middle - 1.7, technique.middle + 1.9), 14 / spacing)
     value = (0.8 * (broad - technique.middle) + technique.detail * (line - broad)) * technique.latitude
     curve = 1 / (1 + np.exp(-2.0 * value / technique.span))

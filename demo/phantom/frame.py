@@ -7,12 +7,13 @@ Z to the front. The beam is parallel; the ribs alone are given the spread of a r
 import math
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-Field = NDArray[np.float32]
+Field = NDArray[np.floating[Any]]  # float32 in fact; numpy types many results more widely
 Points = NDArray[np.float64]
 
 FIELD_WIDTH_MM = 350.0  # the short side of a 35 x 43 cm detector
@@ -72,7 +73,7 @@ class Frame:
     def axes(self, step: int) -> tuple[Field, Field]:
         """Pixel centres of the working grid: u (1, columns) across and v (rows, 1) downwards, in mm.
 
-        u is measured from the middle column, along ``across``, and starts at the patient coordinate ``centre``.
+        u runs along ``across``; on the middle column it is ``origin``.
         """
         rows, columns = self.shape(step)
         pitch = self.spacing * step

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from demo.phantom.frame import View
+from demo.phantom.frame import Points
 from demo.phantom.habitus import Habitus, stream
 from demo.phantom.tubes import Tubes, join, sample_curve
 
-GIRDLE_CLASSES = (1.6, 3.0, 5.0, 7.5, 23.0)
+GIRDLE_CLASSES = (1.6, 3.0, 5.0, 7.0, 10.5, 23.0)
 
 
 def draw_clavicles(habitus: Habitus) -> Tubes:
@@ -29,12 +29,12 @@ def draw_clavicles(habitus: Habitus) -> Tubes:
         )
         knots[:, 0] *= side
         radius = np.array([8.2, 6.6, 5.6, 5.6, 6.2, 6.2])
-        parts.append(sample_curve(knots, radius, step=0.5, weight=1.05))
+        parts.append(sample_curve(knots, radius, step=0.5, weight=1.3))
     return join(parts, cortex=1.4, core=0.42)
 
 
 def draw_scapulae(habitus: Habitus) -> tuple[Tubes, Tubes]:
-    """Thin cortical edges (borders, spine, coracoid) and stout bone (glenoid, acromion, head of the humerus)."""
+    """Thin edges (borders and spine) and stout bone (coracoid, glenoid, acromion, humerus)."""
     random = stream(habitus.seed, 5)
     thin, stout = [], []
     wide = habitus.half_width / 135
@@ -45,39 +45,56 @@ def draw_scapulae(habitus: Habitus) -> tuple[Tubes, Tubes]:
         joint = np.array([150 * wide + out, top + 22, -15.0])
         tip = np.array([132 * wide + out, low, -72.0])
         inner = np.array([112 * wide + out, top + 22, -68.0])
+        shoulder = np.array([180 * wide, top - 3, -8])
+        mirror = np.array([side, 1.0, 1.0])
 
-        def bent(*points: tuple[float, float, float], side: float = side) -> np.ndarray:
-            return np.array(points) * np.array([side, 1.0, 1.0])
+        lateral = np.array([joint + _by(-3, 8, -4), (joint + tip) / 2 + _by(-5, 4, -4), tip])
+        medial = np.array([tip, (tip + inner) / 2 + _by(-7, 8, 0), inner, inner + _by(10, -14, 12)])
+        spine = np.array([inner + _by(3, 6, -4), inner + _by(22, -6, -10), joint + _by(0, -30, -15)])
+        thin.append(sample_curve(lateral * mirror, np.array([3.4, 3.0, 2.4]), step=0.5, weight=1.5))
+        thin.append(sample_curve(medial * mirror, 1.7, step=0.5, weight=1.1))
+        thin.append(sample_curve(spine * mirror, 2.6, step=0.5, weight=0.9))
 
-        middle = (joint + tip) / 2 + np.array([-5.0, 4, -4])
-        lateral = bent(tuple(joint + [-3, 8, -4]), tuple(middle), tuple(tip))
-        thin.append(sample_curve(lateral, np.array([3.4, 3.0, 2.4]), step=0.5, weight=1.5))
-        medial = bent(
-            tuple(tip), tuple((tip + inner) / 2 + [-7, 8, 0]), tuple(inner), tuple(inner + [10, -14, 12])
-        )
-        thin.append(sample_curve(medial, 1.7, step=0.5, weight=1.1))
-        spine = bent(
-            tuple(inner + [3, 6, -4]), tuple(inner + [22, -6, -10]), (150 * wide + out, top - 8, -30)
-        )
-        thin.append(sample_curve(spine, 2.6, step=0.5, weight=0.9))
-        coracoid = bent(
-            tuple(joint + [-20, -14, 10]), tuple(joint + [-14, -17, 22]), tuple(joint + [-7, -9, 30])
-        )
-        stout.append(sample_curve(coracoid, 5.0, step=0.5, weight=0.9))
-        rim = bent(tuple(joint + [-1, -14, 0]), tuple(joint + [2, 0, 0]), tuple(joint + [-3, 15, 0]))
-        stout.append(sample_curve(rim, 5.0, step=0.5, weight=0.95))
-        acromion = bent(
-            (140 * wide + out, top - 10, -30), (164 * wide + out, top - 9, -20), (180 * wide, top - 3, -8)
-        )
-        stout.append(sample_curve(acromion, 6.0, step=0.5, weight=0.95))
-        # the head of the humerus: short and thick, so that it projects as a ball
-        head = bent(tuple(joint + [25, -3, 2]), tuple(joint + [27, 2, 2]))
-        stout.append(sample_curve(head, 22.0, step=0.5, weight=4.2))
-        shaft = bent(tuple(joint + [34, 12, 2]), tuple(joint + [42, 70, 2]), tuple(joint + [50, 330, 6]))
-        stout.append(sample_curve(shaft, np.array([12.0, 10.0, 10.0]), step=0.5, weight=0.8))
+        coracoid = np.array([joint + _by(-20, -14, 10), joint + _by(-14, -17, 22), joint + _by(-7, -9, 30)])
+        rim = np.array([joint + _by(-1, -14, 0), joint + _by(2, 0, 0), joint + _by(-3, 15, 0)])
+        acromion = np.array([joint + _by(-10, -32, -15), joint + _by(14, -31, -5), shoulder])
+        # the head of the humerus is short and thick, so that it projects as a ball
+        head = np.array([joint + _by(25, -3, 2), joint + _by(27, 2, 2)])
+        shaft = np.array([joint + _by(34, 12, 2), joint + _by(42, 70, 2), joint + _by(50, 330, 6)])
+        stout.append(sample_curve(coracoid * mirror, 5.0, step=0.5, weight=0.9))
+        stout.append(sample_curve(rim * mirror, 5.0, step=0.5, weight=0.95))
+        stout.append(sample_curve(acromion * mirror, 6.0, step=0.5, weight=0.95))
+        stout.append(sample_curve(head * mirror, 23.0, step=0.5, weight=4.2))
+        stout.append(sample_curve(shaft * mirror, 10.5, step=0.5, weight=0.8))
     return join(thin), join(stout, cortex=1.3, core=0.26)
 
 
-def in_view(view: View) -> bool:
-    """Arms are raised in the lateral view, which takes most of the shoulder girdle off the picture."""
-    return view is View.PA
+def _by(x: float, y: float, z: float) -> Points:
+    """A step in patient mm, for a left-sided bone."""
+    return np.array([x, y, z], dtype=float)
+
+
+def draw_raised_arms(habitus: Habitus) -> Tubes:
+    """What of the girdle is seen from the side with the arms raised: humeri and the edges of the scapulae."""
+    random = stream(habitus.seed, 9)
+    top, deep = habitus.apex, habitus.depth
+    parts = []
+    for side in (-1.0, 1.0):
+        z, lean = float(random.normal(-4, 7)), float(random.normal(0.42, 0.10))
+        head = np.array([side * 150, top + 14, z])
+        shaft = np.array(
+            [head, [side * 145, top - 30, z + 40 * lean + 4], [side * 140, -40, z + lean * (top + 60)]]
+        )
+        parts.append(sample_curve(shaft, np.array([10.5, 9.0, 8.5]), step=0.6, weight=0.38))
+        low = top + 0.52 * habitus.lung + float(random.normal(0, 5))
+        blade = np.array(
+            [
+                [side * 120, top + 26, z - 20],
+                [side * 110, (top + low) / 2, -62 * deep],
+                [side * 108, low, -80 * deep],
+            ]
+        )
+        parts.append(
+            sample_curve(blade + np.array([0, 0, 5 * side]), np.array([4.0, 3.0, 2.4]), step=0.6, weight=0.5)
+        )
+    return join(parts, cortex=1.5, core=0.35)

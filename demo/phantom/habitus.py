@@ -68,13 +68,13 @@ class Habitus:
         return self.apex + 0.375 * self.lung
 
     def vertebra_y(self, number: float) -> float:
-        """Height of the middle of thoracic vertebra ``number`` (1 to 12; 0 and less are neck, 13 and more loins)."""
+        """Height of the middle of thoracic vertebra ``number`` (1 to 12; less is neck, more is loins)."""
         k = number - 1
         return self.apex - 4 + self.lung * (0.084 * k + 0.0019 * k * abs(k))
 
 
 def draw_habitus(seed: int, *, sex: str, age: int, ctr: float | None = None) -> Habitus:
-    """A plausible build for a sex ("M" or "F") and an age in years; ``ctr`` overrides the heart size."""
+    """A plausible build for a sex ("M" or "F") and an age in years; ``ctr`` overrides the heart."""
     random = stream(seed, 1)
     male = sex == "M"
     stout = float(np.clip(random.normal(0, 1), -1.8, 1.9))

@@ -79,14 +79,14 @@ def aorta(habitus: Habitus, cage: Cage) -> Tubes:
             [9, far, float(cage.spine(far)) + 26],
         ]
     )
-    return join([sample_curve(knots, habitus.aorta, step=0.8, weight=1.5)])
+    return join([sample_curve(knots, habitus.aorta, step=0.8, weight=1.15)])
 
 
 def mediastinum_chord(habitus: Habitus, cage: Cage, frame: Frame, u: Field, v: Field) -> Field:
-    """Path through the spine's surroundings and the great vessels above the heart: upright elliptical columns."""
+    """Path through the spine's surroundings and the great vessels, as upright elliptical columns."""
     y = habitus.carina
     spine = cage.spine(v)
-    # widths of the upper mediastinum: spread at the thoracic inlet, waist at the carina, gone below the heart's top
+    # half widths: spread at the thoracic inlet, a waist at the carina, little behind the heart
     heights = np.array(
         [-60, habitus.apex - 20, habitus.apex + 8, habitus.apex + 32, y - 25, y + 15, y + 75, y + 110]
     )
@@ -97,7 +97,7 @@ def mediastinum_chord(habitus: Habitus, cage: Cage, frame: Frame, u: Field, v: F
         spinal = _column((u - spine * np.float32(np.sin(frame.turn))) / 29, 32, 1.5)
         side = np.where(u < 0, right, left)
         # below the heart no lung comes between liver, oesophagus and stomach
-        below = 1 / (1 + np.exp(-(v - np.float32(habitus.left_dome_y + 6)) / 9))
+        below = 1 / (1 + np.exp(-(v - np.float32(habitus.left_dome_y - 2)) / 12))
         floor = (150 * below * np.exp(-((u / 44) ** 4))).astype(np.float32)
         return spinal + _column(u / side, front) + floor
     z = -u

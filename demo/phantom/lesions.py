@@ -61,7 +61,7 @@ class Consolidation:
 
 
 def zone_heights(habitus: Habitus, side: Side) -> dict[Zone, tuple[float, float]]:
-    """Upper and lower edge (y in mm) of the three lung zones: thirds from the apex to just below the dome's top."""
+    """Upper and lower edge (y in mm) of the lung zones: thirds from the apex to just below the dome's top."""
     bottom = (habitus.right_dome_y if side is Side.RIGHT else habitus.left_dome_y) + 6
     third = (bottom - habitus.apex) / 3
     edges = [habitus.apex + third * i for i in range(4)]
@@ -71,7 +71,7 @@ def zone_heights(habitus: Habitus, side: Side) -> dict[Zone, tuple[float, float]
 def place_in_zone(
     cage: Cage, dome: Dome, heart: Heart, random: np.random.Generator, *, zone: Zone, margin: float
 ) -> Points:
-    """A point (3,) in that zone of the lung, ``margin`` mm off its edges, clear of heart and hilum in both views."""
+    """A point (3,) in that zone of the lung, ``margin`` mm off its edges, clear of heart and hilum."""
     habitus = cage.habitus
     low, high = zone_heights(habitus, dome.side)[zone]
     edge = min(margin, (high - low) / 3)
@@ -89,7 +89,7 @@ def place_in_zone(
 
 
 def draw_nodule(
-    spec: FindingSpec, cage: Cage, dome: Dome, heart: Heart, random: np.random.Generator
+    spec: FindingSpec, cage: Cage, dome: Dome, heart: Heart, *, random: np.random.Generator
 ) -> tuple[Nodule, float]:
     """A nodule in its zone, and its diameter in mm (9 for the subtle, 24 for the plain)."""
     size = (
@@ -109,7 +109,7 @@ def draw_nodule(
 
 
 def draw_consolidation(
-    spec: FindingSpec, cage: Cage, dome: Dome, heart: Heart, random: np.random.Generator
+    spec: FindingSpec, cage: Cage, dome: Dome, heart: Heart, *, random: np.random.Generator
 ) -> tuple[Consolidation, float]:
     """An opacity in its zone, and its diameter in mm."""
     size = (
@@ -126,5 +126,5 @@ def draw_consolidation(
     radii = np.clip(0.9 * branches.radii, 0.8, 1.7)
     bronchi = Tubes(points=branches.points, weights=branches.weights, radii=radii)
     return Consolidation(
-        centre=where, semi=semi, strength=0.28 + 0.62 * spec.conspicuity, bronchi=bronchi
+        centre=where, semi=semi, strength=0.34 + 0.66 * spec.conspicuity, bronchi=bronchi
     ), size

@@ -1,4 +1,4 @@
-"""Lung, free air and fluid along the beam: what the chest cavity is filled with at each point of the detector."""
+"""Lung, free air and fluid along the beam: what fills the chest cavity at each point of the detector."""
 
 from dataclasses import dataclass
 
@@ -36,7 +36,7 @@ def between_lungs(scene: Scene, frame: Frame, step: int) -> Field:
     u, v = frame.axes(step)
     chord = mediastinum_chord(scene.habitus, scene.cage, frame, u, v)
     # the heart lies on the diaphragm: what the ellipsoids reach below it is not there
-    fade = 1 / (1 + np.exp((v - np.float32(scene.habitus.left_dome_y + 13)) / 5))
+    fade = 1 / (1 + np.exp((v - np.float32(scene.habitus.left_dome_y + 5)) / 4))
     heart = scene.heart.chord(frame, u, v) * fade.astype(np.float32)
     chord = np.maximum(chord, heart) + 0.35 * np.minimum(chord, heart)
     return chord + project_tubes([aorta(scene.habitus, scene.cage)], frame, step, classes=(9.0, 12.0, 16.0))
@@ -44,36 +44,40 @@ def between_lungs(scene: Scene, frame: Frame, step: int) -> Field:
 
 def lung_paths(scene: Scene, frame: Frame, step: int, middle: Field) -> LungPaths:
     """Fill the cavity of both sides; ``middle`` is what ``between_lungs`` gave for the same grid."""
-    u, v = frame.axes(step)
 
-    def both(domes: dict[Side, Dome], shells: dict[Side, Shell], more: float = 0.0) -> Field:
+    def both(shells: dict[Side, Shell], more: float = 0.0) -> Field:
         total = np.zeros(frame.shape(step), np.float32)
         for side in SIDES:
-            total += side_air(scene, frame, u, v, domes[side], _wider(shells[side], more))
+            total += side_air(scene, frame, scene.domes[side], _wider(shells[side], more), step=step)
         return rounded(total - middle, 5.0)
 
     healthy = dict.fromkeys(SIDES, NO_SHELL)
-    cavity = both(scene.domes, healthy)
+    cavity = both(healthy)
     zero = np.zeros_like(cavity)
     lung, free, pleura = cavity, zero, zero
     if any(shell is not NO_SHELL for shell in scene.fluid.values()):
-        lung = np.minimum(both(scene.bases, scene.fluid), cavity)
+        lung = np.minimum(both(scene.fluid), cavity)
     if any(shell is not NO_SHELL for shell in scene.air.values()):
-        inner = both(scene.bases, scene.air)
+        inner = both(scene.air)
         free = np.clip(cavity - inner, 0, None)
-        pleura = np.clip(inner - both(scene.bases, scene.air, VISCERAL_PLEURA_MM), 0, None)
+        pleura = np.clip(inner - both(scene.air, VISCERAL_PLEURA_MM), 0, None)
         lung = np.minimum(lung, inner)
     return LungPaths(cavity=cavity, lung=lung, free=free, pleura=pleura)
 
 
-def side_air(scene: Scene, frame: Frame, u: Field, v: Field, dome: Dome, shell: Shell) -> Field:
+def side_air(scene: Scene, frame: Frame, dome: Dome, shell: Shell, *, step: int) -> Field:
     """Path through one side's cavity in this view, the mediastinum not yet taken away."""
-    if frame.view is View.PA:
-        return frontal_air(scene.cage, dome, u, v, shell)
-    return lateral_air(scene.cage, dome, u, v, shell)
+    u, v = frame.axes(step)
+    cut = frontal_air if frame.view is View.PA else lateral_air
+    return cut(scene.cage, dome, u, v, shell)
 
 
 def _wider(shell: Shell, more: float) -> Shell:
     if more == 0.0 or shell is NO_SHELL:
         return shell
-    return Shell(heights=shell.heights, gaps=shell.gaps + more * (shell.gaps > 1.0))
+    return Shell(
+        heights=shell.heights,
+        gaps=shell.gaps + more * (shell.gaps > 1.0),
+        depth_share=shell.depth_share,
+        floor=shell.floor,
+    )

@@ -6,8 +6,8 @@ from PIL import Image, ImageDraw
 from demo.phantom.frame import Field, Frame, View
 
 
-def marker_attenuation(frame: Frame, random: np.random.Generator) -> Field:
-    """Line integral of a lead letter L by the patient's left shoulder (frontal) or in front of the neck (lateral)."""
+def marker_line(frame: Frame, random: np.random.Generator) -> Field:
+    """Line integral of a lead letter L: by the left shoulder (frontal) or before the neck (lateral)."""
     width, height, thick = 9.0, 14.0, 3.0
     x = frame.width - 24 - random.uniform(0, 8) if frame.view is View.PA else 16 + random.uniform(0, 10)
     y = 12 + random.uniform(0, 10)
@@ -27,4 +27,4 @@ def marker_attenuation(frame: Frame, random: np.random.Generator) -> Field:
     tile = tile.rotate(random.uniform(-4, 4), resample=Image.Resampling.BICUBIC)
     small = tile.resize((int(24 / frame.spacing), int(24 / frame.spacing)), Image.Resampling.BOX)
     letter.paste(small, (int(x / frame.spacing), int(y / frame.spacing)))
-    return np.asarray(letter, dtype=np.float32) * np.float32(7.0 / 255)
+    return np.asarray(letter, dtype=np.float32) * np.float32(5.6 / 255)

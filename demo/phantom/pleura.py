@@ -10,25 +10,18 @@ VISCERAL_PLEURA_MM = 0.9
 
 
 def effusion_height(spec: FindingSpec, random: np.random.Generator) -> float:
-    """How far the fluid stands above the costophrenic angle at the side wall, mm: 30 blunts it, 110 is moderate."""
+    """How far the fluid stands above the costophrenic angle, mm: 30 blunts it, 100 is moderate."""
     drawn = float(random.uniform(0.9, 1.1))
     return spec.size_mm if spec.size_mm is not None else (34 + 62 * spec.conspicuity) * drawn
 
 
-def effusion_shell(habitus: Habitus, dome: Dome, height: float) -> Shell:
-    """Fluid that stands higher at the wall than in the middle: the meniscus is the lung's surface seen edge on."""
+def effusion_shell(dome: Dome, height: float) -> Shell:
+    """Fluid stands higher at the wall: the meniscus is the lung's surface seen edge on."""
     angle = dome.top + 44  # the costophrenic angle
     heights = np.linspace(angle - height - 14, angle + 60, 60)
     depth = np.clip((heights - heights[0]) / (height + 14), 0, None)
-    gaps = np.minimum(150.0, (0.30 * height + 16) * depth**2.1 + 5 * (1 - np.exp(-7 * depth)))
-    return Shell(heights=heights, gaps=gaps)
-
-
-def effusion_dome(dome: Dome, height: float) -> Dome:
-    """Part of the fluid lies between lung and diaphragm and lifts the lung's base."""
-    return Dome(
-        side=dome.side, top=dome.top - 0.10 * height, x0=dome.x0, z0=dome.z0, a=dome.a * 0.75, c=dome.c * 0.8
-    )
+    gaps = np.minimum(150.0, (0.75 * height + 8) * depth**1.7 + 4 * (1 - np.exp(-7 * depth)))
+    return Shell(heights=heights, gaps=gaps, floor=angle - 0.58 * height)
 
 
 def pneumothorax_gap(spec: FindingSpec, random: np.random.Generator) -> float:
@@ -41,4 +34,4 @@ def pneumothorax_shell(habitus: Habitus, gap: float) -> Shell:
     """Air that is widest at the apex and tapers off down the side wall."""
     heights = np.linspace(habitus.apex - 40, habitus.apex + 0.85 * habitus.lung, 60)
     share = np.clip((heights - habitus.apex) / (0.85 * habitus.lung), 0, 1)
-    return Shell(heights=heights, gaps=gap * (1 - share) ** 0.9)
+    return Shell(heights=heights, gaps=gap * (1 - share) ** 0.9, depth_share=0.3)

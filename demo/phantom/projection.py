@@ -4,14 +4,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demo.phantom.airways import AIRWAY_CLASSES, draw_airways, draw_bubbles
+from demo.phantom.catalogue import Side
 from demo.phantom.chords import fractal, rounded
 from demo.phantom.devices import DEVICE_CLASSES
 from demo.phantom.exposure import BONE, LUNG, SOFT, TOP, Technique, expose, present
 from demo.phantom.frame import Field, Frame, View
-from demo.phantom.girdle import GIRDLE_CLASSES, draw_clavicles, draw_scapulae, in_view
+from demo.phantom.girdle import GIRDLE_CLASSES, draw_clavicles, draw_raised_arms, draw_scapulae
 from demo.phantom.habitus import stream
 from demo.phantom.lungs import LungPaths, between_lungs, lung_paths
-from demo.phantom.marker import marker_attenuation
+from demo.phantom.marker import marker_line
 from demo.phantom.ribs import RIB_CLASSES, costal_cartilage, draw_ribs, draw_sternum
 from demo.phantom.scene import SIDES, Scene
 from demo.phantom.soft_tissue import body_chord
@@ -30,12 +31,13 @@ def project(scene: Scene, frame: Frame) -> NDArray[np.uint16]:
     paths = lung_paths(scene, frame, coarse, middle)
     broad, aerated = _soft_parts(scene, frame, coarse, paths, random)
     broad += _bones(scene, frame, coarse)
-    thin = _vessels(scene, frame, coarse, fine, aerated, broad)
+    thin = _vessels(scene, frame, coarse=coarse, fine=fine, aerated=aerated, broad=broad)
     line = frame.enlarge(broad, coarse) + thin
     line += _devices(scene, frame, fine)
-    line += marker_attenuation(frame, stream(scene.habitus.seed, 22))
     technique = _technique(scene, frame)
     seen = expose(line, frame.spacing, technique, random)
+    # scatter would veil the lead letter, which lies on the detector
+    seen = np.maximum(seen, marker_line(frame, stream(scene.habitus.seed, 22)))
     values = present(seen, frame.spacing, technique)
     return np.clip(np.rint(values), 0, TOP).astype(np.uint16)
 
@@ -51,7 +53,7 @@ def _technique(scene: Scene, frame: Frame) -> Technique:
 def _soft_parts(
     scene: Scene, frame: Frame, step: int, paths: LungPaths, random: np.random.Generator
 ) -> tuple[Field, Field]:
-    """Attenuation of soft tissue, lung and air on the coarse grid; and the share of the cavity that is aerated."""
+    """Attenuation of soft tissue, lung and air on the coarse grid; the aerated share of the cavity."""
     u, v = frame.axes(step)
     pitch = frame.spacing * step
     habitus = scene.habitus
@@ -88,13 +90,16 @@ def _bones(scene: Scene, frame: Frame, step: int) -> Field:
     """Attenuation of the skeleton in excess of soft tissue."""
     habitus, cage = scene.habitus, scene.cage
     ribs = [draw_ribs(habitus, cage)]
-    path = project_tubes(ribs, frame, step, classes=RIB_CLASSES, blur=0.4)
-    if in_view(frame.view):
+    path = project_tubes(ribs, frame, step, classes=RIB_CLASSES, blur=0.2)
+    if frame.view is View.PA:
         thin, stout = draw_scapulae(habitus)
         path += project_tubes(
             [draw_clavicles(habitus), stout, thin], frame, step, classes=GIRDLE_CLASSES, blur=0.4
         )
-    path *= np.float32(habitus.dense_bone)
+    # from the side the ribs' flat faces lie across the beam
+    path *= np.float32(habitus.dense_bone * (1.0 if frame.view is View.PA else 0.62))
+    if frame.view is View.LATERAL:
+        path += project_tubes([draw_raised_arms(habitus)], frame, step, classes=GIRDLE_CLASSES, blur=0.6)
     extra: list[Tubes] = [draw_sternum(cage)]
     path += project_tubes(extra, frame, step, classes=(4.2,), blur=0.5) * np.float32(
         0.07 if frame.view is View.PA else 0.8
@@ -106,7 +111,7 @@ def _bones(scene: Scene, frame: Frame, step: int) -> Field:
     return (BONE * path).astype(np.float32)
 
 
-def _vessels(scene: Scene, frame: Frame, coarse: int, fine: int, aerated: Field, broad: Field) -> Field:
+def _vessels(scene: Scene, frame: Frame, *, coarse: int, fine: int, aerated: Field, broad: Field) -> Field:
     """Attenuation of the vessels on the stored matrix; the stout ones are added to ``broad`` in place."""
     thin, stout = [], []
     for side in SIDES:
@@ -116,13 +121,13 @@ def _vessels(scene: Scene, frame: Frame, coarse: int, fine: int, aerated: Field,
         small, large = split_by_radius(tubes, VESSEL_CLASSES[-1])
         thin.append(small)
         stout.append(large)
-    contrast = np.float32(1.3 * (SOFT - LUNG))
+    contrast = np.float32(1.65 * (SOFT - LUNG))
     broad += contrast * project_tubes(stout, frame, coarse, classes=TRUNK_CLASSES, blur=0.4) * aerated
     field = project_tubes(thin, frame, fine, classes=VESSEL_CLASSES, blur=0.3)
     return contrast * frame.enlarge(field, fine) * frame.enlarge(aerated, coarse)
 
 
-def _collapsed(scene: Scene, tubes: Tubes, side) -> Tubes:
+def _collapsed(scene: Scene, tubes: Tubes, side: Side) -> Tubes:
     """Vessels drawn in with a lung that has come off the chest wall."""
     shell = scene.air[side]
     gap = np.interp(tubes.points[:, 1], shell.heights, shell.gaps)

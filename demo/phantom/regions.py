@@ -8,14 +8,15 @@ from demo.phantom.airways import trachea_line
 from demo.phantom.catalogue import Side
 from demo.phantom.exam import PhantomRegion
 from demo.phantom.frame import Frame, View
+from demo.phantom.habitus import Habitus
 from demo.phantom.lesions import zone_heights
 from demo.phantom.scene import SIDES, Extent, Scene, heart_extent, to_box
 from demo.phantom.vessels import hilum
 
 
-def thorax_edges(scene: Scene, frame: Frame) -> tuple[float, float]:
+def thorax_edges(habitus: Habitus, frame: Frame) -> tuple[float, float]:
     """x in pixels of the inner edges of the rib cage where it is widest."""
-    half = scene.habitus.half_width
+    half = habitus.half_width
     return frame.to_pixels(-half, 0)[0], frame.to_pixels(half, 0)[0]
 
 

@@ -9,6 +9,7 @@ from demo.phantom.habitus import Habitus
 from demo.phantom.projection import project
 from demo.phantom.regions import find_regions, thorax_edges
 from demo.phantom.scene import build_scene
+from demo.phantom.visibility import finding_boxes
 
 ROWS, COLUMNS = 1250, 1024
 
@@ -24,8 +25,8 @@ def render_exam(
 ) -> PhantomExam:
     """A frontal and a lateral chest radiograph of a patient who does not exist.
 
-    The same arguments give the same pixels. Anatomy, exposure and noise depend on ``seed``, ``sex`` and ``age``
-    alone, so an exam with and without a finding differs by that finding only.
+    The same arguments give the same pixels. Anatomy, exposure and noise depend on ``seed``, ``sex`` and
+    ``age`` alone, so an exam with and without a finding differs by that finding only.
 
     Args:
         seed: any integer from 0.
@@ -50,7 +51,7 @@ def render_exam(
     )
     found = tuple(
         PhantomFinding(
-            spec=part.spec, region=part.region, size_mm=part.size_mm, boxes=part.boxes(scene, frames)
+            spec=part.spec, region=part.region, size_mm=part.size_mm, boxes=finding_boxes(scene, part, frames)
         )
         for part in scene.findings
     )
@@ -62,7 +63,7 @@ def render_exam(
         findings=found,
         regions=find_regions(scene, frames),
         ctr=scene.habitus.ctr,
-        thorax=thorax_edges(scene, frames[View.PA]),
+        thorax=thorax_edges(scene.habitus, frames[View.PA]),
     )
 
 

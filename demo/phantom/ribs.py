@@ -12,11 +12,11 @@ _REACH = (150, 150, 147, 145, 143, 141, 138, 132, 123, 110, 84, 58)
 _DROP = (0.17, 0.25, 0.315, 0.365, 0.405, 0.435, 0.45, 0.44, 0.41, 0.36, 0.27, 0.18)
 _RADIUS = (6.0, 5.6, 5.4, 5.5, 5.6, 5.7, 5.8, 5.8, 5.6, 5.2, 4.5, 3.8)
 
-RIB_CLASSES = (3.5, 5.0, 6.5)
+RIB_CLASSES = (3.8, 4.8, 5.6, 6.5)
 
 
 def rib_curve(cage: Cage, number: int, side: float, bend: float = 0.0) -> tuple[Points, Points]:
-    """The middle line of one rib from its vertebra to its front end, (n, 3) mm, and the share of the way (n,)."""
+    """The middle line of one rib from vertebra to front end, (n, 3) mm, and the share of the way (n,)."""
     habitus = cage.habitus
     share = np.linspace(0.0, 1.0, 40)
     angle = np.deg2rad(8 + (_REACH[number - 1] - 8) * share)
@@ -36,7 +36,7 @@ def rib_curve(cage: Cage, number: int, side: float, bend: float = 0.0) -> tuple[
 
 
 def draw_ribs(habitus: Habitus, cage: Cage) -> Tubes:
-    """All ribs as tubes with a dense cortex; the weight holds bone mass and the rib's flatness along the beam."""
+    """All ribs as tubes with a dense cortex; the weight holds the rib's flatness along the beam."""
     random = stream(habitus.seed, 2)
     parts = []
     for number in range(1, THORACIC_VERTEBRAE + 1):
@@ -47,10 +47,10 @@ def draw_ribs(habitus: Habitus, cage: Cage) -> Tubes:
             radius = _RADIUS[number - 1] * (0.94 + 0.16 * share**2) * float(random.uniform(0.95, 1.05))
             points, weights, radii = sample_curve(knots, radius, step=0.5)
             along = np.linspace(0, 1, len(weights))
-            flat = 1.0 - 0.36 * along**1.2
+            flat = 1.25 - 0.68 * along**1.1
             ending = np.clip((1 - along) / 0.025, 0, 1)
             parts.append((points, weights * flat * ending, radii))
-    return join(parts, cortex=0.9, core=0.20)
+    return join(parts, cortex=0.9, core=0.17)
 
 
 def draw_sternum(cage: Cage) -> Tubes:

@@ -12,7 +12,8 @@ def body_chord(habitus: Habitus, cage: Cage, frame: Frame, u: Field, v: Field) -
     """Path length in mm through the body, all parts, as if it were solid."""
     if frame.view is View.PA:
         return _frontal(habitus, cage, u, v) + _breasts(habitus, cage, frame, u, v)
-    return _lateral(habitus, cage, u, v) + _breasts(habitus, cage, frame, u, v)
+    trunk, breasts = _lateral(habitus, cage, u, v), _breasts(habitus, cage, frame, u, v)
+    return _soft_max(trunk, breasts, 14) if habitus.breast > 0 else trunk
 
 
 def _soft_max(a: Field, b: Field, mm: float) -> Field:
@@ -43,10 +44,10 @@ def _frontal(habitus: Habitus, cage: Cage, u: Field, v: Field) -> Field:
         arm = 2 * np.sqrt(np.clip(radius**2 - (u - middle) ** 2, 0, None))
         arm *= np.clip((v - top - 5) / 60, 0, 1)
         chord = _soft_max(chord, arm.astype(np.float32), 8)
-    return np.clip(chord + _muscles(habitus, cage, u, v), 0, None)
+    return np.clip(chord + _muscles(habitus, u, v), 0, None)
 
 
-def _muscles(habitus: Habitus, cage: Cage, u: Field, v: Field) -> Field:
+def _muscles(habitus: Habitus, u: Field, v: Field) -> Field:
     """Pectoral muscles: their lower edge runs from the axilla down to the ribs."""
     bulk = 11.0 if habitus.sex == "M" else 5.0
     top = habitus.apex
@@ -72,13 +73,10 @@ def _breasts(habitus: Habitus, cage: Cage, frame: Frame, u: Field, v: Field) -> 
         z = float(cage.front(y)) + 8
         shape = ellipsoid((x, y, z), (radius, radius * 0.92, radius * 0.62))
         chord = shape.chord(frame, u, v)
-        if frame.view is View.PA:
-            chord = chord / 2  # the half inside the chest wall is chest wall already
-            chord *= np.clip((v - y + radius) / (1.3 * radius), 0, 1) ** 1.2
-        else:
-            chord *= np.clip((-u - z + 4) / 10, 0, 1) * np.clip((v - y + radius) / (1.2 * radius), 0, 1)
+        # the half inside the chest wall is chest wall already; upwards the gland thins out
+        chord *= 0.55 * np.clip((v - y + radius) / (1.3 * radius), 0, 1) ** 1.2
         total += chord.astype(np.float32)
-    return total * np.float32(0.85)
+    return total
 
 
 def _lateral(habitus: Habitus, cage: Cage, u: Field, v: Field) -> Field:
@@ -96,6 +94,8 @@ def _lateral(habitus: Habitus, cage: Cage, u: Field, v: Field) -> Field:
     across = np.interp(v, [top - 60, top - 10, top + 35, top + 80], [52, 75, 150, 150])
     width = np.minimum(across, cage.half_width(np.maximum(v, top + 20)) + fat + 10)
     trunk = superellipse_chord((z - middle) / half, width, 2.5)
-    arms = 2 * np.sqrt(np.clip((46 + 0.3 * fat) ** 2 - ((z + 8) * 0.92 + (v - top - 8) * 0.34) ** 2, 0, None))
-    arms = arms * np.clip((top + 70 - v) / 55, 0, 1) * 1.15
-    return _soft_max(trunk, (trunk * 0.55 + arms).astype(np.float32), 12)
+    # shoulders and raised arms lie over the apices
+    along, off = (z + 6) * 0.92 + (v - top - 8) * 0.38, (v - top - 8) * 0.92 - (z + 6) * 0.38
+    arm = np.sqrt(np.clip((50 + 0.4 * fat) ** 2 - along**2, 0, None))
+    arms = 2.1 * arm / (1 + np.exp(np.clip((off - 26) / 13, -30, 30)))
+    return _soft_max(trunk, (trunk * 0.7 + arms).astype(np.float32), 12)

@@ -74,14 +74,14 @@ def _front(x: Field, y: Field, number: int, pitch: float, tilt: float) -> Field:
 
 
 def _side(z: Field, y: Field, number: int, pitch: float) -> Field:
-    """One vertebra from the side: body with endplates, pedicle, joint processes, spinous process to the back."""
+    """One vertebra from the side: body with endplates, pedicle, joints, spinous process to the back."""
     deep = 11.5 + 0.42 * max(number, 0)
-    tall = 0.405 * pitch
+    tall = 0.385 * pitch
     waist = deep * (0.92 + 0.08 * np.clip(np.abs(y) / tall, 0, 1.2) ** 2)
     across, along = _edge(waist - np.abs(z)), _edge(tall - np.abs(y), 0.8)
-    paint = 6.5 * across * along
+    paint = 8.0 * across * along
     paint += 6.5 * across * _bump(np.abs(y) - tall, 0.9)
-    paint += 1.4 * along * _bump(np.abs(z) - waist + 0.6, 0.9)
+    paint += 3.0 * along * _bump(np.abs(z) - waist + 0.6, 0.9)
     back = -z - deep  # mm behind the body
     paint += 2.0 * _edge(back + 2, 1.2) * _edge(13 - back, 2.0) * _bump(y + 0.16 * pitch, 4.4)  # pedicle
     paint += 1.0 * _bump(np.hypot((back - 12) / 5.5, (y - 0.1 * pitch) / (0.42 * pitch)), 1.0)  # joints

@@ -88,14 +88,24 @@ def draw_dome(habitus: Habitus, side: Side) -> Dome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shell:
-    """How far the lung keeps off the cage, in mm: ``gap(y)`` as a table, 0 for a healthy lung."""
+    """How far the lung keeps off the side wall, in mm: ``gap(y)`` as a table, 0 for a healthy lung.
+
+    ``depth_share`` of it separates the lung from the front and back walls; below ``floor`` (y in mm) there is
+    none at all.
+    """
 
     heights: Points
     gaps: Points
+    depth_share: float = 1.0
+    floor: float = 1e6
 
     def gap(self, y: Field) -> Field:
         """Distance between cage and lung at height y."""
         return np.interp(y, self.heights, self.gaps).astype(np.float32)
+
+    def above_floor(self, y: Field) -> Field:
+        """1 well above the floor, 0 well below, soft over a centimetre."""
+        return (1 / (1 + np.exp(np.clip((y - self.floor) / 4.5, -30, 30)))).astype(np.float32)
 
 
 NO_SHELL = Shell(heights=np.array([0.0, 1.0]), gaps=np.array([0.0, 0.0]))
@@ -109,27 +119,28 @@ def _less_dome(low: Field, high: Field, middle: float, reach: Field) -> Field:
 
 
 def frontal_air(cage: Cage, dome: Dome, u: Field, v: Field, shell: Shell = NO_SHELL) -> Field:
-    """Path through the cage above one dome along Z, before heart and mediastinum are taken away; one side only."""
+    """Path through one side of the cage above its dome along Z; heart and mediastinum still in it."""
     gap = shell.gap(v)
     half = np.clip(cage.half_width(v) - gap, 1, None)
-    depth = np.clip((cage.front(v) - cage.back(v)) / 2 - gap, 0, None)
+    depth = np.clip((cage.front(v) - cage.back(v)) / 2 - gap * shell.depth_share, 0, None)
     middle = (cage.front(v) + cage.back(v)) / 2
     reach = superellipse_chord(u / half, depth, CAGE_POWER) / 2
     over = np.clip((v - dome.top - dome.a * (u - dome.x0) ** 2) / dome.c, 0, None)
     air = _less_dome(middle - reach, middle + reach, dome.z0, np.sqrt(over))
     own = u > 0 if dome.side is Side.LEFT else u < 0
-    return np.where(own, air, 0).astype(np.float32)
+    return np.where(own, air * shell.above_floor(v), 0).astype(np.float32)
 
 
 def lateral_air(
     cage: Cage, dome: Dome, u: Field, v: Field, shell: Shell = NO_SHELL, *, inner: Field | float = 4.0
 ) -> Field:
-    """Path through one side of the cage above its dome along X, from ``inner`` mm off the midline outwards."""
+    """Path through one side of the cage above its dome along X, from ``inner`` mm off the midline."""
     z = -u
     gap = shell.gap(v)
-    depth = np.clip((cage.front(v) - cage.back(v)) / 2 - gap, 1, None)
+    depth = np.clip((cage.front(v) - cage.back(v)) / 2 - gap * shell.depth_share, 1, None)
     middle = (cage.front(v) + cage.back(v)) / 2
     half = np.clip(cage.half_width(v) - gap, 0, None)
     outer = superellipse_chord((z - middle) / depth, half, CAGE_POWER) / 2
     over = np.clip((v - dome.top - dome.c * (z - dome.z0) ** 2) / dome.a, 0, None)
-    return _less_dome(np.broadcast_to(np.float32(inner), outer.shape), outer, abs(dome.x0), np.sqrt(over))
+    start = np.broadcast_to(np.float32(inner), outer.shape)
+    return _less_dome(start, outer, abs(dome.x0), np.sqrt(over)) * shell.above_floor(v)

@@ -1,9 +1,9 @@
 """Projection of thin curved things (ribs, vessels, catheters) as X-ray path lengths.
 
-A tube along a curve is the sum of the curve's points, each weighted with the arc length it stands for, convolved
-with a disc: across a straight tube of radius R that lies flat on the detector this gives exactly the chord
-2 sqrt(R^2 - d^2), and a tube that runs along the beam gets longer paths, as it should. The convolution is
-done once for all tubes of a radius, in Fourier space.
+A tube along a curve is the sum of the curve's points, each weighted with the arc length it stands for,
+convolved with a disc: across a straight tube of radius R that lies flat on the detector this gives exactly
+the chord 2 sqrt(R^2 - d^2), and a tube that runs along the beam gets longer paths, as it should. The
+convolution is done once for all tubes of a radius, in Fourier space.
 """
 
 from collections.abc import Sequence
@@ -12,16 +12,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import fft, special
+from scipy.interpolate import CubicSpline
 
 from demo.phantom.frame import Field, Frame, Points
+
+_TABLE = 16384
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tubes:
-    """Sampled curves: points in patient mm (n, 3), the arc length each stands for (n,), the radius in mm (n,).
+    """Sampled curves: points (n, 3), the arc length each stands for (n,), the radius (n,), all in mm.
 
-    ``cortex`` is the thickness in mm of a dense rim around a weaker core, 0 for a solid tube; ``core`` the core's
-    weight relative to the rim.
+    ``cortex`` is the thickness in mm of a dense rim around a weaker core, 0 for a solid tube; ``core`` the
+    core's weight relative to the rim.
     """
 
     points: Points
@@ -35,8 +38,6 @@ def sample_curve(
     knots: Points, radius: NDArray[np.float64] | float, *, step: float = 0.4, weight: float = 1.0
 ) -> tuple[Points, NDArray[np.float64], NDArray[np.float64]]:
     """A smooth curve through ``knots`` (n, 3), sampled every ``step`` mm: points, weights, radii."""
-    from scipy.interpolate import CubicSpline
-
     knots = np.asarray(knots, dtype=float)
     chord = np.concatenate(
         [[0.0], np.cumsum(np.maximum(np.linalg.norm(np.diff(knots, axis=0), axis=1), 1e-6))]
@@ -70,12 +71,9 @@ def join(
     )
 
 
-def _disc_spectrum(frequency: Field, radius: float, blur: float) -> Field:
-    """Fourier transform of a disc of ``radius`` mm blurred by a Gaussian, read from a table of the radial profile."""
-    top = float(frequency.max())
-    k = np.linspace(1e-6, top + 1e-3, 4096)
-    profile = radius * special.j1(2 * np.pi * radius * k) / k * np.exp(-2 * (np.pi * blur * k) ** 2)
-    return np.interp(frequency, k, profile).astype(np.float32)
+def _disc_spectrum(k: NDArray[np.float64], radius: float, blur: float) -> NDArray[np.float64]:
+    """Fourier transform of a disc of ``radius`` mm blurred by a Gaussian, at the radial frequencies ``k``."""
+    return radius * special.j1(2 * np.pi * radius * k) / k * np.exp(-2 * (np.pi * blur * k) ** 2)
 
 
 def _splat(
@@ -109,7 +107,10 @@ def project_tubes(
     margin = int(np.ceil((max(classes) + 3) / pitch)) + 2
     padded = (fft.next_fast_len(shape[0] + 2 * margin), fft.next_fast_len(shape[1] + 2 * margin, real=True))
     fy, fx = fft.fftfreq(padded[0], pitch), fft.rfftfreq(padded[1], pitch)
+    # the kernels depend on the radial frequency only: a table of each, looked up through one index
     frequency = np.hypot(fy[:, None], fx[None, :]).astype(np.float32)
+    table = np.linspace(1e-6, float(frequency.max()), _TABLE)
+    index_of = (frequency * np.float32((_TABLE - 1) / table[-1])).astype(np.int32)
     spectrum = np.zeros(frequency.shape, np.complex64)
     levels = np.asarray(classes, dtype=float)
     for tubes in sets:
@@ -125,10 +126,10 @@ def project_tubes(
             # a tube between two classes keeps its own area, hence its own mean path length
             weights = tubes.weights[used] * share[used] * (tubes.radii[used] / radius) ** 2
             density = _splat(rows[used], columns[used], weights, padded)
-            kernel = _disc_spectrum(frequency, radius, blur)
+            kernel = _disc_spectrum(table, radius, blur)
             if tubes.cortex > 0 and radius > tubes.cortex:
-                kernel -= np.float32(1 - tubes.core) * _disc_spectrum(frequency, radius - tubes.cortex, blur)
-            spectrum += fft.rfft2(density, workers=1) * kernel
+                kernel -= (1 - tubes.core) * _disc_spectrum(table, radius - tubes.cortex, blur)
+            spectrum += fft.rfft2(density, workers=1) * kernel.astype(np.float32)[index_of]
     # the density is per pixel, the disc per mm^2
     field = fft.irfft2(spectrum, s=padded, workers=1) / np.float32(pitch * pitch)
     return np.ascontiguousarray(

@@ -1,7 +1,7 @@
 """The vascular tree of the lungs: what makes a grey area read as lung.
 
-Points are scattered through the lung and joined, nearest to the hilum first, to the tree that there is, so that
-the way to the hilum stays short and forks are acute; calibres follow Murray's law from the tips inwards.
+Points are scattered through the lung and joined, nearest to the hilum first, to the tree that there is, so
+that the way to the hilum stays short and forks are acute; calibres follow Murray's law from the tips inwards.
 """
 
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ def hilum(habitus: Habitus, side: Side) -> Points:
 def scatter(
     cage: Cage, dome: Dome, heart: Heart, random: np.random.Generator, count: int, *, keep_off: float = 0.94
 ) -> Points:
-    """``count`` points inside one lung, (count, 3): above the dome, outside the heart, denser at the bases."""
+    """``count`` points in one lung, (count, 3): above the dome, outside the heart, denser at the bases."""
     habitus = cage.habitus
     found: list[Points] = []
     total = 0
@@ -65,7 +65,7 @@ def scatter(
 
 
 def grow(root: Points, targets: Points, *, thrift: float = 0.62) -> Tree:
-    """Join the targets to a tree; ``thrift`` weighs the way back to the root against the length of new branch."""
+    """Join the targets to a tree; ``thrift`` weighs the way to the root against the length of new branch."""
     order = np.argsort(np.linalg.norm(targets - root, axis=1))
     n = len(targets) + 1
     nodes = np.empty((n, 3))
@@ -105,11 +105,10 @@ def draw_branches(tree: Tree, *, weight: float = 1.0, samples: int = 48) -> Tube
     tip = tree.radii[child][:, None]
     base = np.minimum(tree.radii[parent][:, None], 1.35 * tip)
     radii = base + (tip - base) * t[..., 0]
-    return Tubes(
-        points=curve.reshape(-1, 3),
-        weights=weight * lengths.reshape(-1),
-        radii=np.broadcast_to(radii, lengths.shape).reshape(-1),
-    )
+    # at the root all branches lie on top of one another
+    off = np.linalg.norm(curve - tree.nodes[0], axis=2)
+    lengths = lengths * np.clip(off / 16, 0.25, 1)
+    return Tubes(points=curve.reshape(-1, 3), weights=weight * lengths.reshape(-1), radii=radii.reshape(-1))
 
 
 def draw_vessels(habitus: Habitus, cage: Cage, dome: Dome, heart: Heart) -> Tubes:
@@ -117,12 +116,12 @@ def draw_vessels(habitus: Habitus, cage: Cage, dome: Dome, heart: Heart) -> Tube
     random = stream(habitus.seed, 10 if dome.side is Side.RIGHT else 11)
     root = hilum(habitus, dome.side)
     atrium = root * np.array([0.75, 1.0, 1.0]) + np.array([0.0, 26.0, -4.0])
-    arteries = grow(root, scatter(cage, dome, heart, random, 430))
-    veins = grow(atrium, scatter(cage, dome, heart, random, 260), thrift=0.7)
+    arteries = grow(root, scatter(cage, dome, heart, random, 560))
+    veins = grow(atrium, scatter(cage, dome, heart, random, 320), thrift=0.7)
     parts = [
         draw_branches(arteries),
         draw_branches(veins, weight=0.85),
-        _main_artery(habitus, dome.side, root),
+        _main_artery(dome.side, root),
     ]
     return Tubes(
         points=np.concatenate([p.points for p in parts]),
@@ -131,7 +130,7 @@ def draw_vessels(habitus: Habitus, cage: Cage, dome: Dome, heart: Heart) -> Tube
     )
 
 
-def _main_artery(habitus: Habitus, side: Side, root: Points) -> Tubes:
+def _main_artery(side: Side, root: Points) -> Tubes:
     """The pulmonary artery of one side, out of the mediastinum and down beside the main bronchus."""
     if side is Side.RIGHT:
         knots = root + np.array([[14.0, -8, 8], [0, -2, 0], [-10, 16, -6], [-15, 40, -12], [-19, 66, -18]])

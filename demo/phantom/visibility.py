@@ -1,53 +1,71 @@
-"""Boxes of findings without a sharp outline: where the picture differs from the same one without them."""
+"""Where findings can be seen: a box for each in each view that shows it.
 
-from collections.abc import Callable
+Findings without a sharp outline are boxed where the chest cavity differs from the same one without them.
+"""
+
+from collections.abc import Mapping
 
 import numpy as np
 
-from demo.phantom.catalogue import Side
+from demo.phantom.catalogue import FindingKind
 from demo.phantom.chords import rounded
 from demo.phantom.frame import Field, Frame, View
+from demo.phantom.lesions import Consolidation
 from demo.phantom.lungs import between_lungs, side_air
-from demo.phantom.scene import Extent, Scene
-from demo.phantom.thorax import NO_SHELL
+from demo.phantom.scene import Extent, Placed, Scene, heart_extent, to_box
+from demo.phantom.thorax import NO_SHELL, Shell
+from domain.boxes import Box
 
 _GRID_MM = 1.4
 
 
-def changed_extent(side: Side, what: str, index: int = 0) -> Callable[[Scene, Frame], Extent | None]:
-    """How to find the edges of one side's fluid, air or consolidation in a view."""
-
-    def extent(scene: Scene, frame: Frame) -> Extent | None:
-        step = frame.step(_GRID_MM)
-        u, v = frame.axes(step)
-        middle = between_lungs(scene, frame, step)
-        if frame.view is View.LATERAL:
-            middle = middle / 2
-        healthy = rounded(side_air(scene, frame, u, v, scene.domes[side], NO_SHELL) - middle, 3.0)
-        if what == "fluid":
-            filled = healthy - rounded(
-                side_air(scene, frame, u, v, scene.bases[side], scene.fluid[side]) - middle, 3.0
-            )
-            return _edges(frame, u, v, filled, least=26.0)
-        if what == "air":
-            filled = healthy - rounded(
-                side_air(scene, frame, u, v, scene.domes[side], scene.air[side]) - middle, 3.0
-            )
-            return _edges(frame, u, v, filled, least=22.0 if frame.view is View.PA else 40.0)
-        return _opacity(scene, frame, u, v, healthy, index)
-
-    return extent
+def finding_boxes(scene: Scene, finding: Placed, frames: Mapping[View, Frame]) -> dict[View, Box]:
+    """The finding's box in each view that shows it, in pixels, clipped to the image."""
+    found = {}
+    for view, frame in frames.items():
+        extent = _extent(scene, finding, frame)
+        if extent is not None:
+            found[view] = to_box(frame, extent)
+    return found
 
 
-def _opacity(scene: Scene, frame: Frame, u: Field, v: Field, healthy: Field, index: int) -> Extent | None:
-    lesion = scene.consolidations[index]
+def _extent(scene: Scene, finding: Placed, frame: Frame) -> Extent | None:
+    """Projected edges in mm; None where the finding cannot be told from what lies over it."""
+    if finding.spec.kind is FindingKind.CARDIOMEGALY:
+        return heart_extent(scene, frame)
+    if finding.spec.kind is FindingKind.PNEUMOTHORAX and frame.view is View.LATERAL:
+        return None  # the other lung lies over it
+    if finding.part is None or isinstance(finding.part, Consolidation):
+        return _of_change(scene, finding, frame)
+    return finding.part.extent(frame)
+
+
+def _of_change(scene: Scene, finding: Placed, frame: Frame) -> Extent | None:
+    """Edges of one side's fluid, free air or consolidation."""
+    side, step = finding.spec.placed_side, frame.step(_GRID_MM)
+    u, v = frame.axes(step)
+    middle = between_lungs(scene, frame, step)
+    if frame.view is View.LATERAL:
+        middle = middle / 2
+
+    def aerated(shell: Shell) -> Field:
+        return rounded(side_air(scene, frame, scene.domes[side], shell, step=step) - middle, 3.0)
+
+    healthy = aerated(NO_SHELL)
+    if finding.spec.kind is FindingKind.EFFUSION:
+        return _edges(u, v, healthy - aerated(scene.fluid[side]), least=26.0)
+    if finding.spec.kind is FindingKind.PNEUMOTHORAX:
+        return _edges(u, v, np.where(aerated(scene.air[side]) < 6, healthy, 0), least=12.0)
+    lesion = finding.part
+    if not isinstance(lesion, Consolidation):
+        raise TypeError(f"no outline is known for {finding.spec.kind}")
     half = np.abs(frame.across) @ lesion.semi
     reach = np.hypot((u - lesion.centre @ frame.across) / half, (v - lesion.centre[1]) / lesion.semi[1])
-    return _edges(frame, u, v, np.where(reach < 0.97, healthy, 0), least=12.0)
+    return _edges(u, v, np.where(reach < 0.97, healthy, 0), least=12.0)
 
 
-def _edges(frame: Frame, u: Field, v: Field, field: Field, *, least: float) -> Extent | None:
-    """Outermost rows and columns of which at least 4 pixels exceed ``least`` mm; None if there are too few."""
+def _edges(u: Field, v: Field, field: Field, *, least: float) -> Extent | None:
+    """Outermost rows and columns with at least 4 pixels above ``least`` mm; None if too few."""
     seen = field > least
     columns, rows = np.flatnonzero(seen.sum(axis=0) >= 4), np.flatnonzero(seen.sum(axis=1) >= 4)
     if len(columns) < 3 or len(rows) < 3:
