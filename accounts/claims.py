@@ -33,7 +33,7 @@ class Claims:
             raise NotSignedIn("The sign-in provider did not say who you are (no subject). Tell an admin.")
         email = claims.get("email")
         known = isinstance(email, str) and bool(email)
-        verified = known and claims.get("email_verified") in (True, "true")
+        verified = known and (claims.get("email_verified") is True or claims.get("email_verified") == "true")
         return cls(
             subject=f"{issuer}|{subject}",
             names=(str(email).strip().lower(),) if verified else (),

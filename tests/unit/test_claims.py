@@ -1,0 +1,36 @@
+"""What is believed of a sign-in provider's claims."""
+
+import pytest
+
+from accounts.claims import Claims
+from domain.errors import NotSignedIn
+
+ISSUER = {"iss": "https://id.example.org", "sub": "42"}
+
+
+def test_the_subject_counts_within_its_issuer():
+    assert Claims.of(ISSUER).subject == "https://id.example.org|42"
+
+
+def test_a_verified_address_is_a_name():
+    claims = Claims.of(ISSUER | {"email": " Anna@Example.org", "email_verified": True})
+    assert claims.names == ("anna@example.org",)
+
+
+@pytest.mark.parametrize(
+    "said", [{}, {"email_verified": False}, {"email_verified": "false"}, {"email_verified": 1}]
+)
+def test_an_address_that_nobody_verified_is_none(said):
+    assert Claims.of(ISSUER | {"email": "anna@example.org"} | said).names == ()
+
+
+def test_a_user_name_that_people_choose_themselves_is_none():
+    assert Claims.of(ISSUER | {"preferred_username": "admin"}).names == ()
+
+
+@pytest.mark.parametrize(
+    "claims", [{}, {"sub": "42"}, {"iss": "https://id.example.org"}, {"iss": "x", "sub": 7}]
+)
+def test_without_subject_and_issuer_nobody_comes_in(claims):
+    with pytest.raises(NotSignedIn, match="did not say who you are"):
+        Claims.of(claims)
