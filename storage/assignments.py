@@ -42,6 +42,12 @@ def first_open(db: Session, *, person_id: int, batch_id: int) -> AssignedQuestio
     )
 
 
+def skipped(db: Session, *, person_id: int, batch_id: int) -> tuple[AssignedQuestion, ...]:
+    """What the person has put aside, by position."""
+    statement = _of(person_id, batch_id, AssignmentState.SKIPPED).order_by(AssignmentRow.position)
+    return tuple(_assigned(row) for row in db.execute(statement))
+
+
 def open_after(
     db: Session, *, person_id: int, batch_id: int, position: int, limit: int
 ) -> tuple[AssignedQuestion, ...]:

@@ -16,7 +16,13 @@ from review.service.judging import (
     skip_question,
 )
 from review.service.reporting import BatchOverview, overview, progress, settled
-from review.service.sheets import batches_for, last_judged, open_sheet, radiograph_file
+from review.service.sheets import (
+    batches_for,
+    last_judged,
+    open_sheet,
+    radiograph_file,
+    skipped_questions,
+)
 
 __all__ = [
     "AssignSummary",
@@ -41,5 +47,6 @@ __all__ = [
     "settings_are_frozen",
     "settled",
     "skip_question",
+    "skipped_questions",
     "withdraw",
 ]

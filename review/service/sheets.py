@@ -99,6 +99,16 @@ def last_judged(db: Session, *, person: Person, batch_id: int) -> int | None:
     return last_judged_question(db, batch_id=batch_id, person_id=person.id)
 
 
+def skipped_questions(db: Session, *, person: Person, batch_id: int) -> list[tuple[int, str]]:
+    """(number, reason) of each question that the person has put aside, in the batch's order."""
+    require(person, Action.JUDGE)
+    found = []
+    for each in assignments.skipped(db, person_id=person.id, batch_id=batch_id):
+        skip = last_skip(db, batch_id=batch_id, question_id=each.question_number, person_id=person.id)
+        found.append((each.question_number, skip[1] if skip else ""))
+    return found
+
+
 def batches_for(db: Session, *, person: Person) -> list[BatchForReviewer]:
     """The batches in which something is the person's, the oldest first; closed ones too."""
     require(person, Action.JUDGE)
