@@ -37,7 +37,8 @@ async def show(request: Request) -> Response:
 
 async def sign_in(request: Request) -> Response:
     """Check name and password; a right pair gets a new cookie and ends the sign-in that the browser had."""
-    if int(request.headers.get("content-length") or 0) > _LARGEST_FORM:
+    length = request.headers.get("content-length", "")
+    if not length.isdecimal() or int(length) > _LARGEST_FORM:  # browsers always say how long a form is
         return await _form(request, error="That is no sign-in form.", status=413)
     form = await request.form(max_files=0, max_fields=10)
     name, password = _field(form, "name"), _field(form, "password")

@@ -1,0 +1,284 @@
+"""The gate by raw HTTP and websocket: without a live sign-in nothing of the app comes out."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+
+from accounts import service as accounts
+from domain.people import Role
+from storage.unit_of_work import unit_of_work
+from tests.e2e.conftest import PASSWORD, RunningApp
+
+_FORM_TOKEN = re.compile(r'name="form_token" value="([^"]+)"')
+_CLOSED = (
+    "/", "/people", "/progress", "/media/0123456789abcdef.png", "/component/anything/index.html",
+    "/_stcore/metrics", "/_stcore/bidi-components/anything/index.js", "/_stcore/script-health-check",
+    "/_stcore/agent/openapi.json", "/_stcore/agent/mcp", "/static/js/index.js", "/favicon.png",
+    "/manifest.json", "/app/static/anything", "/radiographs/1/anything", "/files/refusals/anything.csv",
+    "/auth/login", "/auth/logout", "/oauth2callback", "/sign-in/", "/sign-in/../", "//sign-in", "/health/x",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def people(app):
+    for name in ("rosa", "otto", "dora"):
+        app.add_person(name, Role.REVIEWER)
+    app.add_person("ada", Role.ADMIN)
+
+
+@pytest.fixture
+def client(app):
+    with httpx.Client(base_url=app.url) as there:
+        yield there
+
+
+def form_token(client: httpx.Client) -> str:
+    found = _FORM_TOKEN.search(client.get("/sign-in").text)
+    assert found
+    return found[1]
+
+
+def post_sign_in(
+    client: httpx.Client, name: str, password: str = PASSWORD, token: str | None = None
+) -> httpx.Response:
+    fields = {"form_token": token or form_token(client), "name": name, "password": password}
+    return client.post("/sign-in", data=fields)
+
+
+def signed_in(client: httpx.Client, name: str) -> str:
+    assert post_sign_in(client, name).status_code == 303
+    return client.cookies["overread"]
+
+
+def websocket(app: RunningApp, cookie: str | None, *, resume: str = "") -> ClientConnection:
+    headers = {"Cookie": f"overread={cookie}"} if cookie else {}
+    protocols = ["streamlit", "no-xsrf-token", *([resume] if resume else [])]
+    address = app.url.replace("http", "ws") + "/_stcore/stream"
+    return connect(address, origin=app.url, additional_headers=headers, subprotocols=protocols)  # type: ignore[arg-type]  # plain text will do
+
+
+def rerun() -> bytes:
+    message = BackMsg()
+    message.rerun_script.query_string = ""
+    return message.SerializeToString()
+
+
+def next_message(socket: ClientConnection) -> ForwardMsg:
+    message = ForwardMsg()
+    received = socket.recv(timeout=20)
+    assert isinstance(received, bytes)
+    message.ParseFromString(received)
+    return message
+
+
+def last_message(socket: ClientConnection) -> ForwardMsg:
+    """The message after which the server closed the connection."""
+    last = next_message(socket)
+    while True:
+        try:
+            last = next_message(socket)
+        except ConnectionClosed:
+            return last
+
+
+def streamlit_session(socket: ClientConnection) -> str:
+    """The number of the Streamlit session that a connection got."""
+    socket.send(rerun())
+    while True:
+        message = next_message(socket)
+        if message.WhichOneof("type") == "new_session":
+            return message.new_session.initialize.session_id
+
+
+# --------------------------------------------------------------------------------------- without a cookie
+@pytest.mark.parametrize("path", _CLOSED)
+def test_without_a_cookie_nothing_is_served(client, path):
+    answer = client.get(path)
+    assert answer.status_code == 401
+    assert answer.json() == {"error": "Sign in first.", "kind": "NotSignedIn"}
+
+
+@pytest.mark.parametrize("path", ["/", "/people", "/media/0123456789abcdef.png"])
+def test_a_person_who_opens_a_page_is_sent_to_the_sign_in_page(client, path):
+    answer = client.get(path, headers={"Accept": "text/html"})
+    assert (answer.status_code, answer.headers["location"], answer.content) == (303, "/sign-in", b"")
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "POST", "OPTIONS", "HEAD"])
+def test_without_a_cookie_nothing_is_taken(client, method):
+    answer = client.request(method, "/_stcore/upload_file/session/file", headers={"Accept": "text/html"})
+    assert answer.status_code == 401
+
+
+def test_a_made_up_cookie_is_as_good_as_none(client):
+    client.cookies["overread"] = "made-up"
+    assert client.get("/").status_code == 401
+
+
+def test_the_health_route_is_open_and_says_only_ok(client):
+    assert client.get("/health").text == "ok"
+
+
+def test_without_a_cookie_the_websocket_is_refused(app):
+    with pytest.raises(InvalidStatus) as refused, websocket(app, None):
+        pass
+    assert refused.value.response.status_code == 403
+
+
+def test_a_made_up_cookie_on_the_websocket_leads_to_the_sign_in_page_and_nowhere_else(app):
+    with websocket(app, "made-up") as socket:
+        assert next_message(socket).auth_redirect.url == "/sign-in"
+        with pytest.raises(ConnectionClosed):
+            socket.recv(timeout=20)
+
+
+# ------------------------------------------------------------------------------------------------- sign-in
+def test_the_right_password_gives_a_cookie_that_scripts_cannot_read(client):
+    answer = post_sign_in(client, "rosa")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    cookie = next(each for each in answer.headers.get_list("set-cookie") if each.startswith("overread="))
+    assert "HttpOnly" in cookie
+    assert "SameSite=lax" in cookie
+    assert "Secure" not in cookie  # plain HTTP on this machine
+    assert client.get("/").status_code == 200
+
+
+def test_behind_tls_the_cookie_is_secure_and_bound_to_the_host(client):
+    answer = client.post(
+        "/sign-in",
+        data={"form_token": form_token(client), "name": "rosa", "password": PASSWORD},
+        headers={"X-Forwarded-Proto": "https"},
+    )
+    cookie = next(each for each in answer.headers.get_list("set-cookie") if "overread=" in each)
+    assert cookie.startswith("__Host-overread=")
+    assert "Secure" in cookie
+    assert answer.headers["strict-transport-security"] == "max-age=31536000"
+
+
+@pytest.mark.parametrize(("name", "password"), [("nobody", PASSWORD), ("otto", "wrong"), ("", PASSWORD)])
+def test_a_wrong_pair_is_told_the_same_thing_and_gets_no_cookie(client, name, password):
+    answer = post_sign_in(client, name, password)
+    assert answer.status_code == 401
+    assert "That name and password do not go together." in answer.text
+    assert "overread" not in client.cookies
+
+
+def test_a_form_without_this_browsers_token_is_refused(client):
+    answer = post_sign_in(client, "rosa", token="forged")
+    assert answer.status_code == 403
+    assert "overread" not in client.cookies
+
+
+def test_a_form_from_another_site_is_refused(client):
+    fields = {"form_token": form_token(client), "name": "rosa", "password": PASSWORD}
+    answer = client.post("/sign-in", data=fields, headers={"Origin": "https://elsewhere.example"})
+    assert answer.status_code == 403
+
+
+def test_what_was_typed_comes_back_as_text(client):
+    answer = post_sign_in(client, '"><script>alert(1)</script>')
+    assert "<script>" not in answer.text
+
+
+def test_many_wrong_passwords_make_the_right_one_wait(client):
+    for _ in range(5):
+        post_sign_in(client, "dora", "wrong")
+    answer = post_sign_in(client, "dora")
+    assert answer.status_code == 429
+    assert "Too many wrong passwords" in answer.text
+
+
+def test_a_form_of_megabytes_is_not_read(client):
+    assert post_sign_in(client, "rosa", "x" * 100_000).status_code == 413
+
+
+def test_signing_in_again_ends_the_sign_in_that_the_browser_had(app, client):
+    first = signed_in(client, "rosa")
+    second = signed_in_anew(client, "otto")
+    with httpx.Client(base_url=app.url, cookies={"overread": first}) as old:
+        assert old.get("/").status_code == 401
+    with httpx.Client(base_url=app.url, cookies={"overread": second}) as new:
+        assert new.get("/").status_code == 200
+
+
+def signed_in_anew(client: httpx.Client, name: str) -> str:
+    """From the same browser: its form token is still in a cookie, the page itself would only lead on."""
+    answer = post_sign_in(client, name, token=client.cookies["overread-form"])
+    assert answer.status_code == 303
+    return client.cookies["overread"]
+
+
+# ------------------------------------------------------------------------------------- the running session
+def test_a_click_after_signing_out_elsewhere_leads_to_the_sign_in_page(app, client):
+    cookie = signed_in(client, "rosa")
+    with websocket(app, cookie) as socket:
+        streamlit_session(socket)
+        with unit_of_work(app.engine) as db:
+            accounts.sign_out(db, token=cookie, now=datetime.now(UTC))
+        socket.send(rerun())
+        assert last_message(socket).auth_redirect.url == "/sign-in"
+
+
+def test_a_disabled_person_is_out_at_the_next_click(app, client):
+    app.add_person("vera", Role.REVIEWER)
+    cookie = signed_in(client, "vera")
+    with websocket(app, cookie) as socket:
+        streamlit_session(socket)
+        app.command("user", "disable", "vera")
+        socket.send(rerun())
+        assert last_message(socket).auth_redirect.url == "/sign-in"
+    assert client.get("/").status_code == 401
+
+
+def test_the_same_browser_gets_its_session_back_after_a_broken_connection(app, client):
+    cookie = signed_in(client, "rosa")
+    with websocket(app, cookie) as socket:
+        mine = streamlit_session(socket)
+    with websocket(app, cookie, resume=mine) as socket:
+        assert streamlit_session(socket) == mine
+
+
+def test_another_person_who_names_the_session_does_not_get_it(app, client):
+    with websocket(app, signed_in(client, "rosa")) as socket:
+        hers = streamlit_session(socket)
+        with httpx.Client(base_url=app.url) as thief:
+            cookie = signed_in(thief, "otto")
+        with websocket(app, cookie, resume=hers) as other:
+            assert streamlit_session(other) != hers
+        assert streamlit_session(socket)  # and hers goes on
+
+
+def test_the_header_that_binds_a_session_is_not_taken_from_outside(app, client):
+    with websocket(app, signed_in(client, "rosa")) as socket:
+        hers = streamlit_session(socket)
+    with httpx.Client(base_url=app.url) as thief:
+        cookie = signed_in(thief, "otto")
+    address = app.url.replace("http", "ws") + "/_stcore/stream"
+    headers = {"Cookie": f"overread={cookie}", "X-Overread-Sign-In": "guessed"}
+    with connect(
+        address, origin=app.url, additional_headers=headers, subprotocols=["streamlit", "x", hers]
+    ) as other:  # type: ignore[list-item]  # plain text will do
+        assert streamlit_session(other) != hers
+
+
+# ------------------------------------------------------------------------------------------------- headers
+@pytest.mark.parametrize("path", ["/sign-in", "/"])
+def test_pages_say_what_they_may_load_and_that_nobody_keeps_or_frames_them(client, path):
+    signed_in(client, "rosa")
+    if path == "/sign-in":
+        client.cookies.delete("overread")
+    headers = client.get(path).headers
+    assert "frame-ancestors 'none'" in headers["content-security-policy"]
+    script_source = re.search(r"script-src ([^;]*)", headers["content-security-policy"])
+    assert script_source is None or "unsafe" not in script_source[1]
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "same-origin"
+    assert headers["cache-control"] == "no-store"
