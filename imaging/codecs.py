@@ -51,10 +51,9 @@ def decode(
         return imagecodecs.jpeg8_decode(frame, **colours)
     if syntax in _JPEG_LS:
         return imagecodecs.jpegls_decode(frame)
-    if syntax in _JPEG_2000:
+    if syntax in _JPEG_2000 | _HTJ2K:
+        # OpenJPEG for both: htj2k_decode gives what it has of a damaged frame, without a word
         return imagecodecs.jpeg2k_decode(frame)
-    if syntax in _HTJ2K:
-        return imagecodecs.htj2k_decode(frame)
     return _rle(frame, shape=shape, bits_allocated=bits_allocated)
 
 

@@ -41,6 +41,7 @@ def read(content: bytes, *, name: str) -> DecodedRadiograph:
     try:
         pixels = _native(dataset) if _is_native(dataset) else _compressed(dataset, name=name)
         pixels = _grey(pixels, dataset)
+        shown = grayscale_of(dataset, pixels=pixels, facts=facts, name=name)
     # the codecs' own errors are kinds of RuntimeError
     except (*DAMAGE, RuntimeError) as error:
         reason = f"can't be decoded ({error})."
@@ -48,7 +49,7 @@ def read(content: bytes, *, name: str) -> DecodedRadiograph:
     if pixels.shape != (facts.rows, facts.columns):
         reason = f"decodes to {pixels.shape}, not to the rows and columns of the header."
         raise UnreadableImage(name, reason, attribute=attribute_name("PixelData"))
-    return grayscale_of(dataset, pixels=pixels, facts=facts, name=name)
+    return shown
 
 
 def _checked(content: bytes, *, name: str) -> Dataset:
@@ -56,7 +57,7 @@ def _checked(content: bytes, *, name: str) -> Dataset:
     try:
         check_kind(dataset, name=name)
         check_pixels(dataset, name=name)
-    except DAMAGE as error:  # values are converted when they are first looked at
+    except DAMAGE as error:  # an attribute of another kind than the standard gives it
         raise UnreadableImage(name, f"its DICOM header is damaged ({error}).") from error
     return dataset
 

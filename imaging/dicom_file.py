@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from pydicom import Dataset, dcmread
 from pydicom.datadict import keyword_for_tag, tag_for_keyword
-from pydicom.errors import InvalidDicomError
+from pydicom.errors import BytesLengthException, InvalidDicomError
 from pydicom.filereader import read_dataset, read_preamble
 from pydicom.tag import BaseTag, Tag
 from pydicom.uid import (
@@ -40,6 +40,12 @@ ATTRIBUTES_READ = (
     "GreenPaletteColorLookupTableData", "BluePaletteColorLookupTableData",
     "ExtendedOffsetTable", "FloatPixelData", "DoubleFloatPixelData", "PixelData",
 )  # fmt: skip
+# What an image can be shown without: where it is damaged it counts as missing.
+_DISPENSABLE = frozenset({
+    "SeriesDescription", "ViewPosition", "PatientID", "PatientIdentityRemoved", "PatientAge", "PatientSex",
+    "PatientOrientation", "PixelSpacing", "ImagerPixelSpacing", "RescaleType",
+    "WindowCenter", "WindowWidth", "WindowCenterWidthExplanation", "VOILUTFunction",
+})  # fmt: skip
 _TAGS = [Tag(tag) for keyword in ATTRIBUTES_READ if (tag := tag_for_keyword(keyword)) is not None]
 
 # Inflated size of a deflated file at most: 16 million pixels of 16 bits are 32 MB.
@@ -47,8 +53,8 @@ _MOST_INFLATED = 200_000_000
 _META_GROUP = 2
 # What pydicom raises on damaged headers, besides its own error.
 DAMAGE = (
-    AttributeError, EOFError, IndexError, KeyError, NotImplementedError, OSError, TypeError, UnicodeError,
-    ValueError, OverflowError, struct.error, zlib.error,
+    AttributeError, BytesLengthException, EOFError, IndexError, KeyError, NotImplementedError, OSError,
+    OverflowError, TypeError, UnicodeError, ValueError, struct.error, zlib.error,
 )  # fmt: skip
 
 
@@ -68,7 +74,7 @@ def parse(content: bytes, *, name: str) -> Dataset:
         UnreadableImage: damaged, nested too deep, or larger inflated than any radiograph.
     """
     try:
-        return _with_syntax(_read(content, name=name))
+        return _converted(_with_syntax(_read(content, name=name)), name=name)
     except RecursionError as error:
         _refuse_nesting(error.__traceback__, name=name)
     except InvalidDicomError as error:
@@ -113,6 +119,21 @@ def _with_syntax(dataset: Dataset) -> Dataset:
         implicit, little = dataset.original_encoding
         explicit = ExplicitVRLittleEndian if little else ExplicitVRBigEndian
         dataset.file_meta.TransferSyntaxUID = ImplicitVRLittleEndian if implicit else explicit
+    return dataset
+
+
+def _converted(dataset: Dataset, *, name: str) -> Dataset:
+    """pydicom converts a value when it is first looked at; here all are, so that damage shows at once."""
+    for tag in list(dataset.keys()):
+        try:
+            _ = dataset[tag].value
+        except DAMAGE as error:
+            keyword = keyword_for_tag(tag)
+            if keyword not in _DISPENSABLE:
+                raise UnreadableImage(
+                    name, f"is damaged ({_brief(error)}).", attribute=attribute_name(keyword)
+                ) from error
+            del dataset[tag]
     return dataset
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pydicom import Dataset
 
 from domain.vocabulary import Sex, View
-from imaging.dicom_file import DAMAGE
 
 # Header attribute -> field of ImageFacts. Names, dates, numbers of the exam, institutions, devices and
 # private elements are never read at all (imaging/dicom_file.py has the list of what is).
@@ -66,10 +65,7 @@ def view_of(dataset: Dataset) -> View:
     position = _text(dataset, "ViewPosition").upper()
     if position:
         return _VIEWS.get(position, View.OTHER)
-    try:
-        orientation = [str(part).upper() for part in dataset.get("PatientOrientation") or []]
-    except DAMAGE:
-        orientation = []
+    orientation = [str(part).upper() for part in dataset.get("PatientOrientation") or []]
     if len(orientation) == 2 and orientation[0][:1] in {"A", "P"} and orientation[1][:1] in {"F", "H"}:
         return View.LATERAL
     described = {view for pattern, view in _DESCRIBED if pattern.search(_text(dataset, "SeriesDescription"))}
@@ -91,8 +87,5 @@ def _pseudonym(dataset: Dataset) -> str | None:
 
 
 def _text(dataset: Dataset, keyword: str) -> str:
-    try:
-        value = dataset.get(keyword)
-    except DAMAGE:  # a damaged value that only describes is as good as none
-        return ""
+    value = dataset.get(keyword)
     return "" if value is None else str(value).strip(" \0\t\r\n")

@@ -181,6 +181,9 @@ def _check_stream(dataset: Dataset, syntax: UID, *, name: str) -> None:
         _refuse(name, "PixelData", f"holds no {syntax.name} stream.")
     if len(starts) > 1:
         _refuse(name, "PixelData", f"holds {len(starts)} compressed frames; one image a file is read.")
+    # JPEG's and JPEG 2000's end mark; a decoder fills what is missing before it with grey, without a word
+    if b"\xff\xd9" not in fragments[-1]:
+        _refuse(name, "PixelData", "ends too early: the compressed frame has no end mark.")
     _check_header(dataset, header, name=name)
 
 

@@ -6,11 +6,20 @@ process of their own with limits on time and memory.
 
 from __future__ import annotations
 
+import logging
+import warnings
+
+from PIL import Image
+
 from imaging import dicom, raster
 from imaging.errors import UnreadableImage
 from imaging.radiograph import DecodedRadiograph, ImageFacts, VoiTable, Window
 
 __all__ = ["DecodedRadiograph", "ImageFacts", "VoiTable", "Window", "describe", "read_radiograph"]
+
+# pydicom and Pillow say on their log what they find odd in a header, values of the patient included.
+for _library in ("pydicom", "PIL"):
+    logging.getLogger(_library).setLevel(logging.CRITICAL)
 
 _NOT_READ = "is no DICOM, PNG or JPEG file. Other kinds are not read: convert it, or leave it out."
 
@@ -27,10 +36,12 @@ def describe(content: bytes, *, name: str) -> ImageFacts:
     Raises:
         UnreadableImage: with the reason, and the attribute that is at fault.
     """
-    if raster.is_raster(content):
-        return raster.describe(content, name=name)
-    if dicom.is_dicom(content):
-        return dicom.describe(content, name=name)
+    with warnings.catch_warnings():
+        _set_warnings()
+        if raster.is_raster(content):
+            return raster.describe(content, name=name)
+        if dicom.is_dicom(content):
+            return dicom.describe(content, name=name)
     raise UnreadableImage(name, "is empty." if not content else _NOT_READ)
 
 
@@ -40,8 +51,16 @@ def read_radiograph(content: bytes, *, name: str) -> DecodedRadiograph:
     Raises:
         UnreadableImage: as ``describe``, and where the pixels can't be decoded.
     """
-    if raster.is_raster(content):
-        return raster.read(content, name=name)
-    if dicom.is_dicom(content):
-        return dicom.read(content, name=name)
+    with warnings.catch_warnings():
+        _set_warnings()
+        if raster.is_raster(content):
+            return raster.read(content, name=name)
+        if dicom.is_dicom(content):
+            return dicom.read(content, name=name)
     raise UnreadableImage(name, "is empty." if not content else _NOT_READ)
+
+
+def _set_warnings() -> None:
+    """What a library warns of is either refused here by name, or harmless; an image bomb is never."""
+    warnings.simplefilter("ignore")
+    warnings.simplefilter("error", Image.DecompressionBombWarning)
