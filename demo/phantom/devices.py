@@ -93,7 +93,7 @@ def _endotracheal(habitus: Habitus, random: np.random.Generator, strength: float
     return Device(
         tubes=(
             _line(knots, 4.6, 0.020 * strength, cortex=1.2, core=0.05),
-            _line(stripe, 0.8, 0.17 * strength),
+            _line(stripe, 0.8, 0.30 * strength),
         ),
         course=course,
         margin=6.5,
@@ -112,7 +112,7 @@ def _catheter(habitus: Habitus, random: np.random.Generator, strength: float) ->
         ]
     )  # fmt: skip
     points, _, _ = sample_curve(knots, 1.2, step=1.0)
-    return Device(tubes=(_line(knots, 1.25, 0.13 * strength),), course=points)
+    return Device(tubes=(_line(knots, 1.25, 0.18 * strength),), course=points)
 
 
 def _nasogastric(habitus: Habitus, random: np.random.Generator, strength: float) -> Device:

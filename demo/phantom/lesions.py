@@ -16,7 +16,7 @@ from demo.phantom.vessels import draw_branches, grow, hilum, scatter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nodule:
-    """A slightly lobulated ball; ``strength`` is its density between lung (0) and soft tissue (1)."""
+    """A slightly lobulated ball; ``strength`` is its density, 0 lung, 1 soft tissue, more with calcium."""
 
     body: tuple[Ellipsoid, ...]
     strength: float
@@ -91,11 +91,11 @@ def place_in_zone(
 def draw_nodule(
     spec: FindingSpec, cage: Cage, dome: Dome, heart: Heart, *, random: np.random.Generator
 ) -> tuple[Nodule, float]:
-    """A nodule in its zone, and its diameter in mm (9 for the subtle, 24 for the plain)."""
+    """A nodule in its zone, and its diameter in mm (11 for the subtle, 24 for the plain)."""
     size = (
         spec.size_mm
         if spec.size_mm is not None
-        else (9 + 14 * spec.conspicuity) * float(random.uniform(0.9, 1.1))
+        else (11 + 13 * spec.conspicuity) * float(random.uniform(0.9, 1.1))
     )
     where = place_in_zone(cage, dome, heart, random, zone=spec.placed_zone, margin=size / 2 + 3)
     radius = size / 2
@@ -105,7 +105,7 @@ def draw_nodule(
         way *= 0.36 * radius / np.linalg.norm(way)
         bump = radius * 0.64
         shapes.append(ellipsoid(tuple(where + way), (bump, bump, bump)))
-    return Nodule(body=tuple(shapes), strength=0.55 + 0.75 * spec.conspicuity), size
+    return Nodule(body=tuple(shapes), strength=1.1 + 0.8 * spec.conspicuity), size
 
 
 def draw_consolidation(
@@ -126,5 +126,5 @@ def draw_consolidation(
     radii = np.clip(0.9 * branches.radii, 0.8, 1.7)
     bronchi = Tubes(points=branches.points, weights=branches.weights, radii=radii)
     return Consolidation(
-        centre=where, semi=semi, strength=0.34 + 0.66 * spec.conspicuity, bronchi=bronchi
+        centre=where, semi=semi, strength=0.52 + 0.48 * spec.conspicuity, bronchi=bronchi
     ), size

@@ -27,7 +27,7 @@ def effusion_shell(dome: Dome, height: float) -> Shell:
 def pneumothorax_gap(spec: FindingSpec, random: np.random.Generator) -> float:
     """Width of the air at the apex, mm."""
     drawn = float(random.uniform(0.9, 1.1))
-    return spec.size_mm if spec.size_mm is not None else (13 + 20 * spec.conspicuity) * drawn
+    return spec.size_mm if spec.size_mm is not None else (16 + 18 * spec.conspicuity) * drawn
 
 
 def pneumothorax_shell(habitus: Habitus, gap: float) -> Shell:

@@ -84,7 +84,7 @@ def build_scene(seed: int, *, findings: Sequence[FindingSpec], sex: str, age: in
             fluid[side] = effusion_shell(domes[side], size)
         elif spec.kind is FindingKind.PNEUMOTHORAX:
             size = pneumothorax_gap(spec, random)
-            air[side], line = pneumothorax_shell(habitus, size), 0.45 + 0.55 * spec.conspicuity
+            air[side], line = pneumothorax_shell(habitus, size), 0.6 + 0.4 * spec.conspicuity
         elif spec.kind is FindingKind.NODULE:
             part, size = draw_nodule(spec, cage, domes[side], heart, random=random)
         elif spec.kind is FindingKind.CONSOLIDATION:

@@ -6,7 +6,7 @@ from demo.phantom.frame import Field, Frame, View
 from demo.phantom.habitus import Habitus, stream
 from demo.phantom.thorax import Cage
 
-_FIRST, _LAST = -4, 17
+_FIRST, _LAST = -4, 19
 
 
 def _edge(distance: Field, width: float = 0.8) -> Field:

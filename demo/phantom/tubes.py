@@ -45,7 +45,7 @@ def sample_curve(
     count = max(8, int(chord[-1] * 1.05 / step))
     at = np.linspace(0.0, chord[-1], count)
     points = (
-        CubicSpline(chord, knots, axis=0)(at)
+        CubicSpline(chord, knots, axis=0, bc_type="natural")(at)
         if len(knots) > 2
         else np.array([np.interp(at, chord, knots[:, axis]) for axis in range(3)]).T
     )
