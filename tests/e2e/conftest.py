@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -71,17 +71,19 @@ class RunningApp:
 
 
 @contextmanager
-def running_app(home: Path, log: Path, **settings: str) -> Iterator[RunningApp]:
+def running_app(
+    home: Path, log: Path, *, arguments: Sequence[str] = (), **settings: str
+) -> Iterator[RunningApp]:
     """Start ``streamlit run app.py`` on a free port, wait until it answers, and stop it at the end.
 
-    ``settings`` are further environment variables.
+    ``arguments`` are further ones of ``streamlit run``, ``settings`` further environment variables.
     """
     port = _free_port()
     engine = make_engine(f"sqlite:///{home / 'overread.sqlite'}")
     app = RunningApp(url=f"http://localhost:{port}", home=home, engine=engine)
     with log.open("wb") as written:
         server = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
+            [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), *arguments],
             cwd=ROOT, env=app.environment | settings, stdout=written, stderr=subprocess.STDOUT,
         )  # fmt: skip
         try:

@@ -3,7 +3,7 @@
 ``st.login`` itself is a call from a script, and before sign-in no script of ours runs. The button on the
 sign-in page goes where ``st.login`` goes, with the same ``[auth]`` secrets; on the way back the cookie
 that Streamlit leaves (30 days, without Secure) is taken once, within minutes, and deleted. From then on
-the app's own sign-in counts, with its idle limit and its revocation: docs/decisions/007-sign-in.md.
+the app's own sign-in counts, with its idle limit and its revocation: docs/decisions/003-own-sign-in.md.
 """
 
 from __future__ import annotations

@@ -1,0 +1,105 @@
+"""Sign-in by an OpenID Connect provider that runs on this machine."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import warnings
+from pathlib import Path
+
+import httpx
+import pytest
+
+from domain.people import Role
+from tests.e2e.conftest import running_app
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)
+    import oidc_provider_mock
+
+_SECRETS = """
+[auth]
+redirect_uri = "http://localhost:{{port}}/oauth2callback"
+cookie_secret = "only for this test, thirty-two characters"
+
+[auth.hospital]
+client_id = "overread"
+client_secret = "only for this test"
+server_metadata_url = "{issuer}/.well-known/openid-configuration"
+"""
+
+
+@pytest.fixture(scope="module")
+def provider():
+    with oidc_provider_mock.run_server_in_thread() as server:
+        yield f"http://localhost:{server.server_port}"
+
+
+@pytest.fixture(scope="module")
+def app(provider, sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory):
+    """The app with that provider in its secrets."""
+    home = tmp_path_factory.mktemp("workspace")
+    shutil.copyfile(sqlite_template, home / "overread.sqlite")
+    secrets = home.parent / f"{home.name}-secrets.toml"
+    secrets.write_text(_SECRETS.format(issuer=provider), encoding="utf-8")
+    log = home.parent / f"{home.name}.log"
+    with running_app(home, log, arguments=["--secrets.files", str(secrets)]) as running:
+        running.add_person("anna@example.org", Role.REVIEWER)
+        yield running
+
+
+@pytest.fixture
+def client(app):
+    with httpx.Client(base_url=app.url, follow_redirects=True, headers={"Accept": "text/html"}) as there:
+        yield there
+
+
+def come_by_the_provider(
+    client: httpx.Client, provider: str, subject: str, **claims: object
+) -> httpx.Response:
+    """Press the button, say at the provider who one is, and follow the way back to the app."""
+    httpx.put(f"{provider}/users/{subject}", json=claims).raise_for_status()
+    at_provider = client.get("/sign-in/provider", params={"name": "hospital"})
+    assert str(at_provider.url).startswith(provider)
+    return client.post(at_provider.url, data={"sub": subject})
+
+
+def test_the_sign_in_page_has_a_button_for_the_provider(client):
+    found = re.search(r'href="(/sign-in/provider[^"]*)">([^<]*)<', client.get("/sign-in").text)
+    assert found
+    assert found.groups() == ("/sign-in/provider?name=hospital", "Sign in with Hospital")
+
+
+def test_a_person_whose_verified_address_has_an_account_comes_in(client, provider):
+    answer = come_by_the_provider(client, provider, "anna", email="anna@example.org", email_verified=True)
+    assert (answer.status_code, answer.url.path) == (200, "/")
+    assert "overread" in client.cookies
+
+
+def test_the_cookie_that_would_hold_for_thirty_days_is_gone(client, provider):
+    come_by_the_provider(client, provider, "anna", email="anna@example.org", email_verified=True)
+    assert not [name for name in client.cookies if name.startswith("_streamlit_user")]
+
+
+def test_a_stranger_is_refused_and_told_what_to_do(client, provider):
+    answer = come_by_the_provider(client, provider, "eve", email="eve@example.org", email_verified=True)
+    assert answer.status_code == 403
+    assert "eve@example.org has no account here. Ask an admin to add one" in answer.text
+    assert "overread" not in client.cookies
+
+
+def test_an_address_that_nobody_verified_is_refused(client, provider):
+    answer = come_by_the_provider(client, provider, "mallory", email="anna@example.org", email_verified=False)
+    assert answer.status_code == 403
+    assert "overread" not in client.cookies
+
+
+def test_a_forged_answer_of_the_provider_is_refused(client):
+    client.cookies["_streamlit_user"] = "forged"
+    answer = client.get("/sign-in")
+    assert answer.status_code == 403
+    assert "answer is too old" in answer.text
+
+
+def test_a_provider_that_is_not_set_up_leads_nowhere(client):
+    assert client.get("/sign-in/provider", params={"name": "elsewhere"}).status_code == 404
