@@ -13,6 +13,8 @@ import streamlit as st
 _MESSAGE = "overread-message"
 _LAST_ACTION = "overread-last-action"
 _CHOSEN = "overread-chosen"
+_JUDGING_FORM = "judging-form"  # the key that ui/judging/component.py mounts the form under
+_JUDGING_TURN = "overread-judging-turn"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,3 +50,19 @@ def chosen(what: str) -> object | None:
 
 def set_chosen(what: str, value: object) -> None:
     st.session_state[f"{_CHOSEN}-{what}"] = value
+
+
+def judging_request() -> dict[str, object]:
+    """What the judging form asks for in this run: where to, and the number of the request."""
+    asked = st.session_state.get(_JUDGING_FORM)
+    found = asked.get("go") if asked is not None else None
+    return dict(found) if isinstance(found, dict) else {}
+
+
+def judging_turn() -> int:
+    """The number of the form's last request; it knows by it which answer is new."""
+    return st.session_state.get(_JUDGING_TURN, 0)
+
+
+def set_judging_turn(turn: int) -> None:
+    st.session_state[_JUDGING_TURN] = turn

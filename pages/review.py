@@ -1,0 +1,143 @@
+"""The review page: one question at a time, judged on the sheet that the database gives out for it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.batches import BatchState
+from domain.errors import DomainError
+from domain.people import Action, Person
+from review.service import batches_for, last_judged, open_sheet, skipped_questions
+from review.sheet import BatchForReviewer
+from ui import state
+from ui.context import clock, reading, require_page
+from ui.judging.component import judging_form
+from ui.judging.guideline import without_images
+from ui.judging.sheet import sheet_data
+from ui.parts import empty_state, plain
+
+BATCH, QUESTION = "batch", "question"
+
+
+@st.fragment
+def judging() -> None:
+    """The form with all that it needs. What it saves does not pass here: it goes by routes of its own."""
+    person = require_page(Action.JUDGE)  # asked again at each run of the fragment
+    with reading() as db:
+        batches = batches_for(db, person=person)
+    if not batches:
+        empty_state(
+            "Nothing is assigned to you yet",
+            "A coordinator assigns you questions of a batch. They appear here; there is nothing to set up.",
+        )
+        return
+    chosen = _chosen_batch(batches)
+    question = _number(st.query_params.get(QUESTION))
+    try:
+        with reading() as db:
+            sheet = open_sheet(db, person=person, batch_id=chosen.batch.id, question=question, now=clock())
+            judged = last_judged(db, person=person, batch_id=chosen.batch.id)
+    except DomainError as error:
+        st.warning(plain(str(error)))
+        st.button(
+            "Go on with the next question", key="judging-go-on", on_click=_to, args=(chosen.batch.id, None)
+        )
+        return
+    if sheet is None:
+        _nothing_open(person, chosen, batches)
+        return
+    st.query_params.from_dict({BATCH: str(sheet.batch.id), QUESTION: str(sheet.question_number)})
+    data = sheet_data(sheet, batches=batches, any_judged=judged is not None, turn=state.judging_turn())
+    if judging_form(data, on_go=_went):
+        _guideline(sheet.batch.name, sheet.batch.settings.guideline)
+
+
+def _went() -> None:
+    """The form asks for another question: the next open one, the one judged last, one by its number."""
+    asked = state.judging_request()
+    person = require_page(Action.JUDGE)
+    batch_id, turn = _number(asked.get("batch", asked.get("from"))), _number(asked.get("turn"))
+    if batch_id is None or turn is None:
+        return
+    state.set_judging_turn(turn)
+    where = asked.get("to")
+    if where == "last":
+        with reading() as db:
+            where = last_judged(db, person=person, batch_id=batch_id)
+    _to(batch_id, _number(where))
+
+
+def _to(batch_id: int, question: int | None) -> None:
+    """The address says where one is, so F5 comes back to the same question."""
+    wanted = {BATCH: str(batch_id)} | ({} if question is None else {QUESTION: str(question)})
+    st.query_params.from_dict(wanted)
+
+
+def _chosen_batch(batches: list[BatchForReviewer]) -> BatchForReviewer:
+    """The one of the address; else the first open one with something left, else the first."""
+    asked = _number(st.query_params.get(BATCH))
+    by_id = {each.batch.id: each for each in batches}
+    if asked in by_id:
+        return by_id[asked]
+    is_open = [each for each in batches if each.batch.state is BatchState.OPEN]
+    return next((each for each in is_open if each.place.left), next(iter(is_open), batches[0]))
+
+
+def _nothing_open(person: Person, chosen: BatchForReviewer, batches: list[BatchForReviewer]) -> None:
+    """All is judged or put aside: what was done, what was skipped, where to go on."""
+    batch, place = chosen.batch, chosen.place
+    with reading() as db:
+        skipped = skipped_questions(db, person=person, batch_id=batch.id)
+        judged = last_judged(db, person=person, batch_id=batch.id)
+    if batch.state is BatchState.CLOSED:
+        st.info(f"Batch {plain(batch.name)} is closed. A coordinator can open it again.")
+    with st.container(border=True):
+        st.markdown(f"**{plain(batch.name)}: you are through. Thank you.**")
+        words = f"{place.done} of {place.total} questions judged"
+        if chosen.seconds_median is not None:
+            words += f", {chosen.seconds_median:.0f} seconds of looking at the median question"
+        st.markdown(words + ".")
+        if skipped:
+            st.markdown(f"{len(skipped)} skipped; each can still be judged:")
+            for number, reason in skipped[:50]:
+                st.button(
+                    f"Question {number}: {plain(reason)}",
+                    key=f"judging-skipped-{number}",
+                    on_click=_to,
+                    args=(batch.id, number),
+                )
+        if judged is not None:
+            st.button(
+                "Reopen your last verdict",
+                key=f"judging-last-{batch.id}",
+                on_click=_to,
+                args=(batch.id, judged),
+            )
+    for other in batches:
+        if other.batch.id != batch.id and other.place.left and other.batch.state is BatchState.OPEN:
+            st.button(
+                f"Go on with {plain(other.batch.name)} ({other.place.left} left)",
+                key=f"judging-batch-{other.batch.id}",
+                on_click=_to,
+                args=(other.batch.id, None),
+            )
+
+
+def _guideline(batch: str, text: str) -> None:
+    @st.dialog(f"Guideline of {batch}", width="large")
+    def show() -> None:
+        st.markdown(without_images(text))
+
+    show()
+
+
+def _number(value: object) -> int | None:
+    """A whole number of the address or of the form's request; None for anything else."""
+    try:
+        return int(value) if isinstance(value, str | int) else None
+    except ValueError:
+        return None
+
+
+require_page(Action.JUDGE)
+judging()

@@ -1,0 +1,178 @@
+"""POST /judging/…: what the judging form saves, each in one transaction that no script run can cut off.
+
+An answer says what was read back from the database after the commit; the form shows "saved" by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlmodel import Session
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from domain.errors import NotFound, Refused
+from domain.people import Person
+from review import service as review
+from review.sheet import ReviewSheet
+from storage.unit_of_work import reading, unit_of_work
+from ui.door.requests import json_answer, json_body, json_errors, person_of, same_origin
+from ui.judging import forms
+from ui.judging.assets import MEDIA_TYPES, digest, files
+from ui.judging.boxes import boxes_drawn, corrected_boxes, plain_boxes
+
+_FOR_A_YEAR = "private, max-age=31536000, immutable"
+
+Work = Callable[[object, Person, datetime], dict[str, Any]]
+
+
+def save_verdict(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+    """One verdict: the same revision sent twice is stored once, a stale one refused with both named."""
+    form = forms.form_from(plain, forms.VerdictForm)
+    with unit_of_work() as db:
+        sheet = _sheet(db, form, person, now)
+        if sheet.question is None:
+            raise Refused("This batch wants your own answer first. Commit it; the key is shown then.")
+        boxes = corrected_boxes(form.drawings, exam=sheet.exam, machine=sheet.question.boxes)
+        review.give_verdict(
+            db, verdict=forms.verdict_of(form, person=person, boxes=boxes, now=now), person=person
+        )
+    with reading() as db:
+        saved = _sheet(db, form, person, now).last_verdict
+    if saved is None:
+        raise NotFound("The verdict can't be read back. Nothing is lost in this window; try again.")
+    return {"revision": saved.revision, "decision": saved.decision, "at": saved.given_at}
+
+
+def keep_draft(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+    """What is typed, ticked and drawn, as it changes; boxes are kept in pixels of the matrix."""
+    form = forms.form_from(plain, forms.DraftForm)
+    with unit_of_work() as db:
+        body: object = form.body
+        if form.part == "boxes":
+            drawings = forms.form_from(form.body, forms.DrawingsForm).drawings
+            sheet = _sheet(db, form, person, now)
+            if sheet.question is None:
+                raise Refused("Boxes can be drawn after your own answer.")
+            body = plain_boxes(boxes_drawn(drawings, exam=sheet.exam, machine=sheet.question.boxes))
+        revision = review.keep_draft(
+            db,
+            person=person,
+            batch_id=form.batch,
+            question_number=form.question,
+            part=form.part,
+            revision=form.revision,
+            body=body,
+            now=now,
+        )
+    return {"revision": revision, "at": now}
+
+
+def commit_own_answer(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+    """The reviewer's own answer; the key may be fetched from now on."""
+    form = forms.form_from(plain, forms.OwnAnswerForm)
+    with unit_of_work() as db:
+        review.commit_own_answer(
+            db,
+            person=person,
+            batch_id=form.batch,
+            question_number=form.question,
+            answer=forms.answer_of(form.answer),
+            confidence=form.confidence,
+            now=now,
+        )
+    with reading() as db:
+        saved = _sheet(db, form, person, now).own_answer
+    if saved is None:
+        raise NotFound("The answer can't be read back. Nothing is lost in this window; try again.")
+    return {"at": saved.committed_at}
+
+
+def skip(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+    """Put the question aside, with the reason."""
+    form = forms.form_from(plain, forms.SkipForm)
+    with unit_of_work() as db:
+        review.skip_question(
+            db,
+            person=person,
+            batch_id=form.batch,
+            question_number=form.question,
+            reason=form.reason,
+            now=now,
+        )
+    return {"at": now}
+
+
+def look(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+    """Time on the question so far."""
+    form = forms.form_from(plain, forms.LookForm)
+    with unit_of_work() as db:
+        review.record_look(
+            db,
+            person=person,
+            batch_id=form.batch,
+            question_number=form.question,
+            seconds=form.seconds,
+            seconds_looking=form.seconds_looking,
+            seconds_away=form.seconds_away,
+            now=now,
+        )
+    return {"at": now}
+
+
+def open_report(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+    """Fix the rating of image alignment; the report itself comes with the sheet from now on."""
+    form = forms.form_from(plain, forms.ReportForm)
+    with unit_of_work() as db:
+        review.open_report(
+            db,
+            person=person,
+            batch_id=form.batch,
+            question_number=form.question,
+            image_alignment=form.image_alignment,
+            now=now,
+        )
+    return {"at": now}
+
+
+async def asset(request: Request) -> Response:
+    """A file of the form's browser part; its address changes with its content, so it may be kept."""
+    name = request.path_params["name"]
+    content = files().get(name)
+    if content is None or request.path_params["digest"] != digest():
+        return Response(status_code=404)
+    media_type = MEDIA_TYPES["." + name.rsplit(".", 1)[-1]]
+    return Response(content, media_type=media_type, headers={"Cache-Control": _FOR_A_YEAR})
+
+
+def _sheet(db: Session, form: forms.Form, person: Person, now: datetime) -> ReviewSheet:
+    sheet = review.open_sheet(db, person=person, batch_id=form.batch, question=form.question, now=now)
+    if sheet is None:
+        raise NotFound(f"Question {form.question} is not there any more. Open the batch again.")
+    return sheet
+
+
+def _route(path: str, work: Work) -> Route:
+    @json_errors
+    async def endpoint(request: Request) -> Response:
+        same_origin(request)
+        person = await person_of(request)
+        plain = await json_body(request)
+        return json_answer(await run_in_threadpool(work, plain, person, datetime.now(UTC)))
+
+    return Route(path, endpoint, methods=["POST"])
+
+
+ROUTES = [
+    Route("/judging/assets/{digest}/{name}", asset, methods=["GET"]),
+    _route("/judging/verdict", save_verdict),
+    _route("/judging/draft", keep_draft),
+    _route("/judging/own-answer", commit_own_answer),
+    _route("/judging/skip", skip),
+    _route("/judging/look", look),
+    _route("/judging/report", open_report),
+]

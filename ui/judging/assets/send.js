@@ -1,0 +1,105 @@
+// Requests to the app's own routes, and the drafts that are kept as one types.
+
+const PATIENCE = 10_000; // milliseconds until a request counts as unanswered
+const PAUSE = 400; // milliseconds of quiet before a draft is sent
+
+/** What a request that was refused or not answered is thrown as. `kind` is the server's name for it. */
+export class NotDone extends Error {
+  constructor(message, { kind = "unreachable", body = null } = {}) {
+    super(message);
+    this.kind = kind;
+    this.body = body;
+  }
+}
+
+/** POST to /judging/`what`; gives the answer's JSON or throws NotDone. */
+export async function post(what, body, { keepalive = false } = {}) {
+  let response;
+  const patience = new AbortController();
+  const timer = setTimeout(() => patience.abort(), PATIENCE);
+  try {
+    response = await fetch(`/judging/${what}`, {
+      method: "POST",
+      credentials: "same-origin",
+      headers: { "Content-Type": "application/json", "X-Overread": "1" },
+      body: JSON.stringify(body),
+      keepalive,
+      signal: keepalive ? undefined : patience.signal,
+    });
+  } catch {
+    throw new NotDone("The server did not answer.");
+  } finally {
+    clearTimeout(timer);
+  }
+  let answer = null;
+  try {
+    answer = await response.json();
+  } catch {
+    throw new NotDone(response.status === 401 ? "You are signed out." : `The server answered with ${response.status}.`, {
+      kind: response.status === 401 ? "NotSignedIn" : "unreadable",
+    });
+  }
+  if (!response.ok) throw new NotDone(answer.error ?? `The server answered with ${response.status}.`, { kind: answer.kind, body: answer });
+  return answer;
+}
+
+/** Keeps one question's drafts on the server, each part in its own line of revisions. */
+export class Drafts {
+  constructor({ batch, question, revisions, told }) {
+    this.where = { batch, question };
+    this.revisions = { ...revisions };
+    this.told = told; // told(problem or null)
+    this.waiting = new Map(); // part -> () => body
+    this.timers = new Map();
+    this.last = Promise.resolve();
+    this.closed = false;
+  }
+
+  /** `body()` is asked when it is sent, so it is always the newest. */
+  changed(part, body) {
+    if (this.closed) return;
+    this.waiting.set(part, body);
+    clearTimeout(this.timers.get(part));
+    this.timers.set(part, setTimeout(() => this.flush(part), PAUSE));
+  }
+
+  /** Send what waits now; the promise is kept whether it went well or not. */
+  flush(part) {
+    const parts = part ? [part] : [...this.waiting.keys()];
+    for (const each of parts) clearTimeout(this.timers.get(each));
+    this.last = this.last.then(async () => {
+      for (const each of parts) await this.sendPart(each);
+    });
+    return this.last;
+  }
+
+  async sendPart(part) {
+    const body = this.waiting.get(part);
+    if (!body || this.closed) return;
+    this.waiting.delete(part);
+    try {
+      const kept = await post("draft", { ...this.where, part, revision: this.revisions[part] ?? 0, body: body() });
+      this.revisions[part] = kept.revision;
+      this.told(null);
+    } catch (problem) {
+      if (this.closed) return;
+      if (!this.waiting.has(part)) this.waiting.set(part, body);
+      this.told(problem);
+      if (problem.kind === "unreachable") this.timers.set(part, setTimeout(() => this.flush(part), 3000));
+    }
+  }
+
+  /** The page is going: one last try that outlives it. */
+  leave() {
+    for (const [part, body] of this.waiting) {
+      post("draft", { ...this.where, part, revision: this.revisions[part] ?? 0, body: body() }, { keepalive: true }).catch(() => {});
+    }
+  }
+
+  /** Nothing of this question is to be kept any more (its verdict is in). */
+  close() {
+    this.closed = true;
+    this.waiting.clear();
+    for (const timer of this.timers.values()) clearTimeout(timer);
+  }
+}

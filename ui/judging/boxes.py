@@ -1,0 +1,79 @@
+"""From what the canvases say to the boxes of a draft or a correction, always in pixels of the matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from domain.boxes import Box, LabelledBox
+from domain.errors import InvalidValue
+from domain.exams import Exam
+from viewer.plain_editor import kept, read, surface_for
+
+#: What each radiograph's canvas shows, by the radiograph's id: objects of the drawable canvas.
+Drawings = Mapping[str, Sequence[Mapping[str, Any]]]
+
+MOST_BOXES = 200  # on one radiograph
+LONGEST_LABEL = 200  # characters
+
+
+def boxes_drawn(
+    drawings: Drawings, *, exam: Exam, machine: tuple[LabelledBox, ...]
+) -> tuple[LabelledBox, ...]:
+    """All boxes of the exam: those drawn, and the machine's on radiographs that had no canvas.
+
+    Raises:
+        InvalidValue: a radiograph not of the exam, a box without place, too many boxes, a label too long.
+    """
+    for radiograph_id in drawings:
+        exam.radiograph(radiograph_id)
+    result: list[LabelledBox] = []
+    for radiograph in exam.radiographs:
+        here = tuple(each for each in machine if each.radiograph == radiograph.id)
+        objects = drawings.get(radiograph.id)
+        if objects is None or radiograph.rows is None or radiograph.columns is None:
+            result.extend(here)
+            continue
+        if len(objects) > MOST_BOXES:
+            raise InvalidValue("boxes", f"at most {MOST_BOXES} on one radiograph, not {len(objects)}")
+        surface = surface_for(rows=radiograph.rows, columns=radiograph.columns)
+        boxes = read(objects, radiograph=radiograph.id, surface=surface)
+        result.extend(kept(boxes, surface=surface, machine=here))
+    for each in result:
+        if len(each.label) > LONGEST_LABEL and each not in machine:
+            raise InvalidValue("boxes", f"a label has at most {LONGEST_LABEL} characters")
+    return tuple(result)
+
+
+def corrected_boxes(
+    drawings: Drawings | None, *, exam: Exam, machine: tuple[LabelledBox, ...]
+) -> tuple[LabelledBox, ...] | None:
+    """The new list for a correction; None when nothing was drawn or it comes to the machine's own boxes."""
+    if drawings is None:
+        return None
+    boxes = boxes_drawn(drawings, exam=exam, machine=machine)
+    return None if sorted(boxes, key=_order) == sorted(machine, key=_order) else boxes
+
+
+def plain_boxes(boxes: tuple[LabelledBox, ...]) -> list[dict[str, Any]]:
+    """The body of a draft of boxes."""
+    return [
+        {"radiograph": each.radiograph, "label": each.label, "box": list(each.box.as_tuple())}
+        for each in boxes
+    ]
+
+
+def boxes_of_plain(plain: list[dict[str, Any]]) -> tuple[LabelledBox, ...]:
+    """The inverse of :func:`plain_boxes`."""
+    return tuple(
+        LabelledBox(
+            radiograph=each["radiograph"],
+            label=each["label"],
+            box=Box(x_min=each["box"][0], y_min=each["box"][1], x_max=each["box"][2], y_max=each["box"][3]),
+        )
+        for each in plain
+    )
+
+
+def _order(labelled: LabelledBox) -> tuple[object, ...]:
+    return (labelled.radiograph, labelled.label, labelled.box.as_tuple())

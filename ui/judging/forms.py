@@ -1,0 +1,183 @@
+"""What the form sends, checked field by field, and as the domain's own objects."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+
+from domain.boxes import LabelledBox
+from domain.corrections import Correction
+from domain.errors import InvalidValue
+from domain.people import Person
+from domain.questions import Answer
+from domain.verdicts import Decision, ErrorKind, Opinion, Ratings, Verdict
+from domain.vocabulary import Difficulty, Task
+
+Text = Annotated[str, msgspec.Meta(max_length=20_000)]
+Short = Annotated[str, msgspec.Meta(max_length=500)]
+Number = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
+Seconds = Annotated[float, msgspec.Meta(ge=0, le=10_000_000)]
+Rating = Annotated[int, msgspec.Meta(ge=1, le=5)]
+Options = Annotated[list[Text], msgspec.Meta(min_length=2, max_length=26)]
+PlainAnswer = Annotated[list[int], msgspec.Meta(max_length=26)] | Text
+Objects = Annotated[list[dict[str, Any]], msgspec.Meta(max_length=1000)]
+
+
+class Form(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What every request of the form says: which question of which batch."""
+
+    batch: Number
+    question: Number
+
+
+class LookForm(Form):
+    """Time on the question so far."""
+
+    seconds: Seconds
+    seconds_looking: Seconds
+    seconds_away: Seconds
+
+
+class DraftForm(Form):
+    """One part of what is not saved yet; ``revision`` is the one the form knows."""
+
+    part: Annotated[str, msgspec.Meta(pattern="^(form|own|boxes)$")]
+    revision: Annotated[int, msgspec.Meta(ge=0)]
+    body: dict[str, Any]
+
+
+class DrawingsForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The body of a draft of boxes: what each radiograph's canvas shows."""
+
+    drawings: dict[str, Objects]
+
+
+class OwnAnswerForm(Form):
+    """The reviewer's own answer; None is "cannot determine"."""
+
+    answer: PlainAnswer | None
+    confidence: Rating
+
+
+class SkipForm(Form):
+    """Why the question is put aside."""
+
+    reason: Short
+
+
+class ReportForm(Form):
+    """Opening the report, with the rating that it fixes."""
+
+    image_alignment: Rating
+
+
+class RatingsForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The ratings that the batch asks for."""
+
+    clinical_quality: Rating | None = None
+    explanation_clarity: Rating | None = None
+    factual_correctness: Rating | None = None
+    image_alignment: Rating | None = None
+
+
+class CorrectionForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The corrected fields; boxes come as drawings beside it."""
+
+    stem: Text | None = None
+    options: Options | None = None
+    answer: PlainAnswer | None = None
+    explanation: Text | None = None
+    task: Task | None = None
+    category: Short | None = None
+    difficulty: Difficulty | None = None
+
+
+class OpinionForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All that is said beyond the decision."""
+
+    ratings: RatingsForm
+    domain_specific: bool | None
+    cognitive_depth: bool | None
+    image_centric: bool | None
+    clinically_relevant: bool | None
+    difficulty: Difficulty | None
+    errors: Annotated[list[ErrorKind], msgspec.Meta(max_length=len(ErrorKind))]
+    correction: CorrectionForm
+    clinical_reasoning: Text
+    comment: Text
+
+
+class VerdictForm(LookForm):
+    """A verdict as the form gives it; ``revision`` is the one that it becomes."""
+
+    revision: Number
+    decision: Decision
+    opinion: OpinionForm
+    drawings: dict[str, Objects] | None
+    why: Text = ""
+
+
+F = TypeVar("F")
+
+
+def form_from(plain: object, kind: type[F]) -> F:
+    """The form of a request's body.
+
+    Raises:
+        InvalidValue: a field is missing, unknown, of another type, too long or out of range; says which.
+    """
+    try:
+        return msgspec.convert(plain, kind)
+    except msgspec.ValidationError as error:
+        raise InvalidValue("request", str(error)) from error
+
+
+def answer_of(plain: list[int] | str | None) -> Answer | None:
+    """A key as the domain has it."""
+    return tuple(plain) if isinstance(plain, list) else plain
+
+
+def verdict_of(
+    form: VerdictForm, *, person: Person, boxes: tuple[LabelledBox, ...] | None, now: datetime
+) -> Verdict:
+    """The verdict that the form stands for; ``boxes`` are the corrected ones, None if they stay as they are.
+
+    Raises:
+        InvalidValue: the decision and what goes with it don't agree.
+    """
+    said, correction = form.opinion, form.opinion.correction
+    return Verdict(
+        batch_id=form.batch,
+        question_id=form.question,
+        person_id=person.id,
+        revision=form.revision,
+        decision=form.decision,
+        opinion=Opinion(
+            ratings=Ratings(**msgspec.structs.asdict(said.ratings)),
+            domain_specific=said.domain_specific,
+            cognitive_depth=said.cognitive_depth,
+            image_centric=said.image_centric,
+            clinically_relevant=said.clinically_relevant,
+            difficulty=said.difficulty,
+            errors=frozenset(said.errors),
+            correction=Correction(
+                stem=correction.stem,
+                options=None if correction.options is None else tuple(correction.options),
+                answer=answer_of(correction.answer),
+                explanation=correction.explanation,
+                task=correction.task,
+                category=correction.category,
+                difficulty=correction.difficulty,
+                boxes=boxes,
+            ),
+            clinical_reasoning=said.clinical_reasoning,
+            comment=said.comment,
+        ),
+        seconds=form.seconds,
+        seconds_looking=form.seconds_looking,
+        seconds_away=form.seconds_away,
+        given_at=now,
+        why=form.why,
+    )

@@ -1,0 +1,245 @@
+"""A review sheet as the form's data: plain JSON, and nothing that the sheet has not."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import quote
+
+from domain.batches import BatchState, Parts
+from domain.boxes import LabelledBox
+from domain.exams import Radiograph
+from domain.questions import Question, answer_text
+from domain.verdicts import RATING_NAMES, ErrorKind, Opinion
+from domain.vocabulary import Difficulty, Sex, Task
+from review.sheet import BatchForReviewer, ReviewSheet
+from ui.judging.boxes import boxes_of_plain
+from ui.judging.words import BOX_LABELS
+from viewer.canvas import canvas_data
+from viewer.plain_editor import LONGEST, drawn, surface_for
+
+_AGE = re.compile(r"(\d{1,3})([YMWD]?)")
+_AGE_UNITS = {"Y": "years", "M": "months", "W": "weeks", "D": "days"}
+_SEX = {Sex.FEMALE: "female", Sex.MALE: "male", Sex.OTHER: "other"}
+
+
+def sheet_data(
+    sheet: ReviewSheet, *, batches: list[BatchForReviewer], any_judged: bool, turn: int
+) -> dict[str, Any]:
+    """All that the form needs of one question. While the sheet is blind there is no key in it to hand on.
+
+    ``turn`` is the number of the form's request that this answers; 0 on a fresh page.
+    """
+    settings, question = sheet.batch.settings, sheet.question
+    last = sheet.last_verdict
+    return {
+        "turn": turn,
+        "batch": sheet.batch.id,
+        "batchName": sheet.batch.name,
+        "batches": [
+            {"id": each.batch.id, "name": each.batch.name, "left": each.place.left} for each in batches
+        ],
+        "question": sheet.question_number,
+        "open": sheet.batch.state is BatchState.OPEN,
+        "blind": sheet.blind,
+        "guideline": bool(settings.guideline.strip()),
+        "place": {
+            "done": sheet.place.done,
+            "skipped": sheet.place.skipped,
+            "left": sheet.place.left,
+            "total": sheet.place.total,
+            "position": sheet.place.position,
+        },
+        "previous": sheet.previous,
+        "next": sheet.next,
+        "anyJudged": any_judged,
+        "skipped": sheet.skipped,
+        "patient": _patient(sheet),
+        "radiographs": _radiographs(sheet),
+        "prefetch": [radiograph_address(exam, key) for exam, key in sheet.upcoming_images],
+        "stem": sheet.stem_only.stem,
+        "options": list(sheet.stem_only.options),
+        "format": str(sheet.stem_only.format),
+        "full": _full(question) if question else None,
+        "ownAnswer": _own_answer(sheet),
+        "report": _report(sheet),
+        "fixedAlignment": sheet.fixed_alignment,
+        "last": None
+        if last is None
+        else {
+            "revision": last.revision,
+            "decision": str(last.decision),
+            "at": last.given_at.isoformat(),
+            "opinion": _opinion(last.opinion),
+        },
+        "revision": (last.revision if last else 0) + 1,
+        "drafts": {
+            part: {"revision": revision, "body": body} for part, (revision, body) in sheet.drafts.items()
+        },
+        "look": {
+            "seconds": sheet.look.seconds,
+            "seconds_looking": sheet.look.seconds_looking,
+            "seconds_away": sheet.look.seconds_away,
+        },
+        "asks": _asks(sheet),
+        "words": {
+            "errors": [str(kind) for kind in ErrorKind],
+            "tasks": [str(task) for task in Task],
+            "difficulties": [str(difficulty) for difficulty in Difficulty],
+            "labels": list(BOX_LABELS),
+        },
+    }
+
+
+def radiograph_address(exam_number: int, radiograph_id: str) -> str:
+    """Where the browser fetches the picture from; the route asks again who may see it."""
+    return f"/radiographs/{exam_number}/{quote(radiograph_id, safe='/')}?longest={LONGEST}"
+
+
+def age_in_words(age: str) -> str:
+    """The age as a person says it: "061Y" (DICOM's age string, PS3.5 6.2) or "61" is "61 years"."""
+    found = _AGE.fullmatch(age.strip())
+    if found is None:
+        return age
+    return f"{int(found[1])} {_AGE_UNITS[found[2] or 'Y']}"
+
+
+def _patient(sheet: ReviewSheet) -> dict[str, str | None]:
+    exam = sheet.exam
+    return {
+        "age": exam.age and age_in_words(exam.age),
+        "sex": None if exam.sex is None else _SEX[exam.sex],
+        "indication": exam.indication,
+    }
+
+
+def _radiographs(sheet: ReviewSheet) -> list[dict[str, Any]]:
+    machine = sheet.question.boxes if sheet.question else ()
+    shown, touched = _boxes_now(sheet)
+    return [
+        _radiograph(sheet, each, machine=machine, shown=shown, touched=touched)
+        for each in sheet.exam.radiographs
+    ]
+
+
+def _boxes_now(sheet: ReviewSheet) -> tuple[tuple[LabelledBox, ...], bool]:
+    """The boxes to begin with (draft, last verdict, question), and whether they may not be the machine's."""
+    if sheet.question is None:
+        return (), False
+    if "boxes" in sheet.drafts:
+        return boxes_of_plain(sheet.drafts["boxes"][1]), True
+    last = sheet.last_verdict
+    if last is not None and last.opinion.correction.boxes is not None:
+        return last.opinion.correction.boxes, True
+    return sheet.question.boxes, False
+
+
+def _radiograph(
+    sheet: ReviewSheet,
+    radiograph: Radiograph,
+    *,
+    machine: tuple[LabelledBox, ...],
+    shown: tuple[LabelledBox, ...],
+    touched: bool,
+) -> dict[str, Any]:
+    plain: dict[str, Any] = {"id": radiograph.id, "view": str(radiograph.view), "canvas": None}
+    if radiograph.rows is None or radiograph.columns is None:
+        return plain
+    surface = surface_for(rows=radiograph.rows, columns=radiograph.columns)
+    machine_here = tuple(each for each in machine if each.radiograph == radiograph.id)
+    url = radiograph_address(sheet.exam_number, radiograph.id)
+    plain |= {
+        "rows": radiograph.rows,
+        "columns": radiograph.columns,
+        "url": url,
+        "touched": touched,
+        "machine": drawn(machine_here, surface=surface, machine=machine_here),
+        "canvas": canvas_data(
+            surface=surface,
+            url=url,
+            boxes=tuple(each for each in shown if each.radiograph == radiograph.id),
+            machine=machine_here,
+            locked=sheet.blind or not _asks(sheet)["boxes"] or sheet.batch.state is not BatchState.OPEN,
+        ),
+    }
+    return plain
+
+
+def _full(question: Question) -> dict[str, Any]:
+    return {
+        "id": question.id,
+        "stem": question.stem,
+        "options": list(question.options),
+        "answer": question.answer if isinstance(question.answer, str) else list(question.answer),
+        "alsoRight": [answer_text(answer, question.options) for answer in question.also_right],
+        "explanation": question.explanation,
+        "task": question.task and str(question.task),
+        "contentType": question.content_type,
+        "category": question.category,
+        "difficulty": question.difficulty and str(question.difficulty),
+    }
+
+
+def _own_answer(sheet: ReviewSheet) -> dict[str, Any] | None:
+    own = sheet.own_answer
+    if own is None:
+        return None
+    text = "cannot determine" if own.answer is None else answer_text(own.answer, sheet.stem_only.options)
+    return {"text": text, "confidence": own.confidence, "at": own.committed_at.isoformat()}
+
+
+def _report(sheet: ReviewSheet) -> dict[str, str | None] | None:
+    """None where the batch shows none; a text of None until it has been opened."""
+    settings = sheet.batch.settings
+    if not settings.show_report or settings.parts is Parts.KEY or sheet.blind:
+        return None
+    return {"text": sheet.report if sheet.report_open else None}
+
+
+def _opinion(opinion: Opinion) -> dict[str, Any]:
+    correction = opinion.correction
+    plain: dict[str, Any] = {
+        name: str(getattr(correction, name))
+        for name in ("stem", "explanation", "category", "task", "difficulty")
+        if getattr(correction, name) is not None
+    }
+    if correction.options is not None:
+        plain["options"] = list(correction.options)
+    if correction.answer is not None:
+        plain["answer"] = correction.answer if isinstance(correction.answer, str) else list(correction.answer)
+    return {
+        "ratings": {name: getattr(opinion.ratings, name) for name in RATING_NAMES},
+        "domain_specific": opinion.domain_specific,
+        "cognitive_depth": opinion.cognitive_depth,
+        "image_centric": opinion.image_centric,
+        "clinically_relevant": opinion.clinically_relevant,
+        "difficulty": opinion.difficulty and str(opinion.difficulty),
+        "errors": sorted(str(kind) for kind in opinion.errors),
+        "correction": plain,
+        "clinical_reasoning": opinion.clinical_reasoning,
+        "comment": opinion.comment,
+    }
+
+
+def _asks(sheet: ReviewSheet) -> dict[str, Any]:
+    """Which parts of the form the batch asks for; what it does not ask for is not shown."""
+    parts = sheet.batch.settings.parts
+    names = {
+        Parts.ALL: RATING_NAMES,
+        Parts.IMAGE_ALIGNMENT: ("image_alignment",),
+        Parts.KEY: (),
+    }[parts]
+    return {
+        "ratings": [
+            {
+                "name": name,
+                "label": name.replace("_", " ").capitalize(),
+                "anchors": list(sheet.batch.settings.anchors[name]),
+            }
+            for name in names
+        ],
+        "flags": parts is Parts.ALL,
+        "texts": parts is Parts.ALL,
+        "key": parts is not Parts.IMAGE_ALIGNMENT,
+        "boxes": parts is not Parts.KEY,
+    }
