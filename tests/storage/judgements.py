@@ -1,11 +1,16 @@
-"""Verdicts on the questions of a small world (worlds.py), complete as a batch asks for them."""
+"""Complete verdicts on the questions of a small world (worlds.py), and giving them."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
+from domain.batches import AssignmentState
 from domain.verdicts import RATING_NAMES, Decision, ErrorKind, Opinion, Ratings, Verdict
 from domain.vocabulary import Difficulty
+from review import service as review
+from storage.assignments import assignment
+from storage.unit_of_work import reading, unit_of_work
+from storage.verdicts import last_verdict
 from tests.storage.worlds import NOW, World
 
 
@@ -40,3 +45,26 @@ def reject(
 ) -> Verdict:
     """A complete reject of that question for that kind of error."""
     return accept(world, question=question, decision=Decision.REJECT, errors=frozenset({kind}), **changes)
+
+
+def give(world: World, verdict: Verdict, person: str = "ruth") -> Verdict:
+    """Give it, as that person, in a transaction of its own."""
+    with unit_of_work(world.engine) as db:
+        return review.give_verdict(db, verdict=verdict, person=world.people[person])
+
+
+def saved(world: World, question: int = 1, person: str = "ruth") -> Verdict | None:
+    """That person's latest verdict on the question, read back."""
+    with reading(world.engine) as db:
+        return last_verdict(
+            db, batch_id=world.batch.id, question_id=question, person_id=world.people[person].id
+        )
+
+
+def state(world: World, question: int = 1, person: str = "ruth") -> AssignmentState | None:
+    """Where that person is with the question; None when it never was theirs."""
+    with reading(world.engine) as db:
+        found = assignment(
+            db, batch_id=world.batch.id, question_id=question, person_id=world.people[person].id
+        )
+    return found.state if found else None
