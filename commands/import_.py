@@ -1,0 +1,120 @@
+"""``cli.py import``: bring a question file and its images into a dataset."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from accounts.service import command_line_person
+from intake.service import FORMATS, ImportRefused, ImportReport, Progress, import_questions
+from storage.unit_of_work import unit_of_work
+from storage.workspace import current_workspace
+
+# Refusals shown in the terminal; the list in the workspace has them all.
+_SHOWN = 20
+
+
+def add_to(subparsers: argparse._SubParsersAction) -> None:
+    """The command and what it takes."""
+    parser = subparsers.add_parser("import", help="bring in a question file and its images")
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="questions")
+    questions = kinds.add_parser(
+        "questions",
+        help="a question file: native, ReXVQA, GEMeX or VQA-RAD",
+        description="The file lands whole or not at all. Each record that is refused is listed with file, "
+        "record, field and reason, on the screen and as CSV in the workspace.",
+    )
+    questions.add_argument("file", type=Path, metavar="FILE")
+    questions.add_argument("--dataset", required=True, metavar="NAME", help="a new one, or one to add to")
+    questions.add_argument(
+        "--format", choices=["auto", *FORMATS], default="auto", help="default: recognised by itself"
+    )
+    images = questions.add_mutually_exclusive_group(required=True)
+    images.add_argument("--images", type=Path, metavar="DIR", help="the folder that holds the images")
+    images.add_argument("--without-images", action="store_true", help="bring in the questions alone")
+    questions.add_argument(
+        "--skip-known", action="store_true", help="leave out records that are there already, to the byte"
+    )
+    questions.add_argument(
+        "--skip-bad", action="store_true", help="leave out records that can't come in, and list them"
+    )
+    questions.add_argument(
+        "--minimum-explanation",
+        type=int,
+        metavar="N",
+        help="characters; a setting of the dataset's format check",
+    )
+    questions.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Import; 0 done, 1 refused with the reasons."""
+    teller = _Teller()
+    try:
+        with unit_of_work() as db:
+            report = import_questions(
+                db,
+                by=command_line_person(),
+                path=args.file,
+                file_format=args.format,
+                dataset=args.dataset,
+                images=args.images,
+                workspace=current_workspace(),
+                skip_known=args.skip_known,
+                skip_bad=args.skip_bad,
+                minimum_explanation=args.minimum_explanation,
+                now=datetime.now(UTC),
+                progress=teller,
+            )
+    except ImportRefused as error:
+        teller.end()
+        _list_refusals(error.report)
+        print(f"Nothing was imported: {error.report.refused:,} refused.", file=sys.stderr)
+        return 1
+    teller.end()
+    if report.refused:
+        _list_refusals(report)
+    print(
+        f"{report.questions:,} questions of {report.exams:,} new exams with {report.images:,} new images "
+        f"came into dataset {report.dataset!r} from {report.file_name} ({report.file_format})."
+    )
+    if report.known:
+        print(f"{report.known:,} were there already and were left out.")
+    if report.refused:
+        print(f"{report.refused:,} were refused and left out.")
+    found = ", ".join(f"{check} {count:,}" for check, count in report.problems.items() if count)
+    print(f"Structural checks: {found or 'nothing found'}. Details: cli.py check {report.dataset}")
+    return 0
+
+
+def _list_refusals(report: ImportReport) -> None:
+    for refusal in report.refusals[:_SHOWN]:
+        place = ": ".join(part for part in (refusal.file, refusal.record, refusal.field) if part)
+        print(f"{place}: {refusal.reason}", file=sys.stderr)
+    if report.refused > _SHOWN:
+        print(f"… and {report.refused - _SHOWN:,} more", file=sys.stderr)
+    print(f"All of them: {report.refusals_file}", file=sys.stderr)
+
+
+class _Teller:
+    """Progress on standard error, for imports of more than two seconds."""
+
+    def __init__(self) -> None:
+        self._began = self._told = time.monotonic()
+        self._open = False
+
+    def __call__(self, progress: Progress) -> None:
+        now = time.monotonic()
+        if now - self._began < 2 or (now - self._told < 1 and self._open):
+            return
+        self._told, self._open = now, True
+        counts = f"{progress.images:,} new images, {progress.refused:,} refused"
+        line = f"\r{progress.part:4.0%}  {progress.records:,} records, {counts}"
+        print(line, end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        if self._open:
+            print(file=sys.stderr)

@@ -1,0 +1,232 @@
+"""The records of a question file, one after the other, in memory that does not grow with the file.
+
+A file is JSON Lines (a record a line), a JSON array of records, or a JSON object of key -> record. Arrays and
+objects are not decoded as a whole: each member's bytes are found and handed on.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import BinaryIO
+
+from domain.errors import InvalidValue
+from intake.strictness import LONGEST_RECORD
+
+_CHUNK = 1 << 20
+#: Objects inside objects, the record itself included.
+_DEEPEST = 8
+
+_STRING = rb'"(?:[^"\\]++|\\.)*+"'
+
+
+def _object_pattern() -> bytes:
+    inner = rb"\{(?:[^{}\"]++|" + _STRING + rb")*+\}"
+    for _ in range(_DEEPEST - 1):
+        inner = rb"\{(?:[^{}\"]++|" + _STRING + rb"|" + inner + rb")*+\}"
+    return inner
+
+
+_SPACE = re.compile(rb"[ \t\r\n]*+")
+_KEY = re.compile(rb"[ \t\r\n]*+(" + _STRING + rb")[ \t\r\n]*+:[ \t\r\n]*+", re.DOTALL)
+# A scalar is found too, so that the record can be refused as such.
+_VALUE = re.compile(_object_pattern() + rb"|" + _STRING + rb"|[^\s,\]}{\"\[]++(?=[\s,\]}])", re.DOTALL)
+_TOKEN = re.compile(_STRING + rb"|[{}]", re.DOTALL)
+
+#: The name of a record: its line or place from 1, or its key. And its bytes, or why there are none.
+Raw = tuple[int | str, bytes | InvalidValue]
+
+
+class Container(StrEnum):
+    """How a file holds its records; the value is what one of them is called."""
+
+    LINES = "line"
+    ARRAY = "record"
+    OBJECT = "key"
+
+
+def record_name(container: Container, name: int | str) -> str:
+    """As a person looks for it: "line 12", "record 3", or the key itself."""
+    return f"{container} {name}" if isinstance(name, int) else name
+
+
+class QuestionFile:
+    """A question file, read once from the beginning. ``bytes_read`` says how far it has come."""
+
+    def __init__(self, path: Path) -> None:
+        """Look at the beginning.
+
+        Raises:
+            InvalidValue: the file is empty, not text, or not UTF-8.
+        """
+        self.path = path
+        self.bytes_read = 0
+        with path.open("rb") as file:
+            head = file.read(_CHUNK)
+        refuse_encoding(head)
+        self._start = 3 if head.startswith(b"\xef\xbb\xbf") else 0
+        self.head = head[self._start :].lstrip()
+        if not self.head:
+            raise InvalidValue("file", "is empty")
+
+    def container(self) -> Container:
+        """How the records are held; a JSON Lines file begins with a whole object on one line.
+
+        Raises:
+            InvalidValue: the file begins neither with { nor with [.
+        """
+        if self.head[:1] == b"[":
+            return Container.ARRAY
+        if self.head[:1] != b"{":
+            raise InvalidValue("file", "is no JSON: it begins neither with { nor with [")
+        first_line, newline, _ = self.head.partition(b"\n")
+        try:
+            first = json.loads(first_line)
+        except (ValueError, RecursionError):
+            # A broken first line is still a line when the next one begins a record, too.
+            following = self.head[len(first_line) :].lstrip()
+            return Container.LINES if newline and following[:1] == b"{" else Container.OBJECT
+        nested = bool(first) and all(isinstance(value, dict) for value in first.values())
+        return Container.OBJECT if nested else Container.LINES
+
+    def records(self, container: Container) -> Iterator[Raw]:
+        """(name, bytes) of each record; a record that can't be found comes as its reason."""
+        with self.path.open("rb") as file:
+            file.seek(self._start)
+            if container is Container.LINES:
+                yield from self._lines(file)
+            else:
+                yield from self._members(file, container)
+
+    def _lines(self, file: BinaryIO) -> Iterator[Raw]:
+        number, rest, skipping = 0, b"", False
+        while chunk := file.read(_CHUNK):
+            self.bytes_read += len(chunk)
+            lines = (rest + chunk).split(b"\n")
+            rest = lines.pop()
+            for line in lines:
+                number += 1
+                if skipping:
+                    skipping = False  # the end of a line that was refused already
+                elif len(line) > LONGEST_RECORD:
+                    yield number, _too_long()
+                elif line and not line.isspace():
+                    yield number, line
+            if len(rest) > LONGEST_RECORD:
+                if not skipping:
+                    yield number + 1, _too_long()
+                skipping, rest = True, b""
+        if rest and not skipping and not rest.isspace():
+            yield number + 1, rest
+
+    def _members(self, file: BinaryIO, container: Container) -> Iterator[Raw]:
+        window = _Window(file, self)
+        closing = b"]" if container is Container.ARRAY else b"}"
+        window.skip_space()
+        window.position += 1  # the opening bracket
+        window.skip_space()
+        if window.byte() == closing:
+            yield from window.nothing_follows()
+            return
+        count = 0
+        while True:
+            count += 1
+            name: int | str = count
+            if container is Container.OBJECT:
+                key = window.match(_KEY)
+                if key is None:
+                    yield (
+                        f"after record {count - 1}",
+                        InvalidValue("record", "no key follows; the file may be cut off"),
+                    )
+                    return
+                try:
+                    name = json.loads(key[1])
+                except ValueError:
+                    name = f"record {count}"
+            value = window.match(_VALUE)
+            if value is None:
+                yield name, window.why_not()
+                return
+            yield name, value[0]
+            window.skip_space()
+            after = window.byte()
+            window.position += 1
+            if after == closing:
+                yield from window.nothing_follows()
+                return
+            if after != b",":
+                reason = "is followed by neither a comma nor the end; the file may be cut off"
+                yield name, InvalidValue("record", reason)
+                return
+            window.skip_space()
+
+
+class _Window:
+    """The part of a file that is being looked at."""
+
+    def __init__(self, file: BinaryIO, owner: QuestionFile) -> None:
+        self.file, self.owner = file, owner
+        self.content, self.position, self.ended = b"", 0, False
+
+    def more(self) -> bool:
+        chunk = self.file.read(_CHUNK)
+        self.owner.bytes_read += len(chunk)
+        self.content, self.position = self.content[self.position :] + chunk, 0
+        self.ended = not chunk
+        return bool(chunk)
+
+    def skip_space(self) -> None:
+        while True:
+            found = _SPACE.match(self.content, self.position)
+            self.position = found.end() if found else self.position
+            if self.position < len(self.content) or not self.more():
+                return
+
+    def byte(self) -> bytes:
+        return self.content[self.position : self.position + 1]
+
+    def match(self, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
+        while True:
+            found = pattern.match(self.content, self.position)
+            if found:
+                self.position = found.end()
+                return found
+            if len(self.content) - self.position > LONGEST_RECORD or not self.more():
+                return None
+
+    def why_not(self) -> InvalidValue:
+        """Why no record was found here: too deep, too long, or cut off."""
+        depth = 0
+        if self.byte() == b"[":
+            return InvalidValue("record", "must be an object, not a list")
+        for token in _TOKEN.finditer(self.content, self.position):
+            depth += {b"{": 1, b"}": -1}.get(token[0], 0)
+            if depth > _DEEPEST:
+                return InvalidValue("record", f"is nested more than {_DEEPEST} deep")
+        if not self.ended and len(self.content) - self.position > LONGEST_RECORD:
+            return _too_long()
+        return InvalidValue(
+            "record", "the file ends in the middle of it: it was cut off, or a quote is missing"
+        )
+
+    def nothing_follows(self) -> Iterator[Raw]:
+        self.position += self.byte() in (b"]", b"}")
+        self.skip_space()
+        if self.byte():
+            yield "after the end", InvalidValue("file", "something follows the closing bracket")
+
+
+def refuse_encoding(head: bytes) -> None:
+    """Raise InvalidValue if a file that begins so is no UTF-8 text; a UTF-8 byte order mark is welcome."""
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in head[:4]:
+        raise InvalidValue("encoding", "is UTF-16 or UTF-32, not UTF-8; save the file as UTF-8")
+    if head.startswith((b"PK\x03\x04", b"\x1f\x8b")):
+        raise InvalidValue("file", "is compressed; unpack it first")
+
+
+def _too_long() -> InvalidValue:
+    return InvalidValue("record", f"is longer than {LONGEST_RECORD:,} bytes, or its brackets do not close")

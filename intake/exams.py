@@ -1,0 +1,81 @@
+"""What the records of a file say of one exam, put together: it adds up, or it disagrees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from domain.errors import InvalidValue
+from domain.vocabulary import View
+from intake.parsing import ExamFacts
+
+FACTS = ("patient", "indication", "age", "sex", "report")
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A radiograph of an exam: where it came from; once the pixels are there, which file and its size."""
+
+    file: str
+    view: str
+    sha256: str | None = None
+    rows: int | None = None
+    columns: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExamState:
+    """An exam as far as it is known; ``number`` is None until it has one. ``facts`` in the order of FACTS."""
+
+    key: str
+    number: int | None
+    facts: tuple[str | None, ...]
+    radiographs: dict[str, Picture]
+
+
+def together(state: ExamState | None, stated: ExamFacts, pictures: dict[str, Picture]) -> ExamState:
+    """The exam with what one more record states of it. What was not known is added, radiographs too.
+
+    Args:
+        state: the exam so far; None if it is new.
+        stated: by the record, after what the image files state where the record is silent.
+        pictures: the record's radiographs by their ids.
+
+    Raises:
+        InvalidValue: the record says something else than was known.
+    """
+    key, *facts = stated[:6]
+    if state is None:
+        return ExamState(key, None, tuple(facts), pictures)
+    both: list[str | None] = []
+    for name, known, new in zip(FACTS, state.facts, facts, strict=True):
+        if known is not None and new is not None and known != new:
+            raise InvalidValue(
+                f"exam.{name}", f"{_short(new)}, but an earlier record of exam {key} has {_short(known)}"
+            )
+        both.append(known if new is None else new)
+    radiographs = dict(state.radiographs)
+    for name, picture in pictures.items():
+        known_picture = radiographs.get(name)
+        radiographs[name] = (
+            picture if known_picture is None else _one_picture(key, name, known_picture, picture)
+        )
+    if tuple(both) == state.facts and radiographs == state.radiographs:
+        return state
+    return ExamState(key, state.number, tuple(both), radiographs)
+
+
+def _one_picture(key: str, name: str, known: Picture, new: Picture) -> Picture:
+    if known.sha256 != new.sha256 if known.sha256 and new.sha256 else known.file != new.file:
+        reason = (
+            f"{new.file!r}, but an earlier record has {known.file!r} as radiograph {name!r} of exam {key}"
+        )
+        raise InvalidValue("exam.radiographs.file", reason)
+    if View.UNKNOWN not in (known.view, new.view) and known.view != new.view:
+        reason = f"{new.view}, but an earlier record has {known.view} for radiograph {name!r} of exam {key}"
+        raise InvalidValue("exam.radiographs.view", reason)
+    # What is stored stays; a view that becomes known later is not written over rows that people have seen.
+    return known
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 60 else text[:57] + "…")

@@ -1,0 +1,73 @@
+"""Paths that a question file gives, resolved inside the folder of images and nowhere else."""
+
+from __future__ import annotations
+
+import unicodedata
+from pathlib import Path, PurePosixPath
+
+from domain.errors import InvalidValue
+
+_FIELD = "exam.radiographs.file"
+
+
+class ImageFolder:
+    """The folder that ``--images`` names.
+
+    A path is looked for below the folder. One that leaves its own folder by leading ".." (ReXVQA's
+    "../deid_png/…" is relative to the metadata folder) is looked for from the question file's folder, and,
+    if that is elsewhere, below the images' folder without the dots and without a first part that is the
+    folder's own name. Wherever it is found, links followed, must be inside the folder.
+    """
+
+    def __init__(self, folder: Path, *, file_folder: Path | None) -> None:
+        """A folder to look in; ``file_folder`` is that of the question file.
+
+        Raises:
+            InvalidValue: there is no such folder.
+        """
+        if not folder.is_dir():
+            raise InvalidValue("images", f"there is no folder {folder}")
+        self._folder = folder.resolve()
+        self._file_folder = file_folder.resolve() if file_folder else None
+
+    def find(self, text: str) -> Path:
+        """The file of that path, links followed.
+
+        Raises:
+            InvalidValue: no such file, or the path leaves the folder.
+        """
+        parts = _parts(text)
+        below = [part for part in parts if part != ".."]
+        if ".." in parts[len(parts) - len(below) :]:
+            raise InvalidValue(
+                _FIELD, f"{text!r} goes up in the middle; only a path below the image folder is read"
+            )
+        rises = len(parts) - len(below)
+        places: list[Path] = []
+        if rises and self._file_folder:
+            places.append(self._file_folder.joinpath(*parts))
+        places.append(self._folder.joinpath(*below))
+        if below[0] == self._folder.name:
+            places.append(self._folder.joinpath(*below[1:]))
+        outside = False
+        for place in places:
+            for spelling in (place, Path(unicodedata.normalize("NFD", str(place)))):
+                found = spelling.resolve()
+                inside = found.is_relative_to(self._folder)
+                if inside and found.is_file():
+                    return found
+                outside = outside or (not inside and found.exists())
+        if outside:
+            raise InvalidValue(_FIELD, f"{text!r} leaves the folder of images; name a folder that holds it")
+        raise InvalidValue(_FIELD, f"{text!r} is not in the folder of images")
+
+
+def _parts(text: str) -> list[str]:
+    path = PurePosixPath(text)
+    if not text.strip() or "\0" in text or len(text) > 1000 or not path.parts:
+        raise InvalidValue(_FIELD, "is empty, or no path")
+    if path.is_absolute() or "\\" in text or ":" in path.parts[0]:
+        raise InvalidValue(_FIELD, f"{text!r} must be relative to the folder of images, with forward slashes")
+    if all(part == ".." for part in path.parts) or any(len(part.encode()) > 255 for part in path.parts):
+        raise InvalidValue(_FIELD, f"{text[:80]!r} names no file")
+    return list(path.parts)

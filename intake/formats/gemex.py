@@ -1,0 +1,85 @@
+"""GEMeX's test files: JSON Lines, one file a question type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from domain.errors import InvalidValue
+from domain.vocabulary import AnswerFormat
+from intake.formats.gemex_shape import GRID, Ids, boxes_of, closed_answer, exam_of, format_named, places_of
+from intake.records import QuestionRecord
+from intake.strictness import decode
+from intake.texts import known, lettered
+
+
+class _Record(msgspec.Struct, gc=False):
+    question: str
+    answer: list[str] | str
+    image_path: str
+    q_id: int | str
+    type: str | None = None
+    choices: list[str] | None = None
+    reason: str | None = None
+    visual_regions: list[str] | None = None
+    visual_locations: list[list[float]] | None = None
+    ori_report: str | None = None
+
+
+_decoder = msgspec.json.Decoder(_Record)
+
+
+def looks_like(record: dict[str, Any]) -> bool:
+    """Whether a file with that first record is a test file of GEMeX."""
+    return {"question", "answer", "q_id", "image_path"} <= record.keys()
+
+
+class GemexTest:
+    """The answer format is that of the record's type or the file's name, else the one its answer has."""
+
+    def __init__(self, file_stem: str) -> None:
+        """``file_stem`` begins each id."""
+        self._ids = Ids(file_stem)
+        self._of_file = format_named(file_stem)
+
+    def read(self, name: int | str, raw: bytes) -> QuestionRecord:  # noqa: ARG002 - the formats' common form
+        record = decode(raw, _decoder)
+        key = self._ids.next_for(record.q_id)
+        exam = exam_of(record.image_path)
+        type_format = format_named(record.type or "")
+        answer_format = type_format or self._of_file or _format_of(record)
+        letters, options = lettered(record.choices or [])
+        answer: list[int] | str
+        if answer_format in (AnswerFormat.SINGLE, AnswerFormat.MULTIPLE):
+            answer = places_of(record.answer, letters)
+        elif not isinstance(record.answer, str):
+            raise InvalidValue("answer", f"of a question without choices must be text, not {record.answer}")
+        else:
+            answer = (
+                closed_answer(record.answer)
+                if answer_format is AnswerFormat.CLOSED
+                else record.answer.strip()
+            )
+        locations = record.visual_locations or []
+        return QuestionRecord(
+            id=key,
+            exam=exam,
+            format=answer_format.value,
+            stem=record.question.strip(),
+            options=options,
+            answer=answer,
+            explanation=known(record.reason),
+            boxes=boxes_of(locations, record.visual_regions or [], exam.radiographs[0].id),
+            box_grid=GRID,
+            box_fit="letterbox",
+            content_type=None if type_format else known(record.type),
+            report=known(record.ori_report),
+        )
+
+
+def _format_of(record: _Record) -> AnswerFormat:
+    if record.choices:
+        return AnswerFormat.SINGLE if isinstance(record.answer, str) else AnswerFormat.MULTIPLE
+    told = record.answer.strip().rstrip(".").casefold() if isinstance(record.answer, str) else ""
+    return AnswerFormat.CLOSED if told in ("yes", "no") else AnswerFormat.OPEN

@@ -1,0 +1,113 @@
+"""What GEMeX's test and training records have in common: ids, exams, answers, boxes on a 224 grid."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import PurePosixPath
+
+from domain.errors import InvalidValue
+from domain.vocabulary import YES_NO, AnswerFormat
+from intake.records import BoxRecord, ExamRecord, RadiographRecord
+from intake.texts import place_of
+
+#: Chest ImaGenome's grid, on which the boxes are; the image fills it as a letterbox.
+GRID = (224, 224)
+
+_PATIENT, _STUDY = re.compile(r"p\d+"), re.compile(r"s\d+")
+
+
+class Ids:
+    """Ids within the dataset: file stem and number. The numbers repeat within a file, so the second question
+    of a number gets "#2", the third "#3", in the order of the file.
+    """
+
+    def __init__(self, file_stem: str) -> None:
+        """For one reading of one file."""
+        self._stem = file_stem
+        self._met: Counter[str] = Counter()
+
+    def next_for(self, number: object) -> str:
+        key = f"{self._stem}-{number}"
+        self._met[key] += 1
+        return key if self._met[key] == 1 else f"{key}#{self._met[key]}"
+
+
+def exam_of(image_path: str) -> ExamRecord:
+    """The exam of an image path such as "p10/p10000032/s50414267/02aa804e.jpg": one study, one radiograph.
+
+    Of several folders that look like a patient's the last is meant (the first holds many patients).
+    """
+    path = PurePosixPath(image_path.strip())
+    folders = path.parts[:-1]
+    patient = next((part for part in reversed(folders) if _PATIENT.fullmatch(part)), None)
+    study = next((part for part in reversed(folders) if _STUDY.fullmatch(part)), None)
+    return ExamRecord(
+        id=study or str(path.with_suffix("")),
+        radiographs=[RadiographRecord(id=path.stem, file=str(path))],
+        patient=patient,
+    )
+
+
+def closed_answer(answer: str) -> str:
+    """A file's "No." as "no".
+
+    Raises:
+        InvalidValue: neither yes nor no.
+    """
+    told = answer.strip().rstrip(".").casefold()
+    if told not in YES_NO:
+        raise InvalidValue("answer", f"of a closed question must be yes or no, not {answer!r}")
+    return told
+
+
+def places_of(answer: list[str] | str, letters: list[str]) -> list[int]:
+    """The options that an answer names: "C", ["A", "B"], "['A', 'B']", "[A, B]" or "A, B"; in rising order.
+
+    Raises:
+        InvalidValue: one of them is no option, or none is named, or one twice.
+    """
+    if isinstance(answer, str):
+        answer = (
+            [part for part in re.split(r"[\s,'\"\[\]]+", answer) if part]
+            if "," in answer or "[" in answer
+            else [answer]
+        )
+    places = sorted(place_of(each, letters) for each in answer)
+    if not places:
+        raise InvalidValue("answer", "names no option")
+    if len(set(places)) != len(places):
+        raise InvalidValue("answer", f"names an option twice: {answer}")
+    return places
+
+
+def boxes_of(locations: list[list[float]], regions: list[str] | None, radiograph: str) -> list[BoxRecord]:
+    """Boxes [x1, y1, x2, y2] on the grid, labelled by the regions beside them; training files name none.
+
+    Raises:
+        InvalidValue: a location is not four numbers, or the regions are of another number.
+    """
+    locations = [location for location in locations if location]
+    if regions is not None and len(regions) != len(locations):
+        raise InvalidValue("visual_regions", f"names {len(regions)} regions for {len(locations)} locations")
+    boxes = []
+    for place, location in enumerate(locations):
+        if len(location) != 4:
+            raise InvalidValue("visual_locations", f"{location} is not x1, y1, x2, y2")
+        x_min, y_min, x_max, y_max = location
+        label = regions[place].strip() if regions else ""
+        boxes.append(BoxRecord(radiograph=radiograph, label=label, box=(x_min, y_min, x_max, y_max)))
+    return boxes
+
+
+def format_named(text: str) -> AnswerFormat | None:
+    """The answer format that a file name, `type` or `q_type` tells of ("closed_ended_questions"), if one."""
+    told = text.casefold()
+    words = (
+        ("closed", AnswerFormat.CLOSED),
+        ("single", AnswerFormat.SINGLE),
+        ("multi", AnswerFormat.MULTIPLE),
+        ("open", AnswerFormat.OPEN),
+    )
+    found = [answer_format for word, answer_format in words if word in told]
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,124 @@
+"""GEMeX's training files: conversations whose second turn holds answer, reason and location."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from domain.errors import InvalidValue
+from domain.vocabulary import AnswerFormat
+from intake.formats.gemex_shape import GRID, Ids, boxes_of, closed_answer, exam_of, format_named, places_of
+from intake.records import QuestionRecord
+from intake.strictness import decode
+from intake.texts import known
+
+
+class _Turn(msgspec.Struct, gc=False):
+    from_: str = msgspec.field(name="from")
+    value: str
+
+
+class _Record(msgspec.Struct, gc=False):
+    conversations: list[_Turn]
+    row_id: int | str
+    q_type: str
+    image: str
+    type_prompt: str = ""
+
+
+_decoder = msgspec.json.Decoder(_Record)
+_locations = msgspec.json.Decoder(list[list[float]])
+# "<answer> ['A', 'C'] <reason> …" in the files, "<answer>[A, C] <reason>…" in the paper.
+_TARGET = re.compile(
+    r"\s*<answer>\s*(?P<answer>.*?)\s*<reason>\s*(?P<reason>.*?)\s*(?:<location>\s*(?P<location>.*?)\s*)?",
+    re.DOTALL,
+)
+_CHOICE = re.compile(r"""(?:^|,)\s*['"]?([A-Z])\s*[:.)]\s*""")
+
+
+def looks_like(record: dict[str, Any]) -> bool:
+    """Whether a file with that first record is a training file of GEMeX."""
+    return {"conversations", "q_type"} <= record.keys()
+
+
+class GemexTrain:
+    """Ids are made of the file's stem and ``row_id``; boxes have no labels in this form."""
+
+    def __init__(self, file_stem: str) -> None:
+        """``file_stem`` begins each id."""
+        self._ids = Ids(file_stem)
+
+    def read(self, name: int | str, raw: bytes) -> QuestionRecord:  # noqa: ARG002 - the formats' common form
+        record = decode(raw, _decoder)
+        key = self._ids.next_for(record.row_id)
+        answer_format = format_named(record.q_type)
+        if answer_format is None:
+            raise InvalidValue("q_type", f"{record.q_type!r} tells of no answer format")
+        asked, told = _turns(record)
+        target = _TARGET.fullmatch(told)
+        if target is None:
+            raise InvalidValue(
+                "conversations", "the answer is not of the form <answer> … <reason> … <location> …"
+            )
+        stem, options = _question(asked, record.type_prompt)
+        exam = exam_of(record.image)
+        letters = [chr(ord("A") + place) for place in range(len(options))]
+        answer: list[int] | str = target["answer"]
+        if answer_format in (AnswerFormat.SINGLE, AnswerFormat.MULTIPLE):
+            answer = places_of(
+                target["answer"].strip("[]'\" ") if "," not in target["answer"] else target["answer"], letters
+            )
+        elif answer_format is AnswerFormat.CLOSED:
+            answer = closed_answer(target["answer"])
+        return QuestionRecord(
+            id=key,
+            exam=exam,
+            format=answer_format.value,
+            stem=stem,
+            options=options,
+            answer=answer,
+            explanation=known(target["reason"]),
+            boxes=boxes_of(_boxes(target["location"]), None, exam.radiographs[0].id),
+            box_grid=GRID,
+            box_fit="letterbox",
+        )
+
+
+def _turns(record: _Record) -> tuple[str, str]:
+    who = [turn.from_ for turn in record.conversations]
+    if who != ["human", "gpt"]:
+        raise InvalidValue("conversations", f"must be one turn of human and one of gpt, not {who}")
+    return record.conversations[0].value, record.conversations[1].value
+
+
+def _question(asked: str, type_prompt: str) -> tuple[str, list[str]]:
+    """(stem, options) of the human turn, without the image's place and the prompt for the type."""
+    text = asked.replace("<image>", "").strip()
+    if type_prompt:
+        text = text.removeprefix(type_prompt.strip()).strip()
+    stem, marker, choices = text.partition("<choices>:")
+    if not marker:
+        return stem.strip(), []
+    choices = choices.strip().removeprefix("[").removesuffix("]")
+    starts: list[re.Match[str]] = []
+    for match in _CHOICE.finditer(choices):
+        # Only the next letter begins a choice: a comma and "B:" may stand inside one.
+        if match[1] == chr(ord("A") + len(starts)):
+            starts.append(match)
+    ends = [match.start() for match in starts[1:]] + [len(choices)]
+    options = [
+        choices[match.end() : end].strip().strip("'\"").strip()
+        for match, end in zip(starts, ends, strict=True)
+    ]
+    return stem.strip(), options
+
+
+def _boxes(location: str | None) -> list[list[float]]:
+    if not known(location):
+        return []
+    try:
+        return _locations.decode(location or "")
+    except (msgspec.MsgspecError, RecursionError):
+        raise InvalidValue("location", f"is no list of x1, y1, x2, y2: {(location or '')[:60]!r}") from None

@@ -1,0 +1,132 @@
+"""ReXVQA: four-option questions with reports; one object, question id -> record."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import Any
+
+import msgspec
+
+from domain.errors import InvalidValue
+from intake.formats.views import view_of
+from intake.records import ExamRecord, QuestionRecord, RadiographRecord
+from intake.strictness import decode
+from intake.texts import as_list, known, lettered, place_of
+
+#: Task names as the paper and the files spell them, each by the word that tells it.
+_TASKS = (
+    ("differential", "differential"),
+    ("geometric", "geometric"),
+    ("location", "location"),
+    ("negation", "negation"),
+    ("presence", "presence"),
+)
+_SECTIONS = ("Comparison", "Findings", "Impression")
+
+
+class _Record(msgspec.Struct, gc=False):
+    question: str
+    options: list[str] | str
+    correct_answer: str
+    ImagePath: list[str | None] | str
+    StudyInstanceUid: str | None = None
+    study_id: str | int | None = None
+    correct_answer_explanation: str | None = None
+    task_name: str | None = None
+    category: str | None = None
+    subcategory: str | None = None
+    class_: str | None = msgspec.field(name="class", default=None)
+    difficulty: str | None = None
+    ImageViewPosition: list[str | None] | str | None = None
+    PatientID: str | int | None = None
+    PatientSex: str | None = None
+    PatientAge: str | int | None = None
+    Indication: str | None = None
+    Comparison: str | None = None
+    Findings: str | None = None
+    Impression: str | None = None
+
+
+_decoder = msgspec.json.Decoder(_Record)
+
+
+def looks_like(record: dict[str, Any]) -> bool:
+    """Whether a file with that first record is ReXVQA's."""
+    return {"question", "options", "correct_answer", "ImagePath"} <= record.keys()
+
+
+class ReXVQA:
+    """The outer key is the question's id: study and task together are not unique."""
+
+    def __init__(self, file_stem: str) -> None:
+        """The file's name has no meaning here."""
+
+    def read(self, name: int | str, raw: bytes) -> QuestionRecord:
+        if not isinstance(name, str):
+            raise InvalidValue("id", "is missing: ReXVQA's ids are the keys of one JSON object")
+        record = decode(raw, _decoder)
+        letters, options = lettered([each or "" for each in as_list(record.options, "options")])
+        exam_id = known(record.StudyInstanceUid) or known(_text(record.study_id))
+        if exam_id is None:
+            raise InvalidValue("StudyInstanceUid", "is missing, and study_id too")
+        task = _task(record.task_name)
+        return QuestionRecord(
+            id=name,
+            exam=ExamRecord(
+                id=exam_id,
+                radiographs=_radiographs(record),
+                patient=known(_text(record.PatientID)),
+                indication=known(record.Indication),
+                age=known(_text(record.PatientAge)),
+                sex=known(record.PatientSex),
+            ),
+            format="single",
+            stem=record.question.strip(),
+            options=options,
+            answer=[place_of(record.correct_answer, letters)],
+            explanation=known(record.correct_answer_explanation),
+            task=task,  # type: ignore[arg-type]  # one of the five
+            content_type=known(record.class_) if task else known(record.task_name),
+            category=known(record.category),
+            subcategory=known(record.subcategory),
+            difficulty=_difficulty(record.difficulty),  # type: ignore[arg-type]  # one of the three
+            report=_report(record),
+        )
+
+
+def _radiographs(record: _Record) -> list[RadiographRecord]:
+    paths = as_list(record.ImagePath, "ImagePath")
+    if not paths or any(not path for path in paths):
+        raise InvalidValue("ImagePath", "is empty; a question needs its images")
+    views = as_list(record.ImageViewPosition, "ImageViewPosition")
+    if views and len(views) != len(paths):
+        raise InvalidValue("ImageViewPosition", f"has {len(views)} entries for {len(paths)} images")
+    views = views or [None] * len(paths)
+    return [
+        RadiographRecord(id=PurePosixPath(path).stem, file=path, view=view_of(view))
+        for path, view in zip(paths, views, strict=True)
+        if path
+    ]
+
+
+def _task(task_name: str | None) -> str | None:
+    told = (task_name or "").casefold()
+    return next((task for word, task in _TASKS if word in told), None)
+
+
+def _difficulty(text: str | None) -> str | None:
+    told = known(text)
+    if told is None:
+        return None
+    if told.casefold() not in ("easy", "medium", "hard"):
+        raise InvalidValue("difficulty", f"{told!r} is none of easy, medium, hard")
+    return told.casefold()
+
+
+def _report(record: _Record) -> str | None:
+    sections = ((heading, known(getattr(record, heading))) for heading in _SECTIONS)
+    return "\n\n".join(f"{heading}: {text}" for heading, text in sections if text) or None
+
+
+def _text(value: str | int | None) -> str | None:
+    return None if value is None else str(value)

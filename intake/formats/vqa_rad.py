@@ -1,0 +1,66 @@
+"""VQA-RAD: yes/no and open questions on radiographs, without options, boxes or explanations."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import Any
+
+import msgspec
+
+from domain.errors import InvalidValue
+from domain.vocabulary import YES_NO
+from intake.records import ExamRecord, QuestionRecord, RadiographRecord
+from intake.strictness import decode
+
+#: Only where the type says the task for certain; SIZE, ABN and the others ask for various skills.
+_TASKS = {"PRES": "presence", "POS": "location"}
+
+
+class _Record(msgspec.Struct, gc=False):
+    qid: int | str
+    image_name: str
+    question: str
+    answer: str | int | float
+    answer_type: str = ""
+    question_type: str = ""
+
+
+_decoder = msgspec.json.Decoder(_Record)
+
+
+def looks_like(record: dict[str, Any]) -> bool:
+    """Whether a file with that first record is VQA-RAD's."""
+    return {"qid", "image_name", "question", "answer"} <= record.keys()
+
+
+class VqaRad:
+    """One image is one exam. Blanks and case are mended; the words of the answers are kept."""
+
+    def __init__(self, file_stem: str) -> None:
+        """The file's name has no meaning here."""
+
+    def read(self, name: int | str, raw: bytes) -> QuestionRecord:  # noqa: ARG002 - the formats' common form
+        record = decode(raw, _decoder)
+        answer = " ".join(str(record.answer).split())
+        if not answer:
+            raise InvalidValue("answer", "is empty")
+        answer_type = record.answer_type.strip().upper()
+        yes_no = answer.casefold().rstrip(".")
+        closed = answer_type == "CLOSED" and yes_no in YES_NO
+        # "PRES, POS" and "POS, PRES" are one type.
+        types = ", ".join(
+            sorted(part.strip().upper() for part in record.question_type.split(",") if part.strip())
+        )
+        image = record.image_name.strip()
+        return QuestionRecord(
+            id=str(record.qid).strip(),
+            exam=ExamRecord(
+                id=image, radiographs=[RadiographRecord(id=PurePosixPath(image).stem, file=image)]
+            ),
+            # "CLOSED" with another answer than yes or no ("Right") chose between things that no option lists.
+            format="closed" if closed else "open",
+            stem=" ".join(record.question.split()),
+            answer=yes_no if closed else answer,
+            task=_TASKS.get(types),  # type: ignore[arg-type]  # the values above are tasks
+            content_type=": ".join(part for part in (answer_type, types) if part) or None,
+        )

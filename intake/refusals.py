@@ -1,0 +1,50 @@
+"""The list of refused records as a CSV file."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from domain.problems import Refusal
+from domain.table_cells import harmless
+from intake.reports import SHOWN_REFUSALS
+
+
+class _Writer(Protocol):
+    def writerow(self, row: list[str], /) -> object: ...
+
+
+class RefusalList:
+    """Refusals as they come: counted, the first ones kept, all of them written."""
+
+    def __init__(self, writer: _Writer, file_name: str) -> None:
+        """``file_name`` is that of the question file."""
+        self._writer, self._file_name = writer, file_name
+        self.count = 0
+        self.shown: list[Refusal] = []
+
+    def add(self, record: str, field: str, reason: str) -> None:
+        refusal = Refusal(file=self._file_name, record=record, field=field, reason=reason)
+        if self.count < SHOWN_REFUSALS:
+            self.shown.append(refusal)
+        self.count += 1
+        self._writer.writerow([harmless(cell) for cell in (refusal.file, record, field, reason)])
+
+
+@contextmanager
+def refusal_list(path: Path, file_name: str) -> Iterator[RefusalList]:
+    """A list that is written to ``path``; a list without an entry leaves no file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # errors: a record's key may hold half of a surrogate pair, which is one reason to refuse it
+    with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["file", "record", "field", "reason"])
+        found = RefusalList(writer, file_name)
+        try:
+            yield found
+        finally:
+            if found.count == 0:
+                path.unlink()

@@ -1,0 +1,203 @@
+"""Bringing a question file in: whole, or not at all, or with a list of what was left out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from datetime import datetime
+from pathlib import Path
+
+from sqlmodel import Session
+
+from domain.errors import InvalidValue
+from domain.people import Action, Person, require
+from domain.problems import Check
+from imaging.guarded import GuardedReader
+from intake.containers import QuestionFile
+from intake.folders import ImageFolder
+from intake.parsing_process import LARGE, batches_of
+from intake.recognition import FileFormat, recognised
+from intake.refusals import RefusalList, refusal_list
+from intake.reports import ImportRefused, ImportReport, Progress
+from intake.service.landing import Landing
+from intake.service.pictures import Pictures
+from storage import datasets
+from storage.bulk import indexes_afterwards, lock_for_import
+from storage.workspace import Workspace
+
+#: What a caller may name as the format; "gemex" covers both of its forms.
+FORMATS = tuple(each.value for each in FileFormat)
+
+__all__ = ["FORMATS", "ImportRefused", "ImportReport", "Progress", "import_questions"]
+
+
+def import_questions(
+    db: Session,
+    *,
+    by: Person,
+    path: Path,
+    file_format: str = "auto",
+    dataset: str,
+    images: Path | None,
+    workspace: Workspace,
+    skip_known: bool = False,
+    skip_bad: bool = False,
+    minimum_explanation: int | None = None,
+    file_name: str | None = None,
+    now: datetime,
+    progress: Callable[[Progress], None] = lambda _: None,
+) -> ImportReport:
+    """Read the file, check each record, and write questions, exams and images.
+
+    Args:
+        db: the caller's session; on an error the caller rolls back.
+        by: who imports.
+        path: the question file.
+        file_format: "auto" or the name of a format.
+        dataset: the name of a new dataset, or of one that the questions are added to.
+        images: the folder of images; None brings in the questions alone.
+        workspace: where image files and the list of refusals are kept.
+        skip_known: leave out records that are there already to the byte.
+        skip_bad: leave out records that can't come in, instead of refusing the file.
+        minimum_explanation: a setting of the dataset's format check, in characters; None leaves it.
+        file_name: the file's name where it came from, if ``path`` has another.
+        now: the time.
+        progress: is told after each batch.
+
+    Raises:
+        ImportRefused: with the report; nothing may be kept of the transaction.
+    """
+    require(by, Action.IMPORT_QUESTIONS)
+    name = file_name or path.name
+    dataset = check_dataset_name(dataset)
+    listed_at = workspace.refusals / f"{now:%Y%m%dT%H%M%S%f}-{_plain(dataset)}.csv"
+    with ExitStack() as stack:
+        refusals = stack.enter_context(refusal_list(listed_at, name))
+        try:
+            file = QuestionFile(path)
+            container, known_format = recognised(file, file_format)
+            folder = ImageFolder(images, file_folder=path.parent) if images else None
+        except InvalidValue as error:
+            refusals.add("", error.field, error.reason)
+            raise ImportRefused(_report(dataset, name, file_format, refusals, listed_at)) from error
+        except OSError as error:
+            refusals.add("", "file", f"can't be read: {error.strerror}")
+            raise ImportRefused(_report(dataset, name, file_format, refusals, listed_at)) from error
+        lock_for_import(db)
+        dataset_id, there = _dataset(db, name=dataset, minimum_explanation=minimum_explanation, now=now)
+        import_id = datasets.add_import(
+            db,
+            dataset_id=dataset_id,
+            file_name=name,
+            file_format=known_format.value,
+            by=by.id or None,
+            now=now,
+        )
+        digest = stack.enter_context(ThreadPoolExecutor(1)).submit(_sha256, path)
+        reader = stack.enter_context(GuardedReader()) if folder else None
+        pictures = Pictures(workspace, folder, reader) if folder and reader else None
+        large = path.stat().st_size >= LARGE
+        with indexes_afterwards(db, wanted=large):
+            landing = Landing(
+                db,
+                dataset_id=dataset_id,
+                import_id=import_id,
+                container=container,
+                pictures=pictures,
+                refusals=refusals,
+                skip_known=skip_known,
+                there=there,
+            )
+            records = 0
+            for batch in batches_of(
+                path,
+                container=container,
+                file_format=known_format,
+                file_stem=Path(name).stem,
+                minimum_explanation=datasets.minimum_explanation_of(db, dataset_id=dataset_id),
+            ):
+                landing.land(batch)
+                records += batch.records
+                progress(
+                    Progress(
+                        records=records,
+                        questions=landing.questions,
+                        refused=refusals.count,
+                        images=pictures.new if pictures else 0,
+                        part=min(1.0, batch.bytes_read / max(1, path.stat().st_size)),
+                    )
+                )
+        if records == 0:
+            refusals.add("", "file", "holds no records")
+        report = _report(
+            dataset, name, known_format.value, refusals, listed_at, landing=landing, pictures=pictures
+        )
+        if refusals.count and (not skip_bad or records == 0):
+            raise ImportRefused(report)
+        datasets.finish_import(
+            db,
+            import_id=import_id,
+            file_sha256=digest.result(),
+            questions=landing.questions,
+            known=landing.known,
+            refused=refusals.count,
+        )
+    return report
+
+
+def check_dataset_name(name: str) -> str:
+    """The name without outer blanks.
+
+    Raises:
+        InvalidValue: empty, over 100 characters, or with control characters or slashes.
+    """
+    stripped = name.strip()
+    if not 0 < len(stripped) <= 100 or not stripped.isprintable() or "/" in stripped or "\\" in stripped:
+        raise InvalidValue("dataset", "needs a name of 1 to 100 characters, without slashes")
+    return stripped
+
+
+def _dataset(db: Session, *, name: str, minimum_explanation: int | None, now: datetime) -> tuple[int, int]:
+    """(number, questions that are there); a new dataset where there is none of that name."""
+    found = datasets.dataset_id_of(db, name=name)
+    if found is None:
+        return datasets.add_dataset(db, name=name, minimum_explanation=minimum_explanation, now=now), 0
+    if minimum_explanation is not None:
+        datasets.set_minimum_explanation(db, dataset_id=found, characters=minimum_explanation)
+    return found, datasets.questions_of(db, dataset_id=found)
+
+
+def _report(
+    dataset: str,
+    file_name: str,
+    file_format: str,
+    refusals: RefusalList,
+    listed_at: Path,
+    *,
+    landing: Landing | None = None,
+    pictures: Pictures | None = None,
+) -> ImportReport:
+    return ImportReport(
+        dataset=dataset,
+        file_name=file_name,
+        file_format=file_format,
+        questions=landing.questions if landing else 0,
+        known=landing.known if landing else 0,
+        refused=refusals.count,
+        exams=landing.exams if landing else 0,
+        images=pictures.new if pictures else 0,
+        refusals=tuple(refusals.shown),
+        refusals_file=listed_at if refusals.count else None,
+        problems={check: landing.problems.get(check, 0) for check in Check} if landing else {},
+    )
+
+
+def _plain(name: str) -> str:
+    return "".join(character if character.isascii() and character.isalnum() else "-" for character in name)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,277 @@
+"""One batch after the other into the database: ids, exams, images, boxes, rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlmodel import Session
+
+from domain.boxes import Box, BoxFit, BoxGrid
+from domain.errors import InvalidValue
+from intake.containers import Container, record_name
+from intake.exams import FACTS, ExamState, Picture, together
+from intake.parsing import BOXES, COLUMNS, HASH, KEY, RECORD_HASH, Boxes, ExamFacts, ParsedBatch, written
+from intake.refusals import RefusalList
+from intake.rules import placed
+from intake.seen import SeenHashes
+from intake.service.pictures import Pictures, view_told
+from storage.bulk import FEW, add_facts, draw_hashes, insert_rows, known_exams, known_questions, next_numbers
+
+_QUESTION = ("id", "dataset_id", "exam_id", "import_id", *COLUMNS)
+_EXAM = ("id", "dataset_id", "key", *FACTS)
+_RADIOGRAPH = ("exam_id", "key", "position", "file", "view", "image_sha256")
+_PROBLEM = ("question_id", "check_name", "field", "dataset_id", "reason")
+# Exams remembered; a forgotten one is looked up again.
+_REMEMBERED = 8_192
+
+
+class Landing:
+    """What an import knows from batch to batch; its memory has a bound."""
+
+    def __init__(
+        self,
+        db: Session,
+        *,
+        dataset_id: int,
+        import_id: int,
+        container: Container,
+        pictures: Pictures | None,
+        refusals: RefusalList,
+        skip_known: bool,
+        there: int,
+    ) -> None:
+        """``there`` is how many questions the dataset has already."""
+        self._db, self._dataset, self._import = db, dataset_id, import_id
+        self._container, self._pictures, self._refusals = container, pictures, refusals
+        self._skip_known = skip_known
+        self._exams: dict[str, ExamState] = {}
+        self._next_exam, self._next_question = next_numbers(db)
+        # Few ids are remembered as hashes; of many each batch asks the index.
+        self._asks_index = there >= FEW
+        self._seen = SeenHashes(
+            [] if self._asks_index or not there else draw_hashes(db, dataset_id=dataset_id)
+        )
+        self.questions = self.known = self.exams = 0
+        self.problems: dict[str, int] = {}
+
+    def land(self, batch: ParsedBatch) -> None:
+        """Write the batch's questions; what can't be written is refused."""
+        for record, field, reason in batch.refusals:
+            self._refusals.add(record, field, reason)
+        places = self._new_ones(batch)
+        self._look_up([batch.exams[place][0] for place in {batch.exam_of[i] for i in places}])
+        if self._pictures:
+            needed = {place for i in places for place in (batch.exam_of[i],)}
+            self._pictures.fetch(
+                self._db, (file for place in sorted(needed) for _, file, _ in batch.exams[place][6])
+            )
+        writing = _Writing(self, batch)
+        rows = writing.rows(places)
+        self._write(writing, rows)
+
+    def _new_ones(self, batch: ParsedBatch) -> list[int]:
+        """Places of the questions whose ids are not there yet."""
+        questions = batch.questions
+        met = self._seen.met_before([question[HASH] for question in questions])
+        asked = range(len(questions)) if self._asks_index else met
+        known = (
+            known_questions(self._db, dataset_id=self._dataset, keys=[questions[i][KEY] for i in asked])
+            if asked
+            else {}
+        )
+        if not met and not known:
+            return list(range(len(questions)))
+        doubtful = set(met)
+        kept: list[int] = []
+        for i, question in enumerate(questions):
+            key, record_hash = question[KEY], question[RECORD_HASH]
+            earlier = known.get(key)
+            if earlier is None:
+                kept.append(i)
+                if i in doubtful:
+                    known[key] = record_hash
+            elif earlier == record_hash and self._skip_known:
+                self.known += 1
+            else:
+                same = (
+                    "the same record; --skip-known leaves it out"
+                    if earlier == record_hash
+                    else "another record"
+                )
+                self.refuse(
+                    batch.names[i],
+                    "id",
+                    f"{key!r} is in the dataset or earlier in the file already, with {same}",
+                )
+        return kept
+
+    def _look_up(self, keys: list[str]) -> None:
+        if len(self._exams) > _REMEMBERED:
+            self._exams.clear()
+        unknown = {key for key in keys if key not in self._exams}
+        for key, found in known_exams(self._db, dataset_id=self._dataset, keys=sorted(unknown)).items():
+            radiographs = {name: Picture(*picture) for name, picture in found["radiographs"].items()}
+            self._exams[key] = ExamState(key, found["id"], tuple(found[name] for name in FACTS), radiographs)
+
+    def refuse(self, name: int | str, field: str, reason: str) -> None:
+        """Put a record on the list of refusals."""
+        self._refusals.add(record_name(self._container, name), field, reason)
+
+    def stated(self, facts: ExamFacts) -> tuple[ExamFacts, dict[str, Picture]]:
+        """What a record states of its exam and, where it is silent, its image files; its radiographs.
+
+        Raises:
+            InvalidValue: one of the images is missing or can't be read.
+        """
+        key, patient, indication, age, sex, report, radiographs = facts
+        if self._pictures is None:
+            return facts, {name: Picture(file, view) for name, file, view in radiographs}
+        pictures = {}
+        for name, file, view in radiographs:
+            image = self._pictures[file]
+            about = image.facts
+            pictures[name] = Picture(file, view_told(view, about), image.sha256, about.rows, about.columns)
+            patient, age, sex = (
+                patient or about.patient,
+                age or about.age,
+                sex or (about.sex and about.sex.value),
+            )
+        return (key, patient, indication, age, sex, report, radiographs), pictures
+
+    def exam(self, key: str) -> ExamState | None:
+        """The exam as far as it is known."""
+        return self._exams.get(key)
+
+    def take(self, state: ExamState) -> ExamState:
+        """The exam with a number, remembered."""
+        if state.number is None:
+            state = ExamState(state.key, self._next_exam, state.facts, state.radiographs)
+            self._next_exam += 1
+            self.exams += 1
+        self._exams[state.key] = state
+        return state
+
+    def numbered(self, exam: int, question: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The row of a question, with the next number."""
+        number = self._next_question
+        self._next_question = number + 1
+        return (number, self._dataset, exam, self._import, *question)
+
+    def _write(self, writing: _Writing, rows: list[tuple[Any, ...]]) -> None:
+        db, dataset = self._db, self._dataset
+        new = ((state.number, dataset, state.key, *state.facts) for state in writing.new_exams.values())
+        insert_rows(db, table="exam", columns=_EXAM, rows=new)
+        insert_rows(db, table="radiograph", columns=_RADIOGRAPH, rows=writing.radiographs())
+        add_facts(
+            db,
+            facts=[
+                {
+                    "number": state.number,
+                    **{f"new_{name}": fact for name, fact in zip(FACTS, state.facts, strict=True)},
+                }
+                for state in writing.changed_exams.values()
+            ],
+        )
+        insert_rows(db, table="question", columns=_QUESTION, rows=rows)
+        problems = []
+        for place, check, field, reason in writing.batch.problems:
+            if (number := writing.numbers.get(place)) is not None:
+                problems.append((number, check, field, dataset, reason))
+                self.problems[check] = self.problems.get(check, 0) + 1
+        insert_rows(db, table="problem", columns=_PROBLEM, rows=problems)
+        self.questions += len(rows)
+
+
+class _Writing:
+    """The rows of one batch while they are made."""
+
+    def __init__(self, landing: Landing, batch: ParsedBatch) -> None:
+        self._landing, self.batch = landing, batch
+        self.new_exams: dict[str, ExamState] = {}
+        self.changed_exams: dict[str, ExamState] = {}
+        self.numbers: dict[int, int] = {}
+        self._positions: dict[str, int] = {}
+        self._taken: dict[int, ExamState] = {}
+        self._failed: dict[int, InvalidValue] = {}
+
+    def rows(self, places: list[int]) -> list[tuple[Any, ...]]:
+        """The questions' rows. An exam is taken with the first of its questions that can be."""
+        batch, landing = self.batch, self._landing
+        has_problems = {place for place, *_ in batch.problems}
+        rows = []
+        for i in places:
+            place = batch.exam_of[i]
+            question = batch.questions[i]
+            try:
+                state = self._taken.get(place) or self._stated(place)
+                if i in batch.boxes:
+                    question = self._with_boxes(question, batch.boxes[i], state)
+            except InvalidValue as error:
+                landing.refuse(batch.names[i], error.field, error.reason)
+                continue
+            if place not in self._taken:
+                state = self._take(place, state)
+            row = landing.numbered(state.number or 0, question)
+            if i in has_problems:
+                self.numbers[i] = row[0]
+            rows.append(row)
+        return rows
+
+    def radiographs(self) -> Iterator[tuple[Any, ...]]:
+        """Rows of the radiographs that are new, behind those that were there."""
+        for key in (*self.new_exams, *self.changed_exams):
+            state = self.new_exams.get(key) or self.changed_exams[key]
+            for position, (name, picture) in enumerate(state.radiographs.items()):
+                if position >= self._positions[key]:
+                    yield (state.number, name, position, picture.file, picture.view, picture.sha256)
+
+    def _stated(self, place: int) -> ExamState:
+        if place in self._failed:
+            raise self._failed[place]
+        try:
+            facts, pictures = self._landing.stated(self.batch.exams[place])
+            return together(self._landing.exam(facts[0]), facts, pictures)
+        except InvalidValue as error:
+            self._failed[place] = error
+            raise
+
+    def _take(self, place: int, state: ExamState) -> ExamState:
+        before = self._landing.exam(state.key)
+        taken = self._taken[place] = self._landing.take(state)
+        self._positions.setdefault(state.key, len(before.radiographs) if before else 0)
+        if before is None or state.key in self.new_exams:
+            self.new_exams[state.key] = taken
+        elif taken is not before:
+            self.changed_exams[state.key] = taken
+        return taken
+
+    def _with_boxes(self, question: tuple[Any, ...], boxes: Boxes, state: ExamState) -> tuple[Any, ...]:
+        plain_grid, kept = boxes
+        grid = (
+            BoxGrid(width=plain_grid[0], height=plain_grid[1], fit=BoxFit(plain_grid[2]))
+            if plain_grid
+            else None
+        )
+        new, changed = [], grid is not None
+        for radiograph, label, corners in kept:
+            picture = state.radiographs[radiograph]
+            if picture.rows is None or picture.columns is None:
+                if grid is not None:
+                    raise InvalidValue("boxes", "are on another grid; to map them the images are needed")
+                return question
+            x_min, y_min, x_max, y_max = corners
+            if (
+                grid is None
+                and x_min >= 0
+                and y_min >= 0
+                and x_max <= picture.columns
+                and y_max <= picture.rows
+            ):
+                new.append((radiograph, label, corners))
+                continue
+            box = Box(x_min=x_min, y_min=y_min, x_max=x_max, y_max=y_max)
+            on_image = placed(box, grid=grid, rows=picture.rows, columns=picture.columns)
+            new.append((radiograph, label, on_image.as_tuple()))
+            changed = True
+        return (*question[:BOXES], written(new), *question[BOXES + 1 :]) if changed else question

@@ -1,0 +1,169 @@
+"""JSON that means one thing only: anything else is refused with the field and the reason.
+
+Python's own reader takes NaN, keeps the last of two equal keys and lets lone surrogates through, which fail
+later and elsewhere. Most records are plain (ASCII, no escapes) and pass three cheap tests.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
+
+import msgspec
+
+from domain.errors import InvalidValue
+
+T = TypeVar("T")
+
+#: A record of a question file is far smaller; what is longer is no record.
+LONGEST_RECORD = 1_000_000
+#: Control characters but tab and line ends, and halves of a surrogate pair.
+_UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_KEY_END = re.compile(rb'"\s*+:')
+_PLACE = re.compile(r" - at `\$\.?(?P<path>[^`]*)`$")
+_KINDS = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+    "bool": "true or false",
+}
+
+
+def decode(raw: bytes, decoder: msgspec.json.Decoder[T], count_keys: Callable[[T], int] | None = None) -> T:
+    """The record of those bytes, its text in NFC.
+
+    Args:
+        raw: one JSON value.
+        decoder: of the record's type.
+        count_keys: how many keys the record's JSON has if none is given twice. With it a plain record needs
+            no second reading: it has exactly that many colons.
+
+    Raises:
+        InvalidValue: with the field and the reason.
+    """
+    if not raw.isascii() or b"\\" in raw:
+        raw = _normalised(raw)
+    try:
+        record = decoder.decode(raw)
+    except msgspec.ValidationError as error:
+        refuse_ambiguous(raw)  # a key given twice may be the cause, and says more
+        raise _explained(error) from error
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        refuse_ambiguous(raw)
+        raise InvalidValue("record", "is no JSON") from None
+    if count_keys is not None:
+        expected = count_keys(record)
+        # Each key has one colon behind it; a further colon is in a text, or a key's that was given twice.
+        if raw.count(b":") == expected or len(_KEY_END.findall(raw)) == expected:
+            return record
+    refuse_ambiguous(raw)
+    return record
+
+
+def refuse_ambiguous(raw: bytes) -> Any:  # noqa: ANN401  # any JSON value
+    """The value of JSON text that has one meaning only.
+
+    Raises:
+        InvalidValue: no JSON, cut off, NaN or Infinity, a key twice, nested too deep, unwanted characters.
+    """
+    try:
+        value = json.loads(_text(raw), object_pairs_hook=_without_doubles, parse_constant=_no_constant)
+    except RecursionError:
+        raise InvalidValue("record", "is nested too deep") from None
+    except json.JSONDecodeError as error:
+        cut = error.pos >= len(raw.rstrip()) - 1 or error.msg.startswith("Unterminated string")
+        hint = "; the file may be cut off" if cut else ""
+        raise InvalidValue("record", f"is no JSON: {error.msg}, character {error.pos + 1}{hint}") from None
+    except ValueError as error:
+        if isinstance(error, InvalidValue):
+            raise
+        raise InvalidValue("record", f"is no JSON: {error}") from None  # a number of thousands of digits
+    found = _unwanted_in(value, "")
+    if found is not None:
+        raise InvalidValue(*found)
+    return value
+
+
+def _text(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        byte = raw[error.start]
+        raise InvalidValue(
+            "encoding",
+            f"byte {byte:#04x} at {error.start + 1} of the record is not UTF-8; save the file as UTF-8",
+        ) from None
+
+
+def _normalised(raw: bytes) -> bytes:
+    text = _text(raw)
+    if "\\u" in text or "\\b" in text or "\\f" in text or _UNWANTED.search(text):
+        text = json.dumps(refuse_ambiguous(raw), ensure_ascii=False)
+    return unicodedata.normalize("NFC", text).encode("utf-8")
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        double = next(name for name in names if names.count(name) > 1)
+        raise InvalidValue(double, "is given twice in one object; keep one of them")
+    return found
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise InvalidValue("record", f"holds {name}, which is no JSON number; write null where nothing is known")
+
+
+def _unwanted_in(value: object, path: str) -> tuple[str, str] | None:
+    """(field, reason) of the first text with characters that no question has."""
+    if isinstance(value, str):
+        found = _UNWANTED.search(value)
+        if found is None:
+            return None
+        code = ord(found[0])
+        what = "half of a surrogate pair" if 0xD800 <= code <= 0xDFFF else "a control character"
+        return path or "record", f"holds {what}, U+{code:04X}"
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            found_inside = _unwanted_in(name, path) or _unwanted_in(inner, f"{path}.{name}" if path else name)
+            if found_inside:
+                return found_inside
+    if isinstance(value, list):
+        for position, inner in enumerate(value):
+            found_inside = _unwanted_in(inner, f"{path}[{position}]")
+            if found_inside:
+                return found_inside
+    return None
+
+
+def _explained(error: msgspec.ValidationError) -> InvalidValue:
+    """What a validation error says, in words: the field, and what it should be."""
+    text = str(error)
+    place = _PLACE.search(text)
+    path = place["path"] if place else ""
+    text = _PLACE.sub("", text)
+    named = re.match(r"Object (missing required|contains unknown) field `(.*)`", text)
+    if named:
+        field = f"{path}.{named[2]}" if path else named[2]
+        reason = (
+            "is missing" if named[1].startswith("missing") else "is no field of this format; is it misspelt?"
+        )
+        return InvalidValue(field, reason)
+    kinds = re.match(r"Expected `(.*)`, got `(.*)`", text)
+    if kinds:
+        wanted = " or ".join(_KINDS.get(kind, kind) for kind in kinds[1].split(" | "))
+        return InvalidValue(path or "record", f"must be {wanted}, not {_KINDS.get(kinds[2], kinds[2])}")
+    length = re.match(r"Expected `array` of length (\d+)", text)
+    if length:
+        return InvalidValue(path or "record", f"must be a list of {length[1]}")
+    word = re.match(r"Invalid enum value '?(.*?)'?$", text)
+    if word:
+        return InvalidValue(path or "record", f"{word[1]!r} is none of the words that may stand here")
+    return InvalidValue(path or "record", text[:1].lower() + text[1:])

@@ -1,0 +1,73 @@
+"""Small readings of text that several formats share: lettered options, lists in disguise, empty words."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+
+from domain.errors import InvalidValue
+
+_LETTERED = re.compile(r"\s*([A-Za-z])\s*[.):]\s*(.*\S)\s*", re.DOTALL)
+_LETTER = re.compile(r"\s*\(?([A-Za-z])\)?\s*(?:[.):].*)?", re.DOTALL)
+_EMPTY = {"", "none", "nan", "null", "n/a", "na"}
+
+
+def known(text: str | None) -> str | None:
+    """The text without outer blanks; None where it only says that nothing is known ("None", "nan")."""
+    stripped = (text or "").strip()
+    return None if stripped.casefold() in _EMPTY else stripped
+
+
+def lettered(options: list[str]) -> tuple[list[str], list[str]]:
+    """(letters, texts) of options written "A. text", "A) text" or "A: text"; without letters, by place.
+
+    Raises:
+        InvalidValue: some have a letter and others none, or two have the same.
+    """
+    found = [_LETTERED.fullmatch(option) for option in options]
+    with_letter = [match for match in found if match]
+    letters = [match[1].upper() for match in with_letter]
+    in_order = [chr(ord("A") + place) for place in range(len(options))]
+    if len(with_letter) == len(options) and sorted(letters) == in_order:
+        return letters, [match[2] for match in with_letter]
+    begun = [place for place, match in enumerate(found) if match and match[1].upper() == in_order[place]]
+    if len(begun) > len(options) / 2:
+        raise InvalidValue(
+            "options", f"some begin with their letter and others don't, or a letter comes twice: {options}"
+        )
+    return in_order, [option.strip() for option in options]
+
+
+def place_of(answer: str, letters: list[str]) -> int:
+    """Which option a letter names ("C", "C.", "(c)", "C: text"), counted from 0.
+
+    Raises:
+        InvalidValue: it names none.
+    """
+    match = _LETTER.fullmatch(answer)
+    if match is None or match[1].upper() not in letters:
+        raise InvalidValue("answer", f"{answer!r} is no option; there are {', '.join(letters)}")
+    return letters.index(match[1].upper())
+
+
+def as_list(value: Sequence[str | None] | None, field: str) -> list[str | None]:
+    """A list, though it may arrive as the text of a Python list ("['PA', None]"); text alone is one entry.
+
+    Raises:
+        InvalidValue: it begins like a list and is none.
+    """
+    if value is None:
+        return []
+    if not isinstance(value, str):
+        return list(value)
+    stripped = value.strip()
+    if not stripped.startswith(("[", "(")):
+        return [stripped] if known(stripped) else []
+    try:
+        read = ast.literal_eval(stripped)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        raise InvalidValue(field, f"begins like a list and is none: {stripped[:60]!r}") from None
+    if not isinstance(read, list | tuple) or not all(each is None or isinstance(each, str) for each in read):
+        raise InvalidValue(field, f"must be a list of texts, not {stripped[:60]!r}")
+    return list(read)

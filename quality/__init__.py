@@ -1,0 +1,1 @@
+"""Automatic checks, made before an expert's time is spent."""

@@ -1,0 +1,121 @@
+"""The four structural checks, after ReXVQA's validators v1 to v4 (its section 3.3.2).
+
+Each takes a question and gives the first problem it finds, or None. A question with problems stays in the
+dataset: the problems are shown before an expert's time is spent. What could not even be stored (an answer
+that is no option, an empty stem) was refused at import and never comes here. What the paper leaves open and
+how it is read here: docs/decisions/020-structural-checks.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from domain.problems import Check, Problem
+from domain.questions import Question
+from domain.vocabulary import AnswerFormat
+
+#: Options of a choice question in the published form, {o1; o2; o3; o4}.
+FORM_OPTIONS = 4
+#: Words that are no text but what is left of a missing value.
+LEFTOVERS = frozenset({"nan", "null", "undefined", "[object object]"})
+#: Where a whole sentence should stand, this is one too.
+_NO_SENTENCE = LEFTOVERS | {"none", "n/a"}
+
+_SERIALISED = re.compile(r"\s*(\[.*\]|\{.*\})\s*", re.DOTALL)
+_LETTERED = re.compile(r"\s*([A-Z])\s*[.):]\s+\S")
+_KEY_IN_STEM = re.compile(r"\banswer\s*(?:is|:|=)\s*\(?[A-Z]\b", re.IGNORECASE)
+_OPTIONS_IN_STEM = re.compile(r"\bA\s*[.):]\s.*\bB\s*[.):]\s", re.DOTALL)
+
+
+def check_schema(question: Question) -> Problem | None:
+    """v1, the required structure: a choice question has exactly four options."""
+    if (
+        question.format in (AnswerFormat.SINGLE, AnswerFormat.MULTIPLE)
+        and len(question.options) != FORM_OPTIONS
+    ):
+        reason = f"there are {len(question.options)}; the published form has {FORM_OPTIONS}"
+        return Problem(check=Check.SCHEMA, field="options", reason=reason)
+    return None
+
+
+def check_types(question: Question) -> Problem | None:
+    """v2, texts are texts: no list, object or missing value turned into one; the stem has letters."""
+    for field, text in _texts(question):
+        words = text.strip().casefold()
+        if words in (_NO_SENTENCE if field in ("stem", "explanation") else LEFTOVERS):
+            return Problem(
+                check=Check.TYPES,
+                field=field,
+                reason=f"is {text.strip()!r}: a missing value turned into text",
+            )
+        if _SERIALISED.fullmatch(text):
+            return Problem(check=Check.TYPES, field=field, reason="is a list or an object turned into text")
+    if not any(character.isalpha() for character in question.stem):
+        return Problem(check=Check.TYPES, field="stem", reason="has no letters")
+    return None
+
+
+def check_format(question: Question, *, minimum_explanation: int) -> Problem | None:
+    """v3, formatted as the form asks: options distinct and without their letters, an explanation of
+    ``minimum_explanation`` characters or more where there is one, a stem without options or key.
+    """
+    seen = Counter(" ".join(option.casefold().split()) for option in question.options)
+    double = next((text for text, times in seen.items() if times > 1), None)
+    if double is not None:
+        return Problem(check=Check.FORMAT, field="options", reason=f"{double!r} stands there more than once")
+    letters = [match[1] if (match := _LETTERED.match(option)) else None for option in question.options]
+    if letters and letters == [chr(ord("A") + place) for place in range(len(letters))]:
+        return Problem(check=Check.FORMAT, field="options", reason="still begin with their letters")
+    length = len(question.explanation.strip())
+    if 0 < length < minimum_explanation:
+        reason = f"has {length} characters, at least {minimum_explanation} are wanted"
+        return Problem(check=Check.FORMAT, field="explanation", reason=reason)
+    if _KEY_IN_STEM.search(question.stem):
+        return Problem(check=Check.FORMAT, field="stem", reason="names the answer's letter")
+    if _OPTIONS_IN_STEM.search(question.stem):
+        return Problem(check=Check.FORMAT, field="stem", reason="holds the options too")
+    return None
+
+
+def check_completeness(question: Question) -> Problem | None:
+    """v4, nothing required is empty: explanation, difficulty, category, task, and each box's label."""
+    missing = [
+        name
+        for name, value in (
+            ("explanation", question.explanation.strip()),
+            ("difficulty", question.difficulty),
+            ("category", (question.category or "").strip()),
+            ("task", question.task),
+        )
+        if not value
+    ]
+    if any(not box.label.strip() for box in question.boxes):
+        missing.append("boxes.label")
+    if not missing:
+        return None
+    reason = "is empty" if len(missing) == 1 else "are empty"
+    return Problem(check=Check.COMPLETENESS, field=", ".join(missing), reason=reason)
+
+
+def check_question(question: Question, *, minimum_explanation: int) -> tuple[Problem, ...]:
+    """What the four checks find, in their order; empty when the question passes them all."""
+    found = (
+        check_schema(question),
+        check_types(question),
+        check_format(question, minimum_explanation=minimum_explanation),
+        check_completeness(question),
+    )
+    return tuple(problem for problem in found if problem is not None)
+
+
+def _texts(question: Question) -> Iterator[tuple[str, str]]:
+    yield "stem", question.stem
+    yield "explanation", question.explanation
+    for option in question.options:
+        yield "options", option
+    if question.format is AnswerFormat.OPEN and isinstance(question.answer, str):
+        yield "answer", question.answer
+    for box in question.boxes:
+        yield "boxes.label", box.label
