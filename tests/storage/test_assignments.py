@@ -1,0 +1,267 @@
+"""Who judges what: assigning, reassigning, taking back, closing, settings. On both databases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import Engine
+
+from domain.batches import AssignmentState, BatchSettings, BatchState, Mode, Parts
+from domain.errors import InvalidValue, NotAllowed, NotFound, Refused, StaleRevision
+from review import service as review
+from storage.assignments import all_assignments
+from storage.batches import load_batch
+from storage.unit_of_work import reading, unit_of_work
+from tests.storage.judgements import accept, give
+from tests.storage.worlds import NOW, World, close, make_world
+
+
+@pytest.fixture
+def world(engine: Engine) -> World:
+    return make_world(engine, questions=12, per_exam=2)
+
+
+def assign(world: World, *to, by="cora", **more):
+    with unit_of_work(world.engine) as db:
+        return review.assign(db, by=world.people[by], batch="first", to=to, now=NOW, **more)
+
+
+def reassign(world: World, from_, *to):
+    with unit_of_work(world.engine) as db:
+        return review.reassign(db, by=world.people["cora"], batch="first", from_=from_, to=to, now=NOW)
+
+
+def held(world: World, *states):
+    """{name: question numbers} of the assignments in those states (any but withdrawn by default)."""
+    names = {person.id: name for name, person in world.people.items()}
+    wanted = states or (AssignmentState.OPEN, AssignmentState.DONE, AssignmentState.SKIPPED)
+    found = {}
+    with reading(world.engine) as db:
+        for question, person, state in all_assignments(db, batch_id=world.batch.id):
+            if state in wanted:
+                found.setdefault(names[person], []).append(question)
+    return found
+
+
+# --------------------------------------------------------------------------------------------- giving out
+def test_a_batch_is_split_by_exam_and_evenly(world):
+    summary = assign(world, "ruth", "remo")
+    assert summary.given == {"remo": 6, "ruth": 6}
+    assert held(world) == {"remo": [1, 2, 5, 6, 9, 10], "ruth": [3, 4, 7, 8, 11, 12]}
+
+
+def test_the_order_of_the_names_changes_nothing(engine):
+    world = make_world(engine, questions=12)
+    assign(world, "ruth", "remo")
+    assert held(world)["remo"][:2] == [1, 2]
+
+
+def test_assigning_again_moves_nothing(world):
+    assign(world, "ruth")
+    summary = assign(world, "ruth", "remo")
+    assert (summary.total, held(world)) == (0, {"ruth": list(range(1, 13))})
+    assert "Every question has 1 reviewer or more already" in summary.notes[0]
+
+
+def test_a_second_reviewer_can_be_added_later(world):
+    assign(world, "ruth")
+    assert assign(world, "remo", overlap=2).given == {"remo": 12}
+    assert held(world) == {"ruth": list(range(1, 13)), "remo": list(range(1, 13))}
+
+
+def test_two_halves_cross_over_for_a_second_opinion(world):
+    assign(world, "ruth", "remo")
+    assert assign(world, "ruth", "remo", overlap=2).given == {"remo": 6, "ruth": 6}
+    assert held(world) == {"ruth": list(range(1, 13)), "remo": list(range(1, 13))}
+
+
+def test_overlap_that_only_some_can_fill_is_done_as_far_as_it_goes_and_said(world):
+    assign(world, "ruth", "remo")
+    summary = assign(world, "ruth", overlap=2)
+    assert summary.given == {"ruth": 6}
+    assert "6 questions still have fewer than 2 reviewers" in summary.notes[0]
+
+
+def test_overlap_that_nobody_can_fill_is_refused(world):
+    assign(world, "ruth")
+    with pytest.raises(Refused, match=r"12 questions .* need a further reviewer, and ruth judge"):
+        assign(world, "ruth", overlap=2)
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "reason"),
+    [
+        ("rea", Refused, "rea is no reviewer"),
+        ("rolf", Refused, "account of rolf is disabled"),
+        ("nobody", NotFound, "nobody"),
+    ],
+)
+def test_only_reviewers_with_a_live_account_are_given_questions(world, name, error, reason):
+    with pytest.raises(error, match=reason):
+        assign(world, "ruth", name)
+    assert held(world) == {}
+
+
+def test_a_batch_that_is_not_there_is_named(world):
+    with (
+        pytest.raises(NotFound, match=r"no batch 'second'.*first"),
+        unit_of_work(world.engine) as db,
+    ):
+        review.assign(db, by=world.people["cora"], batch="second", to=["ruth"], now=NOW)
+
+
+@pytest.mark.parametrize(("to", "overlap"), [((), 1), (("ruth",), 0)])
+def test_nobody_and_no_overlap_are_refused(world, to, overlap):
+    with pytest.raises(InvalidValue):
+        assign(world, *to, overlap=overlap)
+
+
+@pytest.mark.parametrize("by", ["ruth", "rea", "ada"])
+def test_only_coordinators_assign(world, by):
+    with pytest.raises(NotAllowed):
+        assign(world, "ruth", by=by)
+
+
+def test_the_preview_says_what_assigning_then_does(world):
+    with reading(world.engine) as db:
+        preview = review.preview_assign(db, by=world.people["cora"], batch="first", to=["ruth", "remo"])
+    assert held(world) == {}
+    assert assign(world, "ruth", "remo").given == preview.given
+
+
+# ----------------------------------------------------------------------------------- moving and taking back
+def test_open_questions_move_and_what_is_done_stays(world):
+    assign(world, "ruth")
+    give(world, accept(world, question=1))
+    assert reassign(world, "ruth", "remo").given == {"remo": 11}
+    assert held(world) == {"ruth": [1], "remo": list(range(2, 13))}
+
+
+def test_questions_move_from_somebody_whose_account_is_disabled(engine):
+    world = make_world(engine, assigned_to=["rolf"])
+    assert reassign(world, "rolf", "ruth").total == 12
+
+
+def test_what_the_other_judges_already_stays(engine):
+    world = make_world(engine, assigned_to=["ruth", "remo"])
+    with pytest.raises(Refused, match="remo judge all of them already"):
+        reassign(world, "ruth", "remo")
+
+
+def test_nothing_open_is_nothing_to_move(world):
+    with pytest.raises(Refused, match="ruth has no open question in batch first"):
+        reassign(world, "ruth", "remo")
+
+
+def test_nobody_takes_over_from_themselves(engine):
+    world = make_world(engine, assigned_to=["ruth"])
+    with pytest.raises(InvalidValue, match="their own questions"):
+        reassign(world, "ruth", "ruth", "remo")
+
+
+def test_questions_taken_back_are_assigned_again(world):
+    assign(world, "ruth")
+    with unit_of_work(world.engine) as db:
+        assert review.withdraw(db, by=world.people["cora"], batch="first", from_="ruth", now=NOW) == 12
+    assert held(world) == {}
+    assert assign(world, "ruth").total == 12
+    assert held(world) == {"ruth": list(range(1, 13))}
+
+
+# --------------------------------------------------------------------------------------- closing, settings
+def test_a_closed_batch_is_not_assigned_and_opens_again(world):
+    close(world.engine, world.batch)
+    with pytest.raises(Refused, match="is closed"):
+        assign(world, "ruth")
+    with unit_of_work(world.engine) as db:
+        opened = review.reopen_batch(db, by=world.people["cora"], batch="first", now=NOW)
+    assert (opened.state, opened.revision) == (BatchState.OPEN, 3)
+    assert assign(world, "ruth").total == 12
+
+
+def test_closing_twice_changes_nothing(world):
+    with unit_of_work(world.engine) as db:
+        first = review.close_batch(db, by=world.people["cora"], batch="first", now=NOW)
+        assert review.close_batch(db, by=world.people["cora"], batch="first", now=NOW) == first
+
+
+def change(world: World, settings, revision=1):
+    with unit_of_work(world.engine) as db:
+        return review.change_settings(
+            db, by=world.people["cora"], batch="first", settings=settings, revision=revision, now=NOW
+        )
+
+
+def test_settings_change_with_the_next_revision(world):
+    changed = change(world, BatchSettings(mode=Mode.ANSWER_FIRST, guideline="Look twice."))
+    assert (changed.revision, changed.settings.guideline) == (2, "Look twice.")
+    with reading(world.engine) as db:
+        assert load_batch(db, name="first") == changed
+
+
+def test_settings_that_somebody_changed_since_are_refused_and_both_shown(world):
+    change(world, BatchSettings(guideline="Look twice.", show_report=True))
+    with pytest.raises(StaleRevision, match=r"Cora changed batch first on 2026-03-02 09:00:00 UTC") as caught:
+        change(world, BatchSettings(guideline="Look once."))
+    assert "Report shown (saved), not shown (yours)" in str(caught.value)
+    assert "“Look twice.” (saved), “Look once.” (yours)" in str(caught.value)
+
+
+def test_the_same_settings_again_change_nothing(world):
+    change(world, BatchSettings(guideline="Look twice."))
+    assert change(world, BatchSettings(guideline="Look twice.")).revision == 2
+
+
+@pytest.mark.parametrize(
+    ("setting", "word"),
+    [
+        ({"mode": Mode.ANSWER_FIRST}, "Mode"),
+        ({"parts": Parts.KEY}, "Parts"),
+        ({"show_report": True}, "Report"),
+    ],
+)
+def test_how_a_batch_is_judged_is_frozen_by_the_first_verdict(engine, setting, word):
+    world = make_world(engine, assigned_to=["ruth"])
+    give(world, accept(world, question=1))
+    with pytest.raises(Refused, match=f"{word} can't be changed any more: judging has begun"):
+        change(world, BatchSettings(**setting))
+
+
+def test_guideline_and_anchors_stay_open_to_change(engine):
+    world = make_world(engine, assigned_to=["ruth"])
+    give(world, accept(world, question=1))
+    anchors = dict(BatchSettings().anchors)
+    anchors["image_alignment"] = ("a", "b", "c", "d", "e")
+    changed = change(world, replace(BatchSettings(), guideline="Look twice.", anchors=anchors))
+    assert changed.settings.anchors["image_alignment"] == ("a", "b", "c", "d", "e")
+
+
+def test_a_report_is_not_shown_where_alignment_is_not_asked_for(world):
+    with pytest.raises(Refused, match="after image alignment was rated"):
+        change(world, BatchSettings(parts=Parts.KEY, show_report=True))
+
+
+# ------------------------------------------------------------------------------------- how far it has come
+def test_progress_counts_what_is_in_the_database(engine):
+    world = make_world(engine, assigned_to=["ruth", "remo"])
+    give(world, accept(world, question=1, seconds_looking=10.0))
+    give(world, accept(world, question=1, revision=2, seconds_looking=99.0))
+    give(world, accept(world, question=2, person="remo"), person="remo")
+    with reading(engine) as db:
+        found = review.progress(db, by=world.people["cora"], batch="first", now=NOW)
+        (listed,) = review.overview(db, by=world.people["cora"])
+        latest = list(review.settled(db, batch_ids=[world.batch.id]))
+    assert (found.whole.questions, found.whole.asked, found.whole.done, found.whole.left) == (12, 24, 2, 22)
+    assert [(line.name, line.done, line.seconds_median) for line in found.reviewers] == [
+        ("remo", 1, 30.0),
+        ("ruth", 1, 10.0),
+    ]
+    assert found.tier_table.n == 2
+    assert (listed.questions, listed.asked, listed.done) == (12, 24, 2)
+    assert [(each.question_id, each.revision) for each in latest] == [(1, 2), (2, 1)]
+
+
+def test_only_coordinators_see_progress(world):
+    with pytest.raises(NotAllowed), reading(world.engine) as db:
+        review.progress(db, by=world.people["ruth"], batch="first", now=NOW)
