@@ -35,7 +35,7 @@ _AT_ONCE = 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckReport:
-    """What the checks found in a dataset: ``with_problems`` of ``questions``; ``counts`` by check and field."""
+    """What the checks found in a dataset: ``with_problems`` of ``questions``; by check."""
 
     dataset: str
     questions: int

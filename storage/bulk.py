@@ -51,7 +51,7 @@ def insert_rows(db: Session, *, table: str, columns: Sequence[str], rows: Iterab
     """
     names = ", ".join(f'"{column}"' for column in columns)
     driver = db.connection().connection.driver_connection
-    cursor = driver.cursor()  # type: ignore[union-attr]  # a live connection has a driver
+    cursor = driver.cursor()
     try:
         if _is_sqlite(db):
             marks = ", ".join("?" * len(columns))
@@ -103,7 +103,7 @@ def known_questions(db: Session, *, dataset_id: int, keys: Iterable[str]) -> dic
     for part in _parts(keys):
         statement = select(QuestionRow.key, QuestionRow.record_hash).where(
             QuestionRow.dataset_id == dataset_id,
-            QuestionRow.key.in_(part),  # type: ignore[attr-defined]  # a column
+            QuestionRow.key.in_(part),
         )
         found.update((row.key, bytes(row.record_hash)) for row in db.execute(statement))
     return found
@@ -131,7 +131,7 @@ def known_exams(db: Session, *, dataset_id: int, keys: Iterable[str]) -> dict[st
             ExamRow.age,
             ExamRow.sex,
             ExamRow.report,
-        ).where(ExamRow.dataset_id == dataset_id, ExamRow.key.in_(part))  # type: ignore[attr-defined]  # a column
+        ).where(ExamRow.dataset_id == dataset_id, ExamRow.key.in_(part))
         by_number: dict[int, dict[str, Any]] = {}
         for row in db.execute(exams):
             facts = dict(row._mapping)
@@ -141,7 +141,7 @@ def known_exams(db: Session, *, dataset_id: int, keys: Iterable[str]) -> dict[st
         radiographs = (
             select(RadiographRow, ImageRow.rows, ImageRow.columns)
             .outerjoin(ImageRow, ImageRow.sha256 == RadiographRow.image_sha256)
-            .where(RadiographRow.exam_id.in_(by_number))  # type: ignore[attr-defined]  # a column
+            .where(RadiographRow.exam_id.in_(by_number))
             .order_by(RadiographRow.exam_id, RadiographRow.position)
         )
         for radiograph, rows, columns in db.execute(radiographs):
@@ -155,7 +155,7 @@ def known_images(db: Session, *, sha256: Iterable[str]) -> set[str]:
     """Which of those image files have a row already."""
     found: set[str] = set()
     for part in _parts(sha256):
-        found.update(db.execute(select(ImageRow.sha256).where(ImageRow.sha256.in_(part))).scalars())  # type: ignore[attr-defined]  # a column
+        found.update(db.execute(select(ImageRow.sha256).where(ImageRow.sha256.in_(part))).scalars())
     return found
 
 
@@ -163,7 +163,7 @@ def add_facts(db: Session, *, facts: list[dict[str, Any]]) -> None:
     """What later records add to exams: each ``{number, new_patient, …, new_report}``, all five facts."""
     if facts:
         columns = ("patient", "indication", "age", "sex", "report")
-        statement = update(ExamRow).where(ExamRow.id == bindparam("number"))  # type: ignore[arg-type]  # a column
+        statement = update(ExamRow).where(ExamRow.id == bindparam("number"))
         db.connection().execute(statement.values({name: bindparam(f"new_{name}") for name in columns}), facts)
 
 

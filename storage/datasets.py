@@ -63,12 +63,12 @@ def minimum_explanation_of(db: Session, *, dataset_id: int) -> int:
 
 def set_minimum_explanation(db: Session, *, dataset_id: int, characters: int) -> None:
     """Change that setting; the problems found so far stay until the dataset is checked again."""
-    db.execute(update(DatasetRow).where(DatasetRow.id == dataset_id).values(minimum_explanation=characters))  # type: ignore[arg-type]  # a column
+    db.execute(update(DatasetRow).where(DatasetRow.id == dataset_id).values(minimum_explanation=characters))
 
 
 def questions_of(db: Session, *, dataset_id: int) -> int:
     """How many questions the dataset has."""
-    statement = select(func.count()).select_from(QuestionRow).where(QuestionRow.dataset_id == dataset_id)  # type: ignore[arg-type]  # a column
+    statement = select(func.count()).select_from(QuestionRow).where(QuestionRow.dataset_id == dataset_id)
     return db.execute(statement).scalar_one()
 
 
@@ -94,7 +94,7 @@ def list_datasets(db: Session) -> list[DatasetSummary]:
     problems = _counts(db, select(ProblemRow.dataset_id, func.count()).group_by(ProblemRow.dataset_id))
     images = _counts(
         db,
-        select(ExamRow.dataset_id, func.count(RadiographRow.image_sha256.distinct()))  # type: ignore[union-attr]  # a column
+        select(ExamRow.dataset_id, func.count(RadiographRow.image_sha256.distinct()))
         .join(RadiographRow, RadiographRow.exam_id == ExamRow.id)
         .group_by(ExamRow.dataset_id),
     )
@@ -134,14 +134,14 @@ def finish_import(
     """Write what became of the file's records."""
     db.execute(
         update(ImportRow)
-        .where(ImportRow.id == import_id)  # type: ignore[arg-type]  # a column
+        .where(ImportRow.id == import_id)
         .values(file_sha256=file_sha256, questions=questions, known=known, refused=refused)
     )
 
 
 def imported_files(db: Session, *, dataset_id: int) -> list[ImportedFile]:
     """The files of a dataset, the latest first."""
-    statement = select(ImportRow).where(ImportRow.dataset_id == dataset_id).order_by(ImportRow.id.desc())  # type: ignore[union-attr]  # a column
+    statement = select(ImportRow).where(ImportRow.dataset_id == dataset_id).order_by(ImportRow.id.desc())
     return [
         ImportedFile(
             file_name=row.file_name,

@@ -33,7 +33,7 @@ class ProblemExample:
 
 def remove_problems(db: Session, *, dataset_id: int) -> None:
     """Forget what was found in the dataset, before it is checked again."""
-    db.execute(delete(ProblemRow).where(ProblemRow.dataset_id == dataset_id))  # type: ignore[arg-type]  # a column
+    db.execute(delete(ProblemRow).where(ProblemRow.dataset_id == dataset_id))
 
 
 def add_problems(db: Session, *, dataset_id: int, found: Iterable[tuple[int, Problem]]) -> None:
@@ -50,7 +50,7 @@ def count_problems(db: Session, *, dataset_id: int) -> list[ProblemCount]:
     """By check and field, in the order of the checks, the most frequent field first."""
     statement = (
         select(ProblemRow.check_name, ProblemRow.field, func.count().label("questions"))
-        .where(ProblemRow.dataset_id == dataset_id)  # type: ignore[arg-type]  # a column
+        .where(ProblemRow.dataset_id == dataset_id)
         .group_by(ProblemRow.check_name, ProblemRow.field)
     )
     found = [
@@ -65,7 +65,7 @@ def questions_with_problems(db: Session, *, dataset_id: int) -> int:
     """How many questions of the dataset have a problem of any check."""
     statement = select(func.count(ProblemRow.question_id.distinct())).where(
         ProblemRow.dataset_id == dataset_id
-    )  # type: ignore[attr-defined, arg-type]  # columns
+    )
     return db.execute(statement).scalar_one()
 
 
@@ -76,13 +76,13 @@ def problem_examples(
     statement = (
         select(ProblemRow, QuestionRow.key)
         .join(QuestionRow, QuestionRow.id == ProblemRow.question_id)
-        .where(ProblemRow.dataset_id == dataset_id, ProblemRow.check_name == check.value)  # type: ignore[arg-type]  # columns
-        .order_by(ProblemRow.question_id)  # type: ignore[arg-type]  # a column
+        .where(ProblemRow.dataset_id == dataset_id, ProblemRow.check_name == check.value)
+        .order_by(ProblemRow.question_id)
         .offset(first)
         .limit(count)
     )
     if field is not None:
-        statement = statement.where(ProblemRow.field == field)  # type: ignore[arg-type]  # a column
+        statement = statement.where(ProblemRow.field == field)
     return [
         ProblemExample(
             question_number=row.question_id,
@@ -97,8 +97,8 @@ def question_numbers(db: Session, *, dataset_id: int, after: int, count: int) ->
     """The next ``count`` numbers of the dataset's questions above ``after``, rising."""
     statement = (
         select(QuestionRow.id)
-        .where(QuestionRow.id > after, QuestionRow.dataset_id == dataset_id)  # type: ignore[arg-type, operator]  # columns
-        .order_by(QuestionRow.id)  # type: ignore[arg-type]  # a column
+        .where(QuestionRow.id > after, QuestionRow.dataset_id == dataset_id)
+        .order_by(QuestionRow.id)
         .limit(count)
     )
     return list(db.execute(statement).scalars())
