@@ -144,8 +144,9 @@ def _behind_meta(tag: BaseTag, _vr: str | None, _length: int) -> bool:
 def _refuse_nesting(trace: TracebackType | None, *, name: str) -> NoReturn:
     """Name the outermost sequence: the first element that was being read when the depth ran out."""
     while trace is not None:
-        tag = trace.tb_frame.f_locals.get("tag")
-        if isinstance(tag, BaseTag) and trace.tb_frame.f_code.co_name == "data_element_generator":
+        number = trace.tb_frame.f_locals.get("tag")
+        if isinstance(number, int) and trace.tb_frame.f_code.co_name == "data_element_generator":
+            tag = Tag(number)
             attribute = f"{keyword_for_tag(tag) or 'sequence'} ({tag.group:04X},{tag.element:04X})"
             raise UnreadableImage(name, "holds sequences nested too deep to be read.", attribute=attribute)
         trace = trace.tb_next

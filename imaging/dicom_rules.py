@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NoReturn
 
 from pydicom import Dataset
@@ -80,6 +81,7 @@ def check_pixels(dataset: Dataset, *, name: str) -> None:
         _refuse(name, "NumberOfFrames", f"is {frames}; one image a file is read.")
     _check_bits(dataset, name=name)
     _check_colours(dataset, name=name)
+    _check_rescale(dataset, name=name)
     if syntax.is_encapsulated:
         _check_stream(dataset, syntax, name=name)
     else:
@@ -150,6 +152,17 @@ def _check_colours(dataset: Dataset, *, name: str) -> None:
         "PhotometricInterpretation",
         f"is {photometric or 'missing'} with {samples} samples a pixel, which is no grey or colour image.",
     )
+
+
+def _check_rescale(dataset: Dataset, *, name: str) -> None:
+    for keyword in ("RescaleSlope", "RescaleIntercept"):
+        value = dataset.get(keyword)
+        try:
+            number = 1.0 if value is None or value == "" else float(value)
+        except DAMAGE as error:
+            _refuse(name, keyword, f"is no number ({error}).")
+        if not math.isfinite(number) or (keyword == "RescaleSlope" and number == 0):
+            _refuse(name, keyword, f"is {number:g}, which tells no grey values apart (PS3.3 C.11.1).")
 
 
 def _check_length(dataset: Dataset, *, name: str) -> None:

@@ -55,10 +55,8 @@ def _modality(every: NDArray[np.int32], dataset: Dataset, *, name: str) -> NDArr
     try:
         if dataset.get("ModalityLUTSequence"):
             return apply_modality_lut(every, _only_first(dataset, "ModalityLUTSequence")).astype(np.float32)
-        if dataset.get("RescaleSlope") is None or dataset.get("RescaleIntercept") is None:
+        if dataset.get("RescaleSlope") in {None, ""} or dataset.get("RescaleIntercept") in {None, ""}:
             return every.astype(np.float32)
-        if float(dataset.RescaleSlope) == 0:
-            _refuse(name, "RescaleSlope", "is 0, which makes every pixel the same.")
         return apply_modality_lut(every, dataset).astype(np.float32)
     except DAMAGE as error:
         _refuse(name, "ModalityLUTSequence", f"the modality transform is damaged ({error}).")
