@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-import numpy as np
 from sqlmodel import Session
 
 from domain.batches import Batch, BatchSettings, BatchState, SamplingPlan, Stratum
 from domain.errors import InvalidValue, Refused
 from domain.people import Action, Person, require
 from sampling.allocation import allocate
-from sampling.draw import draw
+from sampling.draw import draw, in_order
 from sampling.notes import notes_on
 from storage import batches, draws, frames
 
@@ -209,18 +208,21 @@ def _drawn_questions(
         db, dataset_id=reach.dataset_id, after=reach.after, through=reach.through, further=plan.strata
     )
     by_cell = {(each.tier, each.further): each for each in strata}
-    indices, hashes = draw(
+
+    def key_of(index: int) -> str:
+        return frames.question_key(db, question_id=int(frame.numbers[index]))
+
+    indices = draw(
         frame.hashes,
         frame.strata,
         take=[by_cell[cell].drawn for cell in frame.cells],
         sizes=frame.sizes,
         seed=plan.seed,
-        key_of=lambda index: frames.question_key(db, question_id=int(frame.numbers[index])),
+        key_of=key_of,
     )
-    # Equal hashes keep the order that the draw gave them, which is that of their ids.
-    order = np.argsort(hashes, kind="stable")
-    numbers = frame.numbers[indices[order]].tolist()
-    cells = [frame.cells[stratum] for stratum in frame.strata[indices[order]].tolist()]
+    indices = in_order(indices, frame.hashes, seed=plan.seed, key_of=key_of)
+    numbers = frame.numbers[indices].tolist()
+    cells = [frame.cells[stratum] for stratum in frame.strata[indices].tolist()]
     exams = frames.exam_numbers(db, question_ids=numbers)
     rank: dict[int, int] = {}
     for number in numbers:

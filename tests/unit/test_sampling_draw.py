@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from domain.draw_hash import draw_hash
-from sampling.draw import draw, mixed, mixed_seed
+from sampling.draw import draw, in_order, mixed, mixed_seed
 
 KEYS = [f"q{i}" for i in range(10_000)]
 HASHES = np.array([draw_hash(key) for key in KEYS], dtype=np.int64)
@@ -15,10 +15,10 @@ HASHES = np.array([draw_hash(key) for key in KEYS], dtype=np.int64)
 
 def drawn_keys(keys, strata, take, seed, hashes=None):
     hashes = np.array([draw_hash(key) for key in keys], dtype=np.int64) if hashes is None else hashes
-    strata = np.array(strata, dtype=np.intp)
+    strata = np.array(strata, dtype=np.int32)
     sizes = np.bincount(strata, minlength=len(take)).tolist()
-    indices, _ = draw(hashes, strata, take=take, sizes=sizes, seed=seed, key_of=keys.__getitem__)
-    return [keys[index] for index in indices]
+    indices = draw(hashes, strata, take=take, sizes=sizes, seed=seed, key_of=keys.__getitem__)
+    return [keys[index] for index in in_order(indices, hashes, seed=seed, key_of=keys.__getitem__)]
 
 
 def test_the_hash_of_an_id_is_the_same_on_every_machine():
@@ -31,12 +31,10 @@ def test_the_hash_of_an_id_is_the_same_on_every_machine():
 
 
 def test_the_mixed_hash_is_the_same_on_every_machine():
-    # by hand, in Python's integers: SplitMix64's finalizer of the hash XOR the mixed seed
+    # by hand, in Python's integers
     def by_hand(value, seed):
-        state = (value ^ mixed_seed(seed)) & (2**64 - 1)
-        state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & (2**64 - 1)
-        state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & (2**64 - 1)
-        return state ^ (state >> 31)
+        state = (value ^ mixed_seed(seed)) * 0xBF58476D1CE4E5B9 % 2**64
+        return (state ^ (state >> 32)) * 0x94D049BB133111EB % 2**64
 
     values = [0, -1, 1, 2**63 - 1, -(2**63), draw_hash("q1")]
     for seed in (0, 7, -7, 2**62):
@@ -72,7 +70,7 @@ def test_each_stratum_gives_as_many_as_it_should_and_its_lowest(sizes, data, see
     for stratum, n in enumerate(take):
         mine = [key for key, of in zip(keys, strata, strict=True) if of == stratum]
         expected += sorted(mine, key=value.__getitem__)[:n]
-    assert drawn_keys(keys, strata, take, seed) == expected
+    assert drawn_keys(keys, strata, take, seed) == sorted(expected, key=value.__getitem__)
 
 
 def test_a_larger_draw_holds_the_smaller():
@@ -95,7 +93,7 @@ def test_ids_are_looked_up_only_where_hashes_are_equal():
     def unasked(index):
         pytest.fail(f"asked for the id of {index}")
 
-    draw(HASHES, np.zeros(10_000, dtype=np.intp), take=[1000], sizes=[10_000], seed=7, key_of=unasked)
+    draw(HASHES, np.zeros(10_000, dtype=np.int32), take=[1000], sizes=[10_000], seed=7, key_of=unasked)
 
 
 def test_hashes_all_above_the_quick_limit_are_found_all_the_same():
@@ -137,12 +135,10 @@ def test_neighbouring_seeds_order_the_questions_independently():
     assert stats.kstest(p_values, "uniform").pvalue > 0.001
 
 
-@settings(max_examples=30)
-@given(st.integers(-(2**63), 2**63 - 1), st.integers(0, 63))
-def test_one_bit_of_the_hash_turns_about_half_of_the_output(value, bit):
-    rng = np.random.default_rng(abs(value) % 2**32)
-    hashes = rng.integers(-(2**63), 2**63 - 1, 500, dtype=np.int64)
-    turned = hashes ^ np.int64(np.uint64(1 << bit).view(np.int64))
-    flipped = mixed(hashes, seed=value) ^ mixed(turned, seed=value)
-    share = np.unpackbits(flipped.view(np.uint8)).mean()
-    assert share == pytest.approx(0.5, abs=0.03)
+@pytest.mark.parametrize("bit", range(64))
+def test_each_bit_of_a_hash_turns_about_half_of_the_bits_that_order(bit):
+    turned = HASHES ^ np.int64(np.uint64(1 << bit).view(np.int64))
+    flipped = mixed(HASHES, seed=7) ^ mixed(turned, seed=7)
+    upper = np.unpackbits(flipped.astype(">u8").view(np.uint8).reshape(-1, 8)[:, :3], axis=1)
+    # Bit 63 turns bit 63 for certain; the others of the upper 24 turn by chance.
+    assert upper[:, 1:].mean() == pytest.approx(0.5, abs=0.03)
