@@ -4,8 +4,128 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.context import require_page
+from accounts import service as accounts
+from domain.batches import BatchState
+from domain.people import Action, Person, Role
+from review.service import BatchOverview, batches_for, overview
+from review.sheet import BatchForReviewer
+from sampling.service import drawable
+from ui.context import reading, require_page
+from ui.next_step import next_step
+from ui.parts import go_to, plain
 
-person = require_page()
-st.title("Overread")
-st.write("Welcome.")
+_BATCHES_AT_MOST = 8
+
+
+def main(person: Person) -> None:
+    """The parts of all the person's roles, one below the other."""
+    st.title("Home")
+    if person.may(Action.JUDGE):
+        _reviewer(person)
+    if person.may(Action.SEE_PROGRESS):
+        _coordinator(person)
+    if person.may(Action.MANAGE_PEOPLE):
+        _admin(person)
+    if not any(person.may(action) for action in Action):
+        st.info("There is nothing for you to do here yet: reader studies come with a later version.")
+
+
+def _reviewer(person: Person) -> None:
+    with reading() as db:
+        batches = batches_for(db, person=person)
+    st.subheader("Your batches")
+    if not batches:
+        st.write("Nothing is assigned to you yet. A coordinator gives you questions; they appear here.")
+        return
+    for each in sorted(batches, key=lambda found: (not _to_do(found), found.batch.id)):
+        _batch_to_judge(each)
+
+
+def _batch_to_judge(each: BatchForReviewer) -> None:
+    place = each.place
+    with st.container(border=True):
+        words, button = st.columns([4, 1], vertical_alignment="center")
+        with words:
+            st.markdown(f"**{plain(each.batch.name)}**")
+            st.progress(place.done / place.total if place.total else 0.0)
+            st.caption(plain(" · ".join(_standing(each))))
+        with button:
+            if _to_do(each):
+                label = "Continue" if place.done or place.skipped else "Start"
+                if st.button(label, key=f"continue-{each.batch.id}", type="primary", width="stretch"):
+                    go_to("pages/review.py", batch=each.batch.id)
+            else:
+                st.caption("Closed" if each.batch.state is BatchState.CLOSED else "Done")
+
+
+def _standing(each: BatchForReviewer) -> list[str]:
+    place = each.place
+    said = [f"{place.done:,} of {place.total:,} done"]
+    if place.skipped:
+        said.append(f"{place.skipped:,} skipped")
+    if place.left:
+        said.append(f"{place.left:,} left")
+        if each.seconds_median:
+            said.append(f"about {_duration(place.left * each.seconds_median)} at your pace")
+    return said
+
+
+def _to_do(each: BatchForReviewer) -> bool:
+    return each.batch.state is BatchState.OPEN and each.place.left > 0
+
+
+def _coordinator(person: Person) -> None:
+    with reading() as db:
+        datasets = drawable(db, by=person)
+        batches = overview(db, by=person)
+    step = next_step(datasets, batches)
+    st.subheader("Next")
+    with st.container(border=True):
+        words, button = st.columns([4, 1], vertical_alignment="center")
+        with words:
+            st.markdown(f"**{plain(step.stands)}**")
+            st.markdown(plain(step.what))
+        with button:
+            if st.button(step.label, key="next-step", type="primary", width="stretch"):
+                go_to(step.page)
+    if batches:
+        st.subheader("Batches")
+        for each in batches[:_BATCHES_AT_MOST]:
+            _batch_under_way(each)
+        if len(batches) > _BATCHES_AT_MOST:
+            st.caption(f"The newest {_BATCHES_AT_MOST} of {len(batches):,}; all of them are under Progress.")
+    if datasets:
+        st.subheader("Datasets")
+        for name, questions in sorted(datasets.items()):
+            st.markdown(f"{plain(name)} · {questions:,} questions")
+
+
+def _batch_under_way(each: BatchOverview) -> None:
+    said = [f"{each.questions:,} questions", f"{each.done:,} of {each.asked:,} judgements done"]
+    if each.skipped:
+        said.append(f"{each.skipped:,} skipped")
+    if each.batch.state is BatchState.CLOSED:
+        said.append("closed")
+    name, bar = st.columns([1, 3], vertical_alignment="center")
+    name.markdown(f"**{plain(each.batch.name)}**")
+    bar.progress(each.done / each.asked if each.asked else 0.0, text=plain(" · ".join(said)))
+
+
+def _admin(person: Person) -> None:
+    with reading() as db:
+        people = accounts.list_people(db, by=person)
+    st.subheader("People")
+    active = [each for each in people if each.disabled_at is None]
+    counts = ", ".join(f"{sum(role in each.roles for each in active)} {role}" for role in Role)
+    st.write(plain(f"{len(active)} accounts: {counts}."))
+    if st.button("Manage people", key="to-people"):
+        go_to("pages/people.py")
+
+
+def _duration(seconds: float) -> str:
+    minutes = max(1, round(seconds / 60))
+    hours, rest = divmod(minutes, 60)
+    return f"{hours} h {rest} min" if hours else f"{minutes} min"
+
+
+main(require_page())

@@ -10,6 +10,7 @@ import streamlit as st
 from domain.errors import DomainError
 from ui import state
 from ui.context import clock
+from ui.navigation import ROOT
 
 #: The second click of a double click comes within this time; the same action is not carried out again.
 _DOUBLE_CLICK = timedelta(seconds=1.5)
@@ -55,7 +56,12 @@ def empty_state(title: str, what_next: str, page: str | None = None, label: str 
         st.markdown(f"**{plain(title)}**")
         st.markdown(plain(what_next))
         if page is not None:
-            st.page_link(page, label=label or "Go there", icon=":material/arrow_forward:")
+            st.page_link(ROOT / page, label=label or "Go there", icon=":material/arrow_forward:")
+
+
+def go_to(page: str, **query: object) -> None:
+    """Leave this run for another page, by its file (``"pages/review.py"``), with values in its address."""
+    st.switch_page(ROOT / page, query_params={name: str(value) for name, value in query.items()})
 
 
 def stat(

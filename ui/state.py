@@ -13,6 +13,7 @@ import streamlit as st
 _MESSAGE = "overread-message"
 _LAST_ACTION = "overread-last-action"
 _CHOSEN = "overread-chosen"
+_FORM = "overread-form"
 _JUDGING_FORM = "judging-form"  # the key that ui/judging/component.py mounts the form under
 _JUDGING_TURN = "overread-judging-turn"
 
@@ -50,6 +51,21 @@ def chosen(what: str) -> object | None:
 
 def set_chosen(what: str, value: object) -> None:
     st.session_state[f"{_CHOSEN}-{what}"] = value
+
+
+def field(key: str) -> object | None:
+    """What a widget holds now, by its key: a form's callback gets old arguments."""
+    return st.session_state.get(key)
+
+
+def form(name: str) -> str:
+    """The key of a form; another one after :func:`clear_form`, so that its fields start empty."""
+    return f"{name}-{st.session_state.get(f'{_FORM}-{name}', 0)}"
+
+
+def clear_form(name: str) -> None:
+    """Start the form anew: what was typed has been saved."""
+    st.session_state[f"{_FORM}-{name}"] = st.session_state.get(f"{_FORM}-{name}", 0) + 1
 
 
 def judging_request() -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -98,10 +99,11 @@ COMMAND_LINE = accounts.command_line_person()
 
 
 def texts(page: AppTest) -> str:
-    """All text that a page shows, one element a line."""
+    """All text that a page shows, one element a line; escaped signs as they look on screen."""
     kinds = (
         page.title, page.header, page.subheader, page.markdown, page.caption, page.error, page.info,
         page.success, page.warning,
     )  # fmt: skip
     shown = [element.value for kind in kinds for element in kind]
-    return "\n".join([*shown, *(button.label for button in page.button)])
+    whole = "\n".join([*shown, *(button.label for button in page.button)])
+    return re.sub(r"\\([^\w\s])", r"\1", whole)

@@ -1,0 +1,70 @@
+"""What a coordinator does next, from what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from domain.batches import BatchState
+from review.service import BatchOverview
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextStep:
+    """One sentence on where things stand, one on what to do, and the page to do it on."""
+
+    stands: str
+    what: str
+    page: str
+    label: str
+
+
+def next_step(datasets: Mapping[str, int], batches: Sequence[BatchOverview]) -> NextStep:
+    """The first thing that is in the way of a release: import, draw, assign, wait, release.
+
+    Args:
+        datasets: questions by dataset.
+        batches: all batches, open and closed.
+    """
+    if not any(datasets.values()):
+        return NextStep(
+            stands="There are no questions yet.",
+            what="Import a question file and its radiographs.",
+            page="pages/import_questions.py",
+            label="Import questions",
+        )
+    if not batches:
+        return NextStep(
+            stands=f"{sum(datasets.values()):,} questions are here; none has been drawn for review.",
+            what="Draw a batch: of every 1,000 questions 100, evenly over easy, medium and hard.",
+            page="pages/sampling.py",
+            label="Draw a batch",
+        )
+    opened = [each for each in batches if each.batch.state is BatchState.OPEN]
+    unassigned = next((each for each in opened if each.asked < each.questions), None)
+    if unassigned is not None:
+        number = unassigned.questions - unassigned.asked
+        return NextStep(
+            stands=f"In batch {unassigned.batch.name}, {_questions(number)} not with a reviewer yet.",
+            what="Assign them to one or more reviewers.",
+            page="pages/assign.py",
+            label="Assign questions",
+        )
+    left = sum(each.left for each in opened)
+    if left:
+        return NextStep(
+            stands=f"The reviewers have {left:,} questions left.",
+            what="See how far they are, and when they will be done at this pace.",
+            page="pages/progress.py",
+            label="See progress",
+        )
+    return NextStep(
+        stands="Everything that was assigned has been judged.",
+        what="Make a release of the questions that the reviewers stand behind.",
+        page="pages/releases.py",
+        label="Make a release",
+    )
+
+
+def _questions(number: int) -> str:
+    return "1 question is" if number == 1 else f"{number:,} questions are"
