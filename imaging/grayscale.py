@@ -1,7 +1,7 @@
 """DICOM's grey scale: modality transform, VOI windows and tables, padding, polarity, aspect.
 
-Tables are worked out once for every value that can be stored, by pydicom's own functions, so that showing
-an image is a look-up whatever the transforms are.
+Transforms are worked out once for every value that can be stored, so that showing an image is one look-up
+whatever they are.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydicom import Dataset
 from pydicom.multival import MultiValue
-from pydicom.pixels.processing import apply_modality_lut, apply_voi
+from pydicom.pixels.processing import apply_modality_lut
+from pydicom.uid import UID
 
 from imaging.dicom_file import DAMAGE, attribute_name
 from imaging.errors import UnreadableImage
+from imaging.lookup import look_up
 from imaging.radiograph import AS_STORED, DecodedRadiograph, ImageFacts, VoiTable, Window
 
 _FUNCTIONS = {"LINEAR", "LINEAR_EXACT", "SIGMOID"}
@@ -54,23 +56,12 @@ def _modality(every: NDArray[np.int32], dataset: Dataset, *, name: str) -> NDArr
     """PS3.3 C.11.1: the table or the rescale, of which a file has one; the table where it has both."""
     try:
         if dataset.get("ModalityLUTSequence"):
-            return apply_modality_lut(every, _only_first(dataset, "ModalityLUTSequence")).astype(np.float32)
+            return look_up(every, dataset.ModalityLUTSequence[0], little_endian=_little_endian(dataset))[0]
         if dataset.get("RescaleSlope") in {None, ""} or dataset.get("RescaleIntercept") in {None, ""}:
             return every.astype(np.float32)
         return apply_modality_lut(every, dataset).astype(np.float32)
     except DAMAGE as error:
         _refuse(name, "ModalityLUTSequence", f"the modality transform is damaged ({error}).")
-
-
-def _only_first(dataset: Dataset, keyword: str) -> Dataset:
-    """A table without the rescale that some devices write beside it, for pydicom to apply the table."""
-    alone = Dataset()
-    alone.file_meta = dataset.file_meta
-    alone.set_original_encoding(*dataset.original_encoding)
-    alone[keyword] = dataset[keyword]
-    for each in ("BitsStored", "PixelRepresentation", "PhotometricInterpretation"):
-        alone[each] = dataset[each]
-    return alone
 
 
 def _is_inverted(dataset: Dataset) -> bool:
@@ -151,15 +142,18 @@ def _tables(modality: NDArray[np.float32], dataset: Dataset, *, name: str) -> tu
     found = []
     try:
         values = np.rint(modality).astype(np.int32)
-        alone = _only_first(dataset, "VOILUTSequence")
         for index, item in enumerate(dataset.VOILUTSequence):
-            bits = int(item.LUTDescriptor[2])
-            shown = apply_voi(values, alone, index=index).astype(np.float32) / ((1 << bits) - 1)
+            entries, bits = look_up(values, item, little_endian=_little_endian(dataset))
+            shown = entries / ((1 << bits) - 1)
             label = str(item.get("LUTExplanation") or f"Table {index + 1}")
             found.append(VoiTable(name=label, brightness=np.clip(shown, 0, 1)))
     except DAMAGE as error:
         _refuse(name, "VOILUTSequence", f"is damaged ({error}).")
     return tuple(found)
+
+
+def _little_endian(dataset: Dataset) -> bool:
+    return bool(UID(str(dataset.file_meta.TransferSyntaxUID)).is_little_endian)
 
 
 def _several(dataset: Dataset, keyword: str) -> list[Any]:
