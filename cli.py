@@ -11,7 +11,18 @@ from domain.errors import DomainError
 from storage.schema import prepare_workspace
 
 #: In the order in which they are used.
-FAMILIES = ("user", "import_", "check", "sample", "batch", "assign", "progress", "release", "demo")
+FAMILIES = (
+    "user",
+    "import_",
+    "check",
+    "sample",
+    "batch",
+    "settings",
+    "assign",
+    "progress",
+    "release",
+    "demo",
+)
 
 
 def main(arguments: list[str]) -> int:

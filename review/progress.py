@@ -82,10 +82,10 @@ class Progress:
 
     @property
     def sheet(self) -> tuple[str, ...]:
-        """The sheet "Of 120 reviewed: …" as a paper prints it, a line a kind of error that was found."""
+        """The sheet "Of 120 reviewed: …" as a paper prints it, the most frequent kind of error first."""
         if not self.reviewed:
             return ("Of 0 reviewed: no share is defined yet.",)
-        found = [rate for rate in self.errors if rate.share.count]
+        found = sorted((rate for rate in self.errors if rate.share.count), key=lambda rate: -rate.share.count)
         if not found:
             return (f"Of {self.reviewed:,} reviewed: no error was found.",)
         return (f"Of {self.reviewed:,} reviewed:", *(f"{_with_share(rate)}" for rate in found))

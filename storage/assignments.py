@@ -162,6 +162,34 @@ def counts(db: Session, *, person_id: int, batch_id: int) -> dict[AssignmentStat
     return {AssignmentState(state): count for state, count in rows}
 
 
+def people_counts(db: Session, *, batch_id: int) -> dict[int, dict[AssignmentState, int]]:
+    """How many questions of the batch each person (by number) has in each state, withdrawn ones too."""
+    rows = db.execute(
+        select(AssignmentRow.person_id, AssignmentRow.state, func.count())
+        .where(AssignmentRow.batch_id == batch_id)
+        .group_by(AssignmentRow.person_id, AssignmentRow.state)
+    )
+    found: dict[int, dict[AssignmentState, int]] = {}
+    for person_id, state, count in rows:
+        found.setdefault(person_id, {})[AssignmentState(state)] = count
+    return found
+
+
+def count_unassigned(db: Session, *, batch_id: int) -> int:
+    """How many questions of the batch are with nobody."""
+    held = (
+        select(AssignmentRow.question_id)
+        .where(
+            AssignmentRow.batch_id == batch_id,
+            AssignmentRow.question_id == BatchQuestionRow.question_id,
+            AssignmentRow.state != AssignmentState.WITHDRAWN.value,
+        )
+        .exists()
+    )
+    statement = select(func.count()).where(BatchQuestionRow.batch_id == batch_id, ~held)
+    return int(db.execute(statement).scalar_one())
+
+
 def ordinal(db: Session, *, person_id: int, batch_id: int, position: int) -> int:
     """Which of the person's questions, counted from 1, stands at that position."""
     parts = [

@@ -2,6 +2,7 @@
 
 from review.service.assigning import AssignSummary, assign, preview_assign, reassign, withdraw
 from review.service.batches import (
+    batch_named,
     change_settings,
     close_batch,
     reopen_batch,
@@ -15,7 +16,15 @@ from review.service.judging import (
     record_look,
     skip_question,
 )
-from review.service.reporting import BatchOverview, overview, progress, settled
+from review.service.reporting import (
+    BatchLoad,
+    BatchOverview,
+    PersonLoad,
+    batch_load,
+    overview,
+    progress,
+    settled,
+)
 from review.service.sheets import (
     batches_for,
     last_judged,
@@ -26,8 +35,12 @@ from review.service.sheets import (
 
 __all__ = [
     "AssignSummary",
+    "BatchLoad",
     "BatchOverview",
+    "PersonLoad",
     "assign",
+    "batch_load",
+    "batch_named",
     "batches_for",
     "change_settings",
     "close_batch",

@@ -16,6 +16,16 @@ from storage.people import load_person
 from storage.verdicts import judging_has_begun
 
 
+def batch_named(db: Session, *, by: Person, name: str) -> Batch:
+    """The batch of that name.
+
+    Raises:
+        NotFound: there is none; those there are, are named.
+    """
+    require(by, Action.SEE_PROGRESS)
+    return stored.load_batch(db, name=name)
+
+
 def settings_are_frozen(db: Session, *, by: Person, batch: str) -> bool:
     """Whether judging has begun, so that mode, parts and the report can't be changed any more."""
     require(by, Action.ASSIGN)

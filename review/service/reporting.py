@@ -14,7 +14,7 @@ from domain.verdicts import Verdict
 from review.counting import Facts, count_batch
 from review.progress import Progress
 from storage import progress as stored
-from storage.assignments import all_assignments
+from storage.assignments import all_assignments, count_unassigned, people_counts
 from storage.batches import batch_sizes, list_batches, load_batch
 from storage.people import list_people
 
@@ -29,6 +29,24 @@ class BatchOverview:
     done: int
     skipped: int
     left: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonLoad:
+    """One person's questions of a batch."""
+
+    person: Person
+    done: int
+    skipped: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchLoad:
+    """Everybody's questions of a batch, and how many are with nobody."""
+
+    people: tuple[PersonLoad, ...]
+    unassigned: int
 
 
 def progress(db: Session, *, by: Person, batch: str, now: datetime) -> Progress:
@@ -74,6 +92,29 @@ def overview(db: Session, *, by: Person) -> list[BatchOverview]:
             )
         )
     return listed
+
+
+def batch_load(db: Session, *, by: Person, batch: str) -> BatchLoad:
+    """Who has how many questions of the batch, by name; people who had all of theirs taken back are left out.
+
+    Raises:
+        NotFound: no such batch.
+    """
+    require(by, Action.SEE_PROGRESS)
+    found = load_batch(db, name=batch)
+    people = {person.id: person for person in list_people(db)}
+    loads = []
+    for number, states in people_counts(db, batch_id=found.id).items():
+        done, skipped, left = (
+            states.get(state, 0)
+            for state in (AssignmentState.DONE, AssignmentState.SKIPPED, AssignmentState.OPEN)
+        )
+        if done + skipped + left:
+            loads.append(PersonLoad(person=people[number], done=done, skipped=skipped, left=left))
+    return BatchLoad(
+        people=tuple(sorted(loads, key=lambda load: load.person.name)),
+        unassigned=count_unassigned(db, batch_id=found.id),
+    )
 
 
 def settled(db: Session, *, batch_ids: Sequence[int]) -> Iterator[Verdict]:

@@ -1,0 +1,65 @@
+"""``cli.py assign``: give a batch to reviewers, move questions on, take them back."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from datetime import UTC, datetime
+
+from accounts.service import command_line_person
+from review.service import AssignSummary, assign, preview_assign, reassign, withdraw
+from storage.unit_of_work import reading, unit_of_work
+
+
+def add_to(subparsers: argparse._SubParsersAction) -> None:
+    """The command and what it takes."""
+    parser = subparsers.add_parser(
+        "assign",
+        help="give the questions of a batch to reviewers",
+        description="Give every question of a batch that lacks a reviewer to these people: by exam, and "
+        "evenly. What is assigned already is not moved. To add a second reviewer later, assign again with "
+        "--overlap 2. With --reassign the open questions of one person go to the others.",
+    )
+    parser.add_argument("batch", metavar="BATCH")
+    parser.add_argument("--to", nargs="+", metavar="NAME", help="sign-in names of reviewers")
+    parser.add_argument(
+        "--overlap", type=int, default=1, metavar="K", help="so many people judge each question (default 1)"
+    )
+    way = parser.add_mutually_exclusive_group()
+    way.add_argument("--reassign", metavar="FROM", help="move this person's open questions")
+    way.add_argument("--withdraw", metavar="FROM", help="take this person's open questions back")
+    parser.add_argument("--dry-run", action="store_true", help="show who would get how many; assign nothing")
+    parser.set_defaults(run=run, parser=parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Assign, and say who got how many; 0 done, 1 refused (by the error that is raised), 2 wrong usage."""
+    if (args.to is None) == (args.withdraw is None):
+        args.parser.error("say --to NAME..., or --withdraw FROM")
+    moved = args.reassign or args.withdraw
+    if moved and (args.overlap != 1 or args.dry_run):
+        args.parser.error("--overlap and --dry-run go with --to alone")
+    by, now = command_line_person(), datetime.now(UTC)
+    if args.dry_run:
+        with reading() as db:
+            _show(preview_assign(db, by=by, batch=args.batch, to=args.to, overlap=args.overlap), "would get")
+        return 0
+    if args.withdraw:
+        with unit_of_work() as db:
+            taken = withdraw(db, by=by, batch=args.batch, from_=args.withdraw, now=now)
+        print(f"{taken:,} open questions of {args.withdraw} were taken back; they are with nobody now.")
+        return 0
+    with unit_of_work() as db:
+        if args.reassign:
+            summary = reassign(db, by=by, batch=args.batch, from_=args.reassign, to=args.to, now=now)
+        else:
+            summary = assign(db, by=by, batch=args.batch, to=args.to, overlap=args.overlap, now=now)
+    _show(summary, "got")
+    return 0
+
+
+def _show(summary: AssignSummary, verb: str) -> None:
+    for name, count in summary.given.items():
+        print(f"{name} {verb} {count:,} questions of {summary.batch}.")
+    for note in summary.notes:
+        print(note, file=sys.stderr)

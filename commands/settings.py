@@ -1,0 +1,105 @@
+"""``cli.py settings``: how a batch is judged, its guideline and anchors; closing it and opening it again."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from accounts.service import command_line_person
+from domain.batches import Batch, BatchSettings, Mode, Parts
+from domain.errors import InvalidValue
+from review.service import batch_named, change_settings, close_batch, reopen_batch
+from storage.unit_of_work import reading, unit_of_work
+
+
+def add_to(subparsers: argparse._SubParsersAction) -> None:
+    """The command and what it takes."""
+    parser = subparsers.add_parser(
+        "settings",
+        help="show or change how a batch is judged; close it, open it again",
+        description="Without options: the settings as JSON. Mode, parts and the report can't be changed "
+        "once judging has begun; guideline and anchors can.",
+    )
+    parser.add_argument("batch", metavar="BATCH")
+    parser.add_argument("--mode", choices=[each.value for each in Mode])
+    parser.add_argument("--parts", choices=[each.value for each in Parts])
+    parser.add_argument("--report", choices=["show", "hide"], help="once image alignment is rated")
+    parser.add_argument("--guideline", type=Path, metavar="FILE", help="a Markdown file")
+    parser.add_argument(
+        "--anchors", type=Path, metavar="FILE", help="JSON: five texts for each rating, as the settings show"
+    )
+    state = parser.add_mutually_exclusive_group()
+    state.add_argument("--close", action="store_true", help="take no further verdicts")
+    state.add_argument("--reopen", action="store_true", help="take verdicts again")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Change what is asked for, then print the settings as they are; 0 done, 1 refused by an error."""
+    by, now = command_line_person(), datetime.now(UTC)
+    with reading() as db:
+        batch = batch_named(db, by=by, name=args.batch)
+    settings = _changed(batch.settings, args)
+    with unit_of_work() as db:
+        if settings != batch.settings:
+            batch = change_settings(
+                db, by=by, batch=batch.name, settings=settings, revision=batch.revision, now=now
+            )
+        if args.close:
+            batch = close_batch(db, by=by, batch=batch.name, now=now)
+        if args.reopen:
+            batch = reopen_batch(db, by=by, batch=batch.name, now=now)
+    print(json.dumps(_plain(batch), ensure_ascii=False, indent=2))
+    return 0
+
+
+def _changed(settings: BatchSettings, args: argparse.Namespace) -> BatchSettings:
+    changes: dict[str, Any] = {}
+    if args.mode:
+        changes["mode"] = Mode(args.mode)
+    if args.parts:
+        changes["parts"] = Parts(args.parts)
+    if args.report:
+        changes["show_report"] = args.report == "show"
+    if args.guideline:
+        changes["guideline"] = _text(args.guideline)
+    if args.anchors:
+        changes["anchors"] = _anchors(args.anchors)
+    return replace(settings, **changes)
+
+
+def _anchors(path: Path) -> dict[str, tuple[str, ...]]:
+    try:
+        plain = json.loads(_text(path))
+    except ValueError as error:
+        raise InvalidValue("anchors", f"{path} is no JSON: {error}") from error
+    if not isinstance(plain, dict) or not all(
+        isinstance(texts, list) and all(isinstance(text, str) for text in texts) for texts in plain.values()
+    ):
+        raise InvalidValue("anchors", f'{path} must be {{"clinical_quality": [five texts], …}}')
+    return {rating: tuple(texts) for rating, texts in plain.items()}
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidValue("file", f"{path} can't be read as text: {error}") from error
+
+
+def _plain(batch: Batch) -> dict[str, Any]:
+    settings = batch.settings
+    return {
+        "batch": batch.name,
+        "state": batch.state.value,
+        "revision": batch.revision,
+        "mode": settings.mode.value,
+        "parts": settings.parts.value,
+        "show_report": settings.show_report,
+        "guideline": settings.guideline,
+        "anchors": {rating: list(texts) for rating, texts in settings.anchors.items()},
+    }
