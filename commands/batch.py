@@ -5,12 +5,17 @@ from __future__ import annotations
 import argparse
 import csv
 import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from accounts.service import command_line_person
-from domain.errors import DomainError
+from domain.batches import Batch
 from domain.table_cells import harmless
 from sampling.service import describe, list_batches, list_questions
 from storage.unit_of_work import reading
+
+if TYPE_CHECKING:
+    from _csv import Writer
 
 
 def add_to(subparsers: argparse._SubParsersAction) -> None:
@@ -28,31 +33,23 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write CSV to standard output; 0 done, 1 refused."""
+    """Write CSV to standard output; what is refused is raised."""
     out = csv.writer(sys.stdout, lineterminator="\n")
-    try:
-        with reading() as db:
-            if args.batch is None:
-                out.writerow(["batch", "state", "questions", "mode", "parts", "plan"])
-                for batch, questions in list_batches(db, by=command_line_person()):
-                    settings = batch.settings
-                    out.writerow(
-                        [
-                            harmless(batch.name),
-                            batch.state,
-                            questions,
-                            settings.mode,
-                            settings.parts,
-                            describe(batch.plan),
-                        ]
-                    )
-                return 0
-            questions = list_questions(db, by=command_line_person(), batch=args.batch)
-            out.writerow(["question_id", "stratum", "inclusion_probability", "state"])
-            out.writerows(
-                [each.key, each.stratum, each.inclusion_probability, each.state] for each in questions
-            )
-    except DomainError as error:
-        print(error, file=sys.stderr)
-        return 1
+    with reading() as db:
+        if args.batch is None:
+            _write_batches(out, list_batches(db, by=command_line_person()))
+            return 0
+        questions = list_questions(db, by=command_line_person(), batch=args.batch)
+        out.writerow(["question_id", "stratum", "inclusion_probability", "state"])
+        out.writerows(
+            [harmless(each.key), harmless(each.stratum), each.inclusion_probability, each.state]
+            for each in questions
+        )
     return 0
+
+
+def _write_batches(out: Writer, found: Iterable[tuple[Batch, int]]) -> None:
+    out.writerow(["batch", "state", "questions", "mode", "parts", "plan"])
+    for batch, questions in found:
+        mode, parts = batch.settings.mode, batch.settings.parts
+        out.writerow([harmless(batch.name), batch.state, questions, mode, parts, describe(batch.plan)])

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from datetime import UTC, datetime
 
 from accounts.service import command_line_person
 from domain.batches import BatchSettings, Mode, Parts, SamplingPlan, Stratum
-from domain.errors import DomainError, InvalidValue
+from domain.errors import InvalidValue
 from domain.vocabulary import Difficulty
 from sampling.service import draw_batch, preview
 from storage.unit_of_work import reading, unit_of_work
@@ -48,26 +47,22 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Draw, or preview; 0 done, 1 refused."""
-    try:
-        plan = _plan(args)
-        if args.dry_run:
-            return _show(args, plan)
-        with unit_of_work() as db:
-            drawn = draw_batch(
-                db,
-                by=command_line_person(),
-                dataset=args.dataset,
-                plan=plan,
-                batch_name=args.batch,
-                settings=BatchSettings(
-                    mode=Mode(args.mode), parts=Parts(args.parts), show_report=args.show_report
-                ),
-                now=datetime.now(UTC),
-            )
-    except DomainError as error:
-        print(error, file=sys.stderr)
-        return 1
+    """Draw, or preview; what is refused is raised."""
+    plan = _plan(args)
+    if args.dry_run:
+        return _show(args, plan)
+    with unit_of_work() as db:
+        drawn = draw_batch(
+            db,
+            by=command_line_person(),
+            dataset=args.dataset,
+            plan=plan,
+            batch_name=args.batch,
+            settings=BatchSettings(
+                mode=Mode(args.mode), parts=Parts(args.parts), show_report=args.show_report
+            ),
+            now=datetime.now(UTC),
+        )
     _print_strata(drawn.strata, drawn.notes)
     print(f"Batch {drawn.batch.name}: {drawn.added:,} questions added.")
     return 0
