@@ -1,0 +1,136 @@
+"""Progress: how far a batch has come, when it will be done, and what was found."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.batches import Batch
+from domain.people import Action
+from review import service as review
+from review.pace import RULE
+from review.progress import Line, Progress
+from ui import state
+from ui.batches.charts import progress_bars
+from ui.batches.findings import findings, tier_agreement
+from ui.context import clock, reading, require_page
+from ui.parts import empty_state, human_time, plain
+
+
+@st.fragment
+def main() -> None:
+    """One batch at a time; every number with its n."""
+    person = require_page(Action.SEE_PROGRESS)
+    st.title("Progress")
+    with reading() as db:
+        batches = [each.batch for each in review.overview(db, by=person)]
+    if not batches:
+        empty_state(
+            "No batch yet",
+            "Once a batch is drawn and assigned, its progress is shown here.",
+            page="pages/sampling.py",
+            label="Draw a batch",
+        )
+        return
+    batch = _choose(batches)
+    with reading() as db:
+        found = review.progress(db, by=person, batch=batch.name, now=clock())
+    _head(found)
+    if not found.whole.asked:
+        empty_state(
+            "Nobody has a question of this batch yet",
+            "Assign it to reviewers; what they do is counted here.",
+            page="pages/assign.py",
+            label="Assign questions",
+        )
+        return
+    _lines(found)
+    findings(found)
+    tier_agreement(found)
+
+
+def _choose(batches: list[Batch]) -> Batch:
+    names = [batch.name for batch in batches]
+    before = state.chosen("batch")
+    name = st.selectbox(
+        "Batch",
+        names,
+        index=names.index(before) if before in names else 0,
+        key="batch-to-follow",  # allow fixed-widget-key: it is the question itself, nothing is asked about
+    )
+    state.set_chosen("batch", name)
+    return batches[names.index(name)]
+
+
+def _head(found: Progress) -> None:
+    whole = found.whole
+    st.caption(
+        f"Batch {plain(found.batch.name)} is {found.batch.state.value}: {whole.questions:,} questions, "
+        f"{whole.asked:,} judgements asked for, {whole.unassigned:,} questions with nobody. "
+        f"Read at {clock():%Y-%m-%d %H:%M:%S} UTC."
+    )
+    if not whole.asked:
+        return
+    st.progress(whole.done / whole.asked, text=f"{whole.done:,} of {whole.asked:,} done")
+    done, skipped, left, seconds, finish = st.columns(5)
+    done.metric("Done", f"{whole.done:,}", help="Judgements with a verdict.")
+    skipped.metric("Skipped", f"{whole.skipped:,}", help="Put aside with a reason; they can be judged later.")
+    left.metric("Left", f"{whole.left:,}", help="Open judgements.")
+    seconds.metric(
+        "Median time looking", _seconds(whole), help=f"Until the first verdict; n = {whole.timed:,}."
+    )
+    finish.metric("Finish at this pace", _finish(whole, brief=True), help=RULE)
+
+
+def _lines(found: Progress) -> None:
+    st.subheader("Who and what")
+    st.altair_chart(progress_bars(found.reviewers), width="stretch")
+    people, tiers, tasks = st.tabs(["By reviewer", "By tier", "By task"])
+    for tab, lines, what in (
+        (people, found.reviewers, "Reviewer"),
+        (tiers, found.tiers, "Machine tier"),
+        (tasks, found.tasks, "Task"),
+    ):
+        with tab:
+            st.dataframe(
+                [_row(what, line) for line in (*lines, *_total(found, what))],
+                hide_index=True,
+                width="stretch",
+            )
+    st.caption(
+        "Counted in judgements: a question with two reviewers is asked for twice. Median time: seconds of "
+        "looking (image drawn, page visible) until a person's first verdict on a question."
+    )
+    st.caption(plain(RULE))
+
+
+def _total(found: Progress, what: str) -> tuple[Line, ...]:
+    return () if what == "Reviewer" and len(found.reviewers) == 1 else (found.whole,)
+
+
+def _row(what: str, line: Line) -> dict[str, object]:
+    return {
+        what: "All" if line.name == "" else line.name,
+        "Questions": line.questions,
+        "With nobody": line.unassigned,
+        "Asked for": line.asked,
+        "Done": line.done,
+        "Skipped": line.skipped,
+        "Left": line.left,
+        "Median s": None if line.seconds_median is None else round(line.seconds_median, 1),
+        "n": line.timed,
+        "Finish at this pace": _finish(line),
+    }
+
+
+def _seconds(line: Line) -> str:
+    return "none yet" if line.seconds_median is None else f"{line.seconds_median:.0f} s"
+
+
+def _finish(line: Line, *, brief: bool = False) -> str:
+    if line.finish.at is None:
+        return line.finish.note
+    when = human_time(line.finish.at, now=clock())
+    return when if brief else f"{line.finish.at:%Y-%m-%d %H:%M} UTC ({when})"
+
+
+main()

@@ -1,0 +1,1 @@
+"""What the batch pages are made of."""

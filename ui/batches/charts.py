@@ -1,0 +1,106 @@
+"""The charts of a batch: who has done how much, how often each error, machine tier against expert tier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import pandas as pd
+
+from review.progress import Line, Rate, TierTable
+
+# Told apart in both themes, and by people who don't see red and green apart (Okabe and Ito).
+_STATES = {"Done": "#009e73", "Skipped": "#e69f00", "Left": "#8a939b"}
+_MARK = "#56b4e9"
+_ROW = 28  # pixels a bar
+
+
+def progress_bars(lines: Sequence[Line]) -> alt.Chart:
+    """One bar a line, done, skipped and left in judgements."""
+    rows = [
+        {"name": line.name, "state": name, "judgements": count, "order": place}
+        for line in lines
+        for place, (name, count) in enumerate(zip(_STATES, (line.done, line.skipped, line.left), strict=True))
+    ]
+    return (
+        alt.Chart(pd.DataFrame(rows))
+        .mark_bar(height=16)
+        .encode(
+            y=alt.Y("name:N", title=None, sort=None),
+            x=alt.X("judgements:Q", title="judgements", axis=alt.Axis(tickMinStep=1)),
+            color=alt.Color(
+                "state:N",
+                title=None,
+                sort=list(_STATES),
+                scale=alt.Scale(domain=list(_STATES), range=list(_STATES.values())),
+                legend=alt.Legend(orient="top"),
+            ),
+            order=alt.Order("order:Q"),
+            tooltip=["name:N", "state:N", "judgements:Q"],
+        )
+        .properties(height=_ROW * max(1, len(lines)) + 10)
+    )
+
+
+def rate_intervals(rates: Sequence[Rate]) -> alt.LayerChart:
+    """One point a rate with its 95 % interval, in percent of the reviewed questions."""
+    rows = [
+        {
+            "name": rate.name,
+            "percent": 100 * (rate.share.estimate or 0.0),
+            "low": 100 * (rate.share.low or 0.0),
+            "high": 100 * (rate.share.high or 0.0),
+            "count": rate.share.count,
+            "n": rate.share.n,
+        }
+        for rate in rates
+        if rate.share.estimate is not None
+    ]
+    base = alt.Chart(pd.DataFrame(rows)).encode(
+        y=alt.Y("name:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)),
+        tooltip=[
+            "name:N",
+            "count:Q",
+            "n:Q",
+            alt.Tooltip("percent:Q", format=".1f"),
+            alt.Tooltip("low:Q", format=".1f"),
+            alt.Tooltip("high:Q", format=".1f"),
+        ],
+    )
+    spread = base.mark_rule(color=_MARK, strokeWidth=2).encode(
+        x=alt.X("low:Q", title="percent of the reviewed questions, 95 % interval"), x2="high:Q"
+    )
+    point = base.mark_point(color=_MARK, filled=True, size=70).encode(x="percent:Q")
+    return (spread + point).properties(height=24 * max(1, len(rows)) + 10)
+
+
+def tier_map(table: TierTable) -> alt.LayerChart:
+    """The table of tiers as a map: rows the machine's, columns the expert's, the count in each cell."""
+    order = [tier.value for tier in table.tiers]
+    rows = [
+        {"machine": machine, "expert": expert, "count": count}
+        for machine, counts in zip(order, table.counts, strict=True)
+        for expert, count in zip(order, counts, strict=True)
+    ]
+    base = alt.Chart(pd.DataFrame(rows)).encode(
+        x=alt.X(
+            "expert:N",
+            title="expert tier",
+            sort=order,
+            axis=alt.Axis(orient="top", labelAngle=0, domain=False),
+        ),
+        y=alt.Y("machine:N", title="machine tier", sort=order, axis=alt.Axis(domain=False)),
+        tooltip=["machine:N", "expert:N", "count:Q"],
+    )
+    most = max((row["count"] for row in rows), default=0)
+    # Dark where there are many, in both themes, so that white stands on dark and black on light.
+    cells = base.mark_rect().encode(
+        color=alt.Color(
+            "count:Q", legend=None, scale=alt.Scale(domain=[0, max(1, most)], range=["#dfe9ee", "#1f5b73"])
+        )
+    )
+    numbers = base.mark_text(fontSize=15).encode(
+        text=alt.Text("count:Q", format=","),
+        color=alt.condition(f"datum.count > {most / 2}", alt.value("white"), alt.value("black")),
+    )
+    return (cells + numbers).properties(height=210)

@@ -1,0 +1,101 @@
+"""What reviewers found in a batch: kinds of error, decisions, and the tiers against the machine's."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from measures.agreement import Kappa
+from review.progress import Progress, Rate, interval, percent
+from ui.batches.charts import rate_intervals, tier_map
+from ui.parts import plain
+
+
+def findings(found: Progress) -> None:
+    """The sheet "of 120 reviewed: …", every kind of error with its interval, and what was decided."""
+    st.subheader("What was found")
+    if not found.reviewed:
+        st.caption("Not defined yet: no question has a verdict.")
+        return
+    sheet, chart = st.columns([2, 3], gap="large")
+    with sheet:
+        title, *kinds = found.sheet
+        with st.container(border=True):
+            st.markdown(f"**{plain(title)}**")
+            for kind in kinds:
+                st.markdown(plain(kind))
+        _skipped(found)
+        for note in found.notes:
+            st.caption(plain(note))
+    with chart:
+        st.altair_chart(rate_intervals(found.errors), width="stretch")
+    errors, decisions = st.columns([3, 2], gap="large")
+    with errors:
+        st.markdown("**Kinds of error**")
+        st.dataframe([_row("Kind of error", rate) for rate in found.errors], hide_index=True, width="stretch")
+    with decisions:
+        st.markdown("**Decisions**")
+        st.dataframe([_row("Decision", rate) for rate in found.decisions], hide_index=True, width="stretch")
+    if any(rate.if_skipped for rate in found.errors):
+        st.caption(
+            "“If skipped”: the share were none, or all, of the skipped questions so. "
+            "Intervals are Wilson's, 95 %."
+        )
+    else:
+        st.caption("Intervals are Wilson's, 95 %.")
+
+
+def tier_agreement(found: Progress) -> None:
+    """Machine tier against expert tier, with weighted kappa."""
+    table = found.tier_table
+    st.subheader("Machine tier against expert tier")
+    if not table.n:
+        st.caption("Not defined yet: no judgement has both a machine's and an expert's tier.")
+        return
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        st.altair_chart(tier_map(table), width="stretch")
+    with right:
+        st.dataframe(
+            [_kappa_row(kappa) for kappa in (table.linear, table.quadratic)], hide_index=True, width="stretch"
+        )
+        agreed = sum(table.counts[place][place] for place in range(len(table.tiers)))
+        st.caption(
+            f"Same tier in {agreed:,} of {table.n:,} judgements ({percent(agreed / table.n)}). "
+            + (f"{table.without:,} judgements lack one of the two tiers. " if table.without else "")
+            + plain(table.note)
+        )
+
+
+def _skipped(found: Progress) -> None:
+    share = found.skipped
+    if share.count:
+        st.caption(
+            f"Skipped and not judged by anybody: {share.count:,} of {share.n:,} questions "
+            f"({percent(share.estimate)}, {interval(share.low, share.high)})."
+        )
+
+
+def _row(what: str, rate: Rate) -> dict[str, object]:
+    share = rate.share
+    row: dict[str, object] = {
+        what: rate.name,
+        "Questions": share.count,
+        "n": share.n,
+        "Share": percent(share.estimate),
+        "95 % interval": interval(share.low, share.high),
+    }
+    if rate.if_skipped is not None:
+        row["If skipped"] = interval(*rate.if_skipped)
+    return row
+
+
+def _kappa_row(kappa: Kappa) -> dict[str, object]:
+    undefined = kappa.estimate is None
+    return {
+        "Kappa": f"{kappa.weights.value} weights",
+        "Estimate": "not defined" if undefined else f"{kappa.estimate:.2f}",
+        "95 % interval": "none" if kappa.low is None else f"{kappa.low:.2f} to {kappa.high:.2f}",
+        "SE": "none" if kappa.se is None else f"{kappa.se:.3f}",
+        "n": kappa.n,
+        "Note": kappa.note,
+    }
