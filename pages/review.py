@@ -7,7 +7,7 @@ import streamlit as st
 from domain.batches import BatchState
 from domain.errors import DomainError
 from domain.people import Action, Person
-from review.service import batches_for, last_judged, open_sheet, skipped_questions
+from review.service import batches_for, last_judged, next_open, open_sheet, skipped_questions
 from review.sheet import BatchForReviewer
 from ui import state
 from ui.context import clock, reading, require_page
@@ -61,9 +61,11 @@ def _went() -> None:
         return
     state.set_judging_turn(turn)
     where = asked.get("to")
-    if where == "last":
-        with reading() as db:
+    with reading() as db:
+        if where == "last":
             where = last_judged(db, person=person, batch_id=batch_id)
+        elif where == "next" and (after := _number(asked.get("after"))) is not None:
+            where = next_open(db, person=person, batch_id=batch_id, after=after)
     _to(batch_id, _number(where))
 
 
@@ -95,7 +97,7 @@ def _nothing_open(person: Person, chosen: BatchForReviewer, batches: list[BatchF
         st.markdown(f"**{plain(batch.name)}: you are through. Thank you.**")
         words = f"{place.done} of {place.total} questions judged"
         if chosen.seconds_median is not None:
-            words += f", {chosen.seconds_median:.0f} seconds of looking at the median question"
+            words += f"; median time of looking {chosen.seconds_median:.0f} s a question"
         st.markdown(words + ".")
         if skipped:
             st.markdown(f"{len(skipped)} skipped; each can still be judged:")

@@ -28,6 +28,7 @@ from review.service.reporting import (
 from review.service.sheets import (
     batches_for,
     last_judged,
+    next_open,
     open_sheet,
     radiograph_file,
     skipped_questions,
@@ -48,6 +49,7 @@ __all__ = [
     "give_verdict",
     "keep_draft",
     "last_judged",
+    "next_open",
     "open_report",
     "open_sheet",
     "overview",

@@ -93,6 +93,21 @@ def open_sheet(
     )
 
 
+def next_open(db: Session, *, person: Person, batch_id: int, after: int) -> int | None:
+    """The number of the open question that comes next behind ``after``, else the first open one of all.
+
+    Who leaves a question unjudged and goes on is not thrown back to it by every save. None: none is open.
+    """
+    require(person, Action.JUDGE)
+    here = assignments.assignment(db, person_id=person.id, batch_id=batch_id, question_id=after)
+    if here is not None:
+        beside = {"person_id": person.id, "batch_id": batch_id, "position": here.position}
+        for each in assignments.open_after(db, **beside, limit=1):
+            return each.question_number
+    first = assignments.first_open(db, person_id=person.id, batch_id=batch_id)
+    return first.question_number if first else None
+
+
 def last_judged(db: Session, *, person: Person, batch_id: int) -> int | None:
     """The number of the question that the person judged last, to be reopened; None before any."""
     require(person, Action.JUDGE)

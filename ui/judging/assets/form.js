@@ -107,7 +107,7 @@ class JudgingForm {
     }
     this.changesPlace = h("div", { class: "changes-place", "data-step": "changes" });
     this.boxPlace = h("div", {});
-    this.rightColumn = h("div", { class: "scroll" }, right, this.changesPlace);
+    this.rightColumn = h("div", { class: "scroll" }, right);
     this.pictureTools = pictureTools(data, act);
     this.root.replaceChildren(
       topLine(data, { ...act, savedLine: this.savedLine, clockLine: this.clockLine }),
@@ -115,7 +115,7 @@ class JudgingForm {
         "div",
         { class: "columns" },
         h("section", { class: "left", "aria-label": "Radiographs" }, patientLine(data), this.pictureTools, this.radiographs.root, this.boxPlace),
-        h("section", { class: "right" }, this.rightColumn, this.message, this.panel, decisionBar(data, act)),
+        h("section", { class: "right" }, this.rightColumn, this.changesPlace, this.message, this.panel, decisionBar(data, act)),
       ),
     );
     this.panel.replaceChildren();
@@ -367,7 +367,7 @@ class JudgingForm {
     this.clock.tell();
     if (!this.drafts.closed) await Promise.race([this.drafts.flush(), new Promise((done) => setTimeout(done, 1500))]);
     this.turn += 1;
-    const ask = () => this.trigger("go", { ...where, turn: this.turn, from: this.data.batch });
+    const ask = () => this.trigger("go", { ...where, turn: this.turn, from: this.data.batch, after: this.data.question });
     ask();
     this.asking = setInterval(() => {
       this.note("The next question has not come yet; asking again …");

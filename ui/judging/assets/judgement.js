@@ -206,7 +206,11 @@ export class Judgement {
     for (const [name, row] of this.rows) {
       const value = this.value(name);
       row.classList.toggle("current", name === cursor);
-      for (const button of row.querySelectorAll(".choice")) button.setAttribute("aria-pressed", String(button.dataset.value === String(value)));
+      const fixed = name === "image_alignment" ? this.data.fixedAlignment : null;
+      for (const button of row.querySelectorAll(".choice")) {
+        button.setAttribute("aria-pressed", String(button.dataset.value === String(value)));
+        button.disabled = fixed !== null && button.dataset.value !== String(fixed);
+      }
     }
     for (const button of this.errorBox.querySelectorAll("[data-error]")) {
       button.setAttribute("aria-pressed", String(this.state.errors.has(button.dataset.error)));

@@ -9,10 +9,11 @@ export function begin(data) {
   const question = data.full;
   const said = data.drafts.form?.body ?? data.last?.opinion ?? {};
   const correction = said.correction ?? {};
+  const fixed = data.fixedAlignment === null ? {} : { image_alignment: data.fixedAlignment };
   const options = correction.options ?? question.options;
   const answer = correction.answer ?? question.answer;
   return {
-    ratings: Object.fromEntries(data.asks.ratings.map(({ name }) => [name, said.ratings?.[name] ?? null])),
+    ratings: Object.fromEntries(data.asks.ratings.map(({ name }) => [name, fixed[name] ?? said.ratings?.[name] ?? null])),
     flags: Object.fromEntries(FLAGS.map((name) => [name, said[name] ?? null])),
     difficulty: said.difficulty ?? null,
     errors: new Set(said.errors ?? []),

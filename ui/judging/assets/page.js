@@ -24,11 +24,14 @@ export function topLine(data, act) {
     batch,
     h(
       "div",
-      { class: "progress", role: "img", "aria-label": text, title: `question ${place.position} of ${place.total}` },
+      { class: "progress", role: "img", "aria-label": text, title: text },
       h("span", { class: "bar-done", style: `width:${share(place.done)}` }),
       h("span", { class: "bar-skipped", style: `width:${share(place.skipped)}` }),
     ),
     h("span", { class: "progress-text" }, text),
+    button("←", "K", act.previous, { class: "quiet", disabled: data.previous === null, "aria-label": "previous question (K)" }),
+    h("span", { class: "progress-text" }, `question ${place.position}`),
+    button("→", "J", act.next, { class: "quiet", disabled: data.next === null, "aria-label": "next question (J)" }),
     h("span", { class: "spring" }),
     act.savedLine,
     act.clockLine,
@@ -40,7 +43,7 @@ export function topLine(data, act) {
 /** What a radiologist is told beforehand. */
 export function patientLine(data) {
   const { patient } = data;
-  const words = [patient.age, patient.sex, data.radiographs.length > 1 ? `${data.radiographs.length} views` : null].filter(Boolean);
+  const words = [patient.age, patient.sex, data.radiographs.map(({ view }) => view).join(" + ")].filter(Boolean);
   return h(
     "p",
     { class: "patient" },
@@ -96,9 +99,9 @@ export function boxList(data, radiographs, act) {
   return h(
     "div",
     { class: "boxes" },
-    h("span", { class: "label" }, boxes.length === 1 ? "1 box" : `${boxes.length} boxes`),
-    h("ul", {}, boxes.map(line)),
+    h("span", { class: "label count" }, boxes.length === 1 ? "1 box" : `${boxes.length} boxes`),
     data.open ? h("label", { class: "next-label" }, next) : null,
+    h("ul", {}, boxes.map(line)),
     act.datalist,
   );
 }
@@ -120,8 +123,6 @@ export function decisionBar(data, act) {
     h("span", { class: "spring" }),
     button("Skip", "S", act.skip, { class: "quiet", disabled: !data.open || Boolean(data.last) }),
     data.anyJudged ? button("Reopen last", "Z", act.last, { class: "quiet" }) : null,
-    button("←", "K", act.previous, { class: "quiet", disabled: data.previous === null, "aria-label": "previous question (K)" }),
-    button("→", "J", act.next, { class: "quiet", disabled: data.next === null, "aria-label": "next question (J)" }),
   );
 }
 
@@ -137,11 +138,11 @@ export function skipPanel({ skip, cancel }) {
   const panel = h(
     "div",
     { class: "panel", role: "group", "aria-label": "Skip this question" },
-    h("b", {}, "Skip: "),
-    usual.map((text) => button(text, null, () => skip(text), { class: "quiet" })),
+    h("b", {}, "Skip, because"),
     reason,
     button("Skip", "Enter", send, { class: "primary" }),
     button("Cancel", "Esc", cancel, { class: "quiet" }),
+    h("span", { class: "usual" }, usual.map((text) => button(text, null, () => skip(text), { class: "quiet" }))),
   );
   queueMicrotask(() => reason.focus());
   return panel;

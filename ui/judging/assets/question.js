@@ -75,7 +75,13 @@ export class QuestionView {
       });
       return h("label", { class: "small" }, "Category ", input);
     };
-    return h("div", { class: "sorting" }, choice("task", "Task", data.words.tasks), category(), choice("difficulty", "Tier", data.words.difficulties));
+    return h("div", { class: "sorting" }, choice("task", "Task", data.words.tasks), category(), choice("difficulty", "Tier", data.words.difficulties), this.further());
+  }
+
+  /** What is only read: the file's own kind of content, further right answers, the question's id. */
+  further() {
+    const { contentType, alsoRight, id } = this.data.full;
+    return h("span", { class: "further" }, [contentType, alsoRight.length ? `also right: ${alsoRight.join(" or ")}` : null, id].filter(Boolean).join(" · "));
   }
 
   paintOptions() {

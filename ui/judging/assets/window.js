@@ -1,7 +1,7 @@
 // The form fills the window below its own upper edge, so that question, image and keys are in sight together.
 
 const LEAST = 560; // pixels; below that the page scrolls
-const NARROW = 1000; // pixels of width; below that the parts stand under each other
+const NARROW = 820; // pixels of width; below that the parts stand under each other
 
 /** Keeps `root` as high as there is room; gives back what ends it. */
 export function fillWindow(root, fitted) {

@@ -1,0 +1,159 @@
+"""A batch to judge in the browser: the small world, pictures for its exams, and a reviewer who can sign in."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from datetime import UTC, datetime
+
+import numpy as np
+from PIL import Image
+from playwright.sync_api import Locator, Page
+from sqlalchemy import select, update
+
+from accounts import service as accounts
+from domain.batches import BatchSettings
+from storage.image_files import image_path
+from storage.rows import DraftRow, ImageRow, RadiographRow, SkipRow, VerdictRow
+from storage.unit_of_work import reading, unit_of_work
+from storage.workspace import Workspace
+from tests.e2e.conftest import PASSWORD, RunningApp
+from tests.storage.worlds import World, make_world
+
+ROWS, COLUMNS = 1200, 1000
+MACHINE_BOX = [100.0, 200.0, 300.0, 400.0]  # what worlds.py gives every question, on the PA radiograph
+
+
+def world_to_judge(
+    app: RunningApp, *, questions: int, per_exam: int = 2, settings: BatchSettings | None = None
+) -> World:
+    """Every question is ruth's; all radiographs show one picture of 1200 x 1000."""
+    world = make_world(
+        app.engine, questions=questions, per_exam=per_exam, settings=settings, assigned_to=["ruth", "remo"]
+    )
+    picture = io.BytesIO()
+    grey = np.linspace(20, 235, COLUMNS, dtype=np.uint8)
+    Image.fromarray(np.tile(grey, (ROWS, 1))).save(picture, "PNG")
+    content = picture.getvalue()
+    sha256 = hashlib.sha256(content).hexdigest()
+    path = image_path(Workspace(home=app.home, database_url=""), sha256=sha256)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    with unit_of_work(app.engine) as db:
+        db.add(
+            ImageRow(
+                sha256=sha256,
+                media_type="image/png",
+                bytes=len(content),
+                rows=ROWS,
+                columns=COLUMNS,
+                bits=8,
+                photometric="MONOCHROME2",
+            )
+        )
+        db.flush()
+        db.execute(update(RadiographRow).values(image_sha256=sha256))
+        for name in ("ruth", "remo"):
+            accounts.set_password(
+                db, by=accounts.command_line_person(), name=name, password=PASSWORD, now=datetime.now(UTC)
+            )
+    return world
+
+
+def open_review(page: Page, question: int | None = None) -> Page:
+    """The review page with its picture drawn."""
+    page.goto("/review" if question is None else f"/review?batch=1&question={question}")
+    wait_for_picture(page)
+    return page
+
+
+def wait_for_picture(page: Page) -> None:
+    """Until the canvas in front has painted the radiograph."""
+    page.wait_for_function(
+        """() => [...document.querySelectorAll('*')].map(each => each.shadowRoot).filter(Boolean).some(root => {
+             const canvas = root.querySelector('.stage .dc-background-canvas');
+             return canvas && canvas.width > 300 && canvas.getContext('2d').getImageData(200, 200, 1, 1).data[3] > 0;
+           })""",
+        timeout=30_000,
+    )
+
+
+def press(page: Page, keys: str) -> None:
+    """Each key in turn."""
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def question_shown(page: Page) -> str:
+    """The stem as it stands in the form."""
+    return page.get_by_label("Stem", exact=True).input_value()
+
+
+def wait_for_question(page: Page, number: int) -> None:
+    """Until the form shows that question of the small world."""
+    page.wait_for_url(f"**/review?batch=*&question={number}")
+    page.wait_for_function(
+        """number => [...document.querySelectorAll('*')].map(each => each.shadowRoot).filter(Boolean).some(root => {
+             const stem = root.querySelector('.stem-text textarea, .stem-text p, .stem-read');
+             const text = stem && (stem.value ?? stem.textContent);
+             return text && text.includes(`radiograph ${number}?`);
+           })""",
+        arg=number,
+    )
+
+
+def canvas(page: Page) -> Locator:
+    """The surface that takes the mouse, of the radiograph in front."""
+    return page.locator(".stage canvas.upper-canvas")
+
+
+def draw(page: Page, start: tuple[float, float], end: tuple[float, float]) -> list[float]:
+    """Drag a box between two places, given as shares of the picture; its corners in pixels of the matrix."""
+    place = canvas(page).bounding_box()
+    assert place is not None
+    x0, y0 = round(place["x"] + start[0] * place["width"]), round(place["y"] + start[1] * place["height"])
+    x1, y1 = round(place["x"] + end[0] * place["width"]), round(place["y"] + end[1] * place["height"])
+    page.mouse.move(x0, y0)
+    page.mouse.down()
+    page.mouse.move((x0 + x1) / 2, (y0 + y1) / 2)
+    page.mouse.move(x1, y1)
+    page.mouse.up()
+    across, down = COLUMNS / place["width"], ROWS / place["height"]
+    return [
+        (x0 - place["x"]) * across,
+        (y0 - place["y"]) * down,
+        (x1 - place["x"]) * across,
+        (y1 - place["y"]) * down,
+    ]
+
+
+def verdicts(app: RunningApp, question: int, person: int | None = None) -> list[VerdictRow]:
+    """The saved verdicts on a question, in the order of their revisions."""
+    with reading(app.engine) as db:
+        found = db.execute(
+            select(VerdictRow).where(VerdictRow.question_id == question).order_by(VerdictRow.revision)
+        ).scalars()
+        return [row for row in found if person is None or row.person_id == person]
+
+
+def wait_for_verdicts(app: RunningApp, page: Page, question: int, count: int) -> list[VerdictRow]:
+    """The saved verdicts on a question once there are that many; what there is after ten seconds."""
+    for _ in range(100):
+        found = verdicts(app, question)
+        if len(found) >= count:
+            break
+        page.wait_for_timeout(100)
+    return verdicts(app, question)
+
+
+def drafts(app: RunningApp, question: int) -> dict[str, str]:
+    """What is kept of the unsaved form: part to JSON."""
+    with reading(app.engine) as db:
+        rows = db.execute(select(DraftRow).where(DraftRow.question_id == question)).scalars()
+        return {row.part: row.body for row in rows}
+
+
+def skips(app: RunningApp, question: int) -> list[str]:
+    """The reasons for which a question was put aside."""
+    with reading(app.engine) as db:
+        return list(db.execute(select(SkipRow.reason).where(SkipRow.question_id == question)).scalars())
