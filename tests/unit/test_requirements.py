@@ -18,10 +18,6 @@ PLUG_INS = {
     "authlib": "st.login imports it when a provider is configured",
     "httpx": "Authlib's client",
     "psycopg": "SQLAlchemy imports it for postgresql+psycopg://",
-    "pyjpegls": "pydicom finds it for JPEG-LS",
-    "pylibjpeg": "pydicom finds it for JPEG 2000",
-    "pylibjpeg-openjpeg": "pylibjpeg finds it",
-    "python-gdcm": "pydicom finds it for lossless JPEG",
     "python-multipart": "starlette imports it to read a form",
 }
 
