@@ -1,0 +1,100 @@
+"""Every transfer syntax gives the same pixels, and other decoders agree."""
+
+from __future__ import annotations
+
+import io
+
+import imagecodecs
+import numpy as np
+import pytest
+from pydicom import dcmread
+from pydicom.encaps import encapsulate
+from pydicom.pixels import get_decoder
+from pydicom.uid import (
+    DeflatedExplicitVRLittleEndian,
+    ExplicitVRBigEndian,
+    ExplicitVRLittleEndian,
+    HTJ2KLossless,
+    ImplicitVRLittleEndian,
+    JPEG2000Lossless,
+    JPEGBaseline8Bit,
+    JPEGExtended12Bit,
+    JPEGLosslessSV1,
+    JPEGLSLossless,
+    JPEGLSNearLossless,
+    RLELossless,
+)
+
+from imaging.reading import read_radiograph
+from tests.unit.makers.dicom_files import dicom, ramp
+
+LOSSLESS = [
+    ImplicitVRLittleEndian,
+    ExplicitVRLittleEndian,
+    ExplicitVRBigEndian,
+    DeflatedExplicitVRLittleEndian,
+    RLELossless,
+    JPEGLosslessSV1,
+    JPEGLSLossless,
+    JPEG2000Lossless,
+    HTJ2KLossless,
+]
+# syntax, and a decoder of pydicom's that is independent of ours
+OTHERS = [
+    (RLELossless, "pydicom"),
+    (JPEGLosslessSV1, "gdcm"),
+    (JPEGLSLossless, "pyjpegls"),
+    (JPEG2000Lossless, "gdcm"),
+    (HTJ2KLossless, "pylibjpeg"),
+    (JPEGBaseline8Bit, "pillow"),
+]
+
+
+def plate(*, bits: int, signed: bool = False) -> np.ndarray:
+    """A ramp with noise on it, which has no runs and no flat parts."""
+    smooth = ramp(61, 47, bits=bits, signed=signed).astype(np.int32)
+    noise = np.random.default_rng(bits).integers(-9, 10, smooth.shape)
+    return np.clip(smooth + noise, smooth.min(), smooth.max()).astype(ramp(bits=bits, signed=signed).dtype)
+
+
+@pytest.mark.parametrize("bits", [8, 10, 12, 15, 16])
+@pytest.mark.parametrize("syntax", LOSSLESS, ids=lambda syntax: syntax.name)
+def test_what_was_stored_comes_out(syntax, bits):
+    stored = plate(bits=bits)
+    decoded = read_radiograph(dicom(stored, syntax=syntax, bits=bits), name="a.dcm")
+    assert decoded.pixels.dtype == stored.dtype
+    assert np.array_equal(decoded.pixels, stored)
+
+
+@pytest.mark.parametrize(
+    "syntax", [each for each in LOSSLESS if each != JPEGLosslessSV1], ids=lambda each: each.name
+)
+def test_negative_values_come_out(syntax):
+    stored = plate(bits=12, signed=True)
+    decoded = read_radiograph(dicom(stored, syntax=syntax, bits=12), name="a.dcm")
+    assert decoded.lowest == -32768
+    assert np.array_equal(decoded.pixels, stored)
+
+
+@pytest.mark.parametrize(("syntax", "plugin"), OTHERS, ids=lambda value: str(getattr(value, "name", value)))
+def test_another_decoder_agrees(syntax, plugin):
+    bits = 8 if syntax == JPEGBaseline8Bit else 12
+    content = dicom(plate(bits=bits), syntax=syntax, bits=bits)
+    theirs, _ = get_decoder(syntax).as_array(dcmread(io.BytesIO(content)), raw=True, decoding_plugin=plugin)
+    assert np.array_equal(read_radiograph(content, name="a.dcm").pixels, theirs)
+
+
+def test_twelve_bits_of_extended_jpeg_come_out():
+    # what plates of the nineties write; no plug-in of pydicom's under a licence that we may use reads it
+    stored = ramp(64, 64, bits=12)
+    frame = imagecodecs.jpeg8_encode(stored, level=98, bitspersample=12)
+    content = dicom(stored, syntax=JPEGExtended12Bit, pixel_data=encapsulate([frame]))
+    difference = read_radiograph(content, name="a.dcm").pixels.astype(int) - stored
+    assert np.abs(difference).max() < 40  # of 4095: it is a lossy format
+
+
+def test_nearly_lossless_jpeg_ls_stays_within_what_was_allowed():
+    stored = plate(bits=12)
+    frame = imagecodecs.jpegls_encode(stored, level=3)
+    content = dicom(stored, syntax=JPEGLSNearLossless, pixel_data=encapsulate([frame]))
+    assert np.abs(read_radiograph(content, name="a.dcm").pixels.astype(int) - stored).max() <= 3

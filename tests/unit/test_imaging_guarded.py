@@ -1,0 +1,177 @@
+"""Strangers' files are read in a process of their own, within limits, and work goes on."""
+
+from __future__ import annotations
+
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from domain.vocabulary import View
+from imaging.display import display_jpeg
+from imaging.errors import UnreadableImage
+from imaging.guarded import GuardedReader, Limits, describe_guarded
+from imaging.radiograph import Window
+from imaging.reading import describe, read_radiograph
+from tests.unit.makers.dicom_files import dicom, inflating_to, nested, ramp
+from tests.unit.makers.raster_files import png
+
+RICH = dicom(
+    ramp(bits=12, signed=True),
+    PhotometricInterpretation="MONOCHROME1",
+    PixelPaddingValue=-2048,
+    WindowCenter=["0", "100"],
+    WindowWidth=["4000", "500"],
+    PixelAspectRatio=["2", "1"],
+)
+
+
+@pytest.fixture(scope="module")
+def reader():
+    with GuardedReader(workers=1) as reader:
+        yield reader
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(content: bytes, name: str = "a.dcm"):
+        path = tmp_path / name
+        path.write_bytes(content)
+        return path
+
+    return write
+
+
+def process_of(reader: GuardedReader):
+    """The one reading process, which must be idle."""
+    return reader._idle.queue[-1]
+
+
+def test_the_facts_come_back_as_they_are_read_here(reader, file):
+    assert reader.describe(file(RICH)) == describe(RICH, name="a.dcm")
+    assert reader.describe(file(RICH)).view is View.PA
+
+
+def test_the_pixels_come_back_as_they_are_read_here(reader, file):
+    there, here = reader.decode(file(RICH)), read_radiograph(RICH, name="a.dcm")
+    assert np.array_equal(there.pixels, here.pixels)
+    assert np.array_equal(there.modality, here.modality)
+    for field in ("facts", "lowest", "inverted", "padding", "aspect", "windows"):
+        assert getattr(there, field) == getattr(here, field)
+
+
+def test_the_picture_is_drawn_there(reader, file):
+    window = Window(center=100, width=500)
+    there = reader.picture(file(RICH), window=window, longest=20)
+    assert there == display_jpeg(read_radiograph(RICH, name="a.dcm"), window=window, longest=20)
+
+
+def test_a_refusal_carries_the_name_it_was_given_and_the_attribute(reader, file):
+    with pytest.raises(UnreadableImage) as caught:
+        reader.describe(file(dicom(HighBit=15), "internal-path.dcm"), name="chest.dcm")
+    assert str(caught.value).startswith("chest.dcm: HighBit (0028,0102): is 15")
+    assert caught.value.attribute == "HighBit (0028,0102)"
+
+
+def test_a_file_that_is_not_there_is_refused(reader, tmp_path):
+    with pytest.raises(UnreadableImage, match=r"none\.dcm: is not there"):
+        reader.describe(tmp_path / "none.dcm")
+
+
+def test_one_process_serves_many_files(reader, file):
+    path = file(png(ramp(bits=8)), "a.png")
+    reader.describe(path)
+    before = process_of(reader)
+    for _ in range(20):
+        reader.describe(path)
+    assert process_of(reader) is before
+
+
+def test_the_process_knows_nothing_of_the_database(reader, file, monkeypatch):
+    reader.describe(file(RICH))
+    pid = process_of(reader)._process.pid
+    with open(f"/proc/{pid}/environ", "rb") as environment:  # noqa: PTH123 - proc is not a folder of ours
+        names = {entry.split(b"=")[0] for entry in environment.read().split(b"\0") if entry}
+    assert names <= {b"PATH", b"LANG", b"OMP_NUM_THREADS", b"OPENBLAS_NUM_THREADS", b"LC_CTYPE"}
+
+
+# ------------------------------------------------------------------------------------------ limits
+def test_a_file_that_takes_too_long_is_refused_and_the_next_one_is_read(file, tmp_path):
+    waiting = tmp_path / "waiting.dcm"
+    os.mkfifo(waiting)  # to open it waits for a writer, who never comes
+    with GuardedReader(workers=1, limits=Limits(seconds=1)) as reader:
+        began = time.monotonic()
+        with pytest.raises(UnreadableImage, match=r"waiting.dcm: takes longer than 1 seconds"):
+            reader.describe(waiting)
+        assert time.monotonic() - began < 30
+        assert reader.describe(file(RICH)).rows == 24
+
+
+def test_a_file_that_takes_too_much_memory_is_refused_and_the_next_one_is_read(file):
+    large = file(dicom(np.zeros((6000, 6000), np.uint16)))  # 72 MB, and each step of decoding a copy
+    with GuardedReader(workers=1, limits=Limits(memory=350 << 20)) as reader:
+        with pytest.raises(UnreadableImage, match=r"takes more than 350 MB|asks for too much memory"):
+            reader.decode(large)
+        assert reader.describe(file(RICH, "good.dcm")).rows == 24
+
+
+def test_a_process_that_dies_refuses_its_file_and_the_next_one_is_read(reader, file):
+    path = file(RICH)
+    reader.describe(path)
+    process_of(reader)._process.kill()
+    with pytest.raises(UnreadableImage, match="broke off its reader"):
+        reader.describe(path)
+    assert reader.describe(path).rows == 24
+
+
+@pytest.mark.parametrize("content", [inflating_to(1 << 28), nested(300), nested(5000), b"", b"\xff\xd8\xff"])
+def test_hostile_files_are_refused_and_the_process_lives_on(reader, file, content):
+    path = file(RICH, "good.dcm")
+    reader.describe(path)
+    before = process_of(reader)
+    with pytest.raises(UnreadableImage):
+        reader.describe(file(content))
+    assert reader.describe(path).rows == 24
+    assert process_of(reader) is before
+
+
+# ------------------------------------------------------------------------------------- many at once
+def test_many_files_come_back_in_their_order(file):
+    good, bad = file(RICH, "good.dcm"), file(b"no image at all", "bad.dcm")
+    asked = [(bad if place % 7 == 3 else good, f"{place}.dcm") for place in range(60)]
+    found = list(describe_guarded(asked, workers=2))
+    assert [isinstance(each, UnreadableImage) for each in found] == [place % 7 == 3 for place in range(60)]
+    assert [each.name for each in found if isinstance(each, UnreadableImage)][:2] == ["3.dcm", "10.dcm"]
+
+
+def test_an_endless_list_is_taken_a_few_at_a_time(file):
+    path = file(RICH)
+    taken = 0
+
+    def endless():
+        nonlocal taken
+        while True:
+            taken += 1
+            yield path, "a.dcm"
+
+    with GuardedReader(workers=1) as reader:
+        answers = reader.describe_all(endless())
+        next(answers)
+        answers.close()
+    assert taken < 100
+
+
+def test_threads_share_the_processes(file):
+    path = file(RICH)
+    with GuardedReader(workers=2) as reader, ThreadPoolExecutor(12) as threads:
+        found = list(threads.map(lambda _: reader.describe(path).rows, range(12)))
+    assert found == [24] * 12
+
+
+def test_leaving_the_block_ends_the_processes(file):
+    with GuardedReader(workers=1) as reader:
+        reader.describe(file(RICH))
+        process = process_of(reader)._process
+    assert process.poll() is not None
