@@ -116,8 +116,8 @@ def _admin(person: Person) -> None:
         people = accounts.list_people(db, by=person)
     st.subheader("People")
     active = [each for each in people if each.disabled_at is None]
-    counts = ", ".join(f"{sum(role in each.roles for each in active)} {role}" for role in Role)
-    st.write(plain(f"{len(active)} accounts: {counts}."))
+    counts = " · ".join(f"{sum(role in each.roles for each in active)} with role {role}" for role in Role)
+    st.write(plain(f"{len(active)} accounts: {counts}"))
     if st.button("Manage people", key="to-people"):
         go_to("pages/people.py")
 

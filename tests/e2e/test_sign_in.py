@@ -3,8 +3,9 @@
 import pytest
 from playwright.sync_api import expect
 
-from domain.people import Role
-from tests.e2e.conftest import fill_sign_in
+from domain.people import Action, Role
+from tests.e2e.conftest import PASSWORD, fill_sign_in
+from ui.navigation import PAGES
 
 pytestmark = pytest.mark.browser
 
@@ -32,3 +33,46 @@ def test_signing_out_leads_to_the_sign_in_page_and_stays_there(sign_in):
     expect(page.get_by_role("button", name="Sign in", exact=True)).to_be_visible()
     page.goto("/")
     expect(page).to_have_url(f"{page.url.removesuffix('/sign-in')}/sign-in")
+
+
+def test_pages_outside_the_roles_own_are_not_found_and_show_none_of_their_text(sign_in):
+    page = sign_in("rosa")
+    for hidden in PAGES:
+        if hidden.action in (None, Action.JUDGE):
+            continue
+        page.goto("/" + hidden.path.stem)
+        expect(page.get_by_role("dialog").get_by_text("Page not found")).to_be_visible()
+        expect(page.get_by_role("heading", name="Home")).to_be_visible()
+        shown = page.locator("body").inner_text()
+        assert "Add a person" not in shown
+        assert "carl" not in shown.lower()
+
+
+def test_signing_in_as_somebody_else_in_a_second_tab_ends_the_first(sign_in, app):
+    first = sign_in("rosa")
+    form = app.url + "/sign-in"
+    token = next(each for each in first.context.cookies() if each["name"] == "overread-form")["value"]
+    fields = {"form_token": token, "name": "carl", "password": PASSWORD}
+    first.context.request.post(form, form=fields)
+    first.get_by_text("Rosa", exact=True).wait_for()
+    first.get_by_role("link", name="Home").click()  # the click goes out with the sign-in that has ended
+    expect(first.get_by_text("Carl", exact=True)).to_be_visible()
+
+
+def test_no_script_of_a_page_breaks_the_policy(page, sign_in):
+    complaints = []
+    page.on("console", lambda said: complaints.append(said.text) if "Content Security" in said.text else None)
+    sign_in("carl")
+    page.get_by_role("heading", name="Home").wait_for()
+    assert complaints == []
+
+
+def test_a_demo_person_signs_in_with_one_click_and_without_scripts(chromium, app):
+    app.add_person("dina", Role.REVIEWER, demo=True)
+    context = chromium.new_context(java_script_enabled=False, base_url=app.url)
+    page = context.new_page()
+    page.goto("/sign-in")
+    expect(page.get_by_text("demo-password")).to_be_visible()
+    page.get_by_role("button", name="Dina").click()
+    expect(page).to_have_url(app.url + "/")
+    context.close()

@@ -106,4 +106,4 @@ def texts(page: AppTest) -> str:
     )  # fmt: skip
     shown = [element.value for kind in kinds for element in kind]
     whole = "\n".join([*shown, *(button.label for button in page.button)])
-    return re.sub(r"\\([^\w\s])", r"\1", whole)
+    return re.sub(r"\\([^A-Za-z0-9\s])", r"\1", whole)

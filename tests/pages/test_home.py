@@ -65,7 +65,7 @@ def test_an_admin_sees_how_many_people_there_are(workspace, sign_in_as, open_pag
     sign_in_as("ada")
     page = open_page(HOME)
     assert not page.exception
-    assert "5 accounts: 1 admin, 1 coordinator, 2 reviewer, 1 reader." in texts(page)
+    assert "5 accounts: 1 with role admin · 1 with role coordinator · 2 with role reviewer" in texts(page)
 
 
 def test_a_reader_is_told_that_there_is_nothing_yet(sign_in_as, open_page):
