@@ -42,10 +42,10 @@ class TransferSyntax(StrEnum):
     RLE = "RLE lossless"
 
 
-_UIDS = {
-    TransferSyntax.EXPLICIT: ExplicitVRLittleEndian,
-    TransferSyntax.JPEG_LS: JPEGLSLossless,
-    TransferSyntax.RLE: RLELossless,
+# Syntax and encoder: pydicom would take whichever is installed, and each gives other bytes.
+_ENCODERS = {
+    TransferSyntax.JPEG_LS: (JPEGLSLossless, "pyjpegls"),
+    TransferSyntax.RLE: (RLELossless, "pydicom"),
 }
 
 
@@ -102,7 +102,8 @@ def _dataset(
     _describe_acquisition(dataset, exam, image, number)
     _describe_pixels(dataset, image, inverse)
     if transfer_syntax is not TransferSyntax.EXPLICIT:
-        dataset.compress(_UIDS[transfer_syntax], generate_instance_uid=False)
+        syntax, encoder = _ENCODERS[transfer_syntax]
+        dataset.compress(syntax, encoding_plugin=encoder, generate_instance_uid=False)
     return dataset
 
 
