@@ -18,6 +18,7 @@ PLUG_INS = {
     "authlib": "st.login imports it when a provider is configured",
     "httpx": "Authlib's client",
     "psycopg": "SQLAlchemy imports it for postgresql+psycopg://",
+    "pyjpegls": "pydicom finds it to write the demo's phantoms as JPEG-LS",
     "python-multipart": "starlette imports it to read a form",
 }
 
