@@ -1,0 +1,125 @@
+"""``cli.py release``: make a release of the gold set, check one, list those there are."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from accounts.service import command_line_person
+from release.service import (
+    Names,
+    Tally,
+    list_releases,
+    preview_release,
+    record_release,
+    verify_release,
+    write_release,
+)
+from storage.unit_of_work import reading, unit_of_work
+from storage.workspace import current_workspace
+
+
+def add_to(subparsers: argparse._SubParsersAction) -> None:
+    """The command and what it takes."""
+    parser = subparsers.add_parser("release", help="make or check a release of the gold set")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="create | verify | list")
+    create = verbs.add_parser(
+        "create",
+        help="write the accepted and corrected questions to a folder",
+        description="Write the accepted questions, and the revised ones with their corrections in them: "
+        "gold.jsonl, gold.csv, corrections.jsonl, left_out.jsonl, images.jsonl, manifest.json. Made again of "
+        "the same verdicts, a release is the same byte for byte.",
+    )
+    create.add_argument("dataset", metavar="DATASET")
+    create.add_argument("--name", required=True, metavar="NAME", help="of the release, such as v1")
+    create.add_argument("--out", type=Path, metavar="DIR", help="the folder that it becomes")
+    create.add_argument(
+        "--batch", action="append", dest="batches", metavar="BATCH", help="only this batch; may be repeated"
+    )
+    create.add_argument(
+        "--names",
+        choices=[each.value for each in Names],
+        default=Names.ACCOUNT.value,
+        help="how reviewers are named: sign-in name (default), display name, or reviewer-1, reviewer-2, …",
+    )
+    create.add_argument("--with-images", action="store_true", help="copy the original images too")
+    create.add_argument("--with-reports", action="store_true", help="give the exams' reports too")
+    create.add_argument("--dry-run", action="store_true", help="count what it would hold; write nothing")
+    create.set_defaults(run=_create, parser=create)
+    verify = verbs.add_parser("verify", help="check a release's folder against its manifest")
+    verify.add_argument("folder", type=Path, metavar="DIR")
+    verify.set_defaults(run=_verify)
+    listing = verbs.add_parser("list", help="list the releases that were made")
+    listing.set_defaults(run=_list)
+
+
+def _create(args: argparse.Namespace) -> int:
+    by = command_line_person()
+    if args.dry_run:
+        with reading() as db:
+            tally = preview_release(db, by=by, dataset=args.dataset, batches=args.batches)
+        _print_tally(tally)
+        return 0
+    if args.out is None:
+        args.parser.error("say where to: --out DIR")
+    # Reading first, so that nobody who is judging waits for a large release.
+    with reading() as db:
+        written = write_release(
+            db,
+            by=by,
+            dataset=args.dataset,
+            name=args.name,
+            out=args.out,
+            batches=args.batches,
+            names=Names(args.names),
+            with_images=args.with_images,
+            with_reports=args.with_reports,
+            workspace=current_workspace(),
+            progress=_progress,
+        )
+    with unit_of_work() as db:
+        record_release(db, by=by, written=written, now=datetime.now(UTC))
+    _print_tally(written.tally)
+    done = "was there already, the same byte for byte" if written.again else "written"
+    print(f"Release {written.name}: {done}, {written.folder}")
+    print(f"SHA-256 of its manifest: {written.manifest_sha256}")
+    return 0
+
+
+def _verify(args: argparse.Namespace) -> int:
+    report = verify_release(args.folder)
+    for fault in report.faults:
+        print(fault, file=sys.stderr)
+    if not report.ok:
+        print(f"{args.folder} is not as it was made: {len(report.faults):,} faults.", file=sys.stderr)
+        return 1
+    print(
+        f"{args.folder} is as it was made: {report.files:,} files, {report.questions:,} questions, "
+        f"{report.corrections:,} corrections."
+    )
+    print(f"SHA-256 of its manifest: {report.manifest_sha256}")
+    return 0
+
+
+def _list(args: argparse.Namespace) -> int:  # noqa: ARG001 - every command is given its arguments
+    with reading() as db:
+        for each in list_releases(db, by=command_line_person()):
+            print(
+                f"{each.id}\t{each.dataset}\t{each.name}\t{each.items:,} questions\t"
+                f"{each.made_at:%Y-%m-%d %H:%M} UTC\t{each.folder}"
+            )
+    return 0
+
+
+def _progress(count: int) -> None:
+    if count % 5_000 == 0:
+        print(f"{count:,} judged questions", file=sys.stderr, flush=True)
+
+
+def _print_tally(tally: Tally) -> None:
+    print(f"released   {tally.released:,} (accepted {tally.accepted:,}, revised {tally.revised:,})")
+    for reason, count in tally.left_out.items():
+        print(f"left out   {count:,} {reason}")
+    print(f"not judged {tally.unjudged:,}")

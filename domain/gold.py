@@ -1,0 +1,66 @@
+"""The gold set: questions that came through review, with their corrections in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from domain.batches import Parts
+from domain.corrections import Change
+from domain.exams import Exam
+from domain.questions import Question
+from domain.verdicts import Decision, Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """One reviewer's latest verdict on a question, with the name of the batch and what that asked for."""
+
+    verdict: Verdict
+    batch: str
+    parts: Parts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedQuestion:
+    """A question as it came in, its exam, and the latest judgement of everybody who judged it.
+
+    ``stratum`` and ``inclusion_probability`` are those of the first of the batches that drew it.
+    """
+
+    question: Question
+    exam: Exam
+    judgements: tuple[Judgement, ...]
+    stratum: str
+    inclusion_probability: float
+
+    def __post_init__(self) -> None:
+        if not self.judgements:
+            raise ValueError("a judged question without a judgement")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldItem:
+    """One question of a release: ``question`` as corrected, ``changes`` what was corrected in it."""
+
+    question: Question
+    judged: JudgedQuestion
+    decision: Decision
+    changes: tuple[Change, ...]
+
+
+class LeaveOut(StrEnum):
+    """Why a judged question is not in a release."""
+
+    REJECTED = "rejected"
+    DECISIONS_DIFFER = "rejected by one reviewer, not by another"
+    CORRECTIONS_DIFFER = "corrected differently by two reviewers"
+    ALIGNMENT_ONLY = "only its image alignment was judged"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A judged question that is not in a release, and why."""
+
+    judged: JudgedQuestion
+    reason: LeaveOut

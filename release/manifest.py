@@ -1,0 +1,100 @@
+"""The manifest: what a release is, where it comes from, and the SHA-256 of each of its files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from domain.batches import Batch, Stratum
+from release.rule import RULE
+from release.tally import Tally
+
+FORMAT = "overread.release/1"
+#: Of the software that wrote it; pyproject.toml says the same, and a test holds them together.
+VERSION = "0.1.0"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One file of a release: its path within the folder, with forward slashes."""
+
+    path: str
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnBatch:
+    """A batch that a release is made from, with the strata of each of its draws and its plan as JSON."""
+
+    batch: Batch
+    plan: dict[str, Any]
+    draws: tuple[tuple[Stratum, ...], ...]
+
+
+def manifest_text(
+    *,
+    name: str,
+    dataset: str,
+    batches: Sequence[DrawnBatch],
+    tally: Tally,
+    last_verdict_at: str | None,
+    settings: dict[str, Any],
+    files: Sequence[Entry],
+) -> bytes:
+    """The manifest as it is written; nothing in it depends on when or where it was made."""
+    manifest = {
+        "format": FORMAT,
+        "name": name,
+        "dataset": dataset,
+        "rule": RULE,
+        "software": {"name": "overread", "version": VERSION},
+        "settings": settings,
+        "last_verdict_at": last_verdict_at,
+        "counts": tally.as_plain(),
+        "batches": [_batch(each) for each in batches],
+        "files": [
+            {"path": each.path, "bytes": each.bytes, "sha256": each.sha256}
+            for each in sorted(files, key=lambda each: each.path)
+        ],
+    }
+    return msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
+
+
+def _batch(drawn: DrawnBatch) -> dict[str, Any]:
+    settings = drawn.batch.settings
+    return {
+        "name": drawn.batch.name,
+        "plan": drawn.plan,
+        "mode": settings.mode.value,
+        "parts": settings.parts.value,
+        "show_report": settings.show_report,
+        "guideline": settings.guideline,
+        "draws": [
+            [
+                {
+                    "stratum": each.name,
+                    "size": each.size,
+                    "drawn": each.drawn,
+                    "inclusion_probability": each.inclusion_probability,
+                }
+                for each in strata
+            ]
+            for strata in drawn.draws
+        ],
+    }
+
+
+def entries_of(manifest: dict[str, Any]) -> tuple[Entry, ...]:
+    """The files that a manifest names.
+
+    Raises:
+        KeyError, TypeError: it is no manifest of this form.
+    """
+    return tuple(
+        Entry(path=str(each["path"]), bytes=int(each["bytes"]), sha256=str(each["sha256"]))
+        for each in manifest["files"]
+    )

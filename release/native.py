@@ -1,0 +1,131 @@
+"""``overread.question/1``: the record of a question, and the question of a record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from domain.boxes import Box, LabelledBox
+from domain.exams import Exam
+from domain.questions import Answer, Question, Source
+from domain.vocabulary import AnswerFormat, Difficulty, Task, View
+
+#: Fields of a question that a correction may change, with what stands for them where a record has none.
+CORRECTABLE: dict[str, Any] = {
+    "stem": None,
+    "options": [],
+    "answer": None,
+    "explanation": "",
+    "task": None,
+    "category": None,
+    "difficulty": None,
+    "boxes": [],
+    "also_right": [],
+}
+
+
+def record_of(question: Question, exam: Exam, *, files: dict[str, str], with_report: bool) -> dict[str, Any]:
+    """The question's record in the order of the format's fields; what is not known is left out.
+
+    Args:
+        question: as released.
+        exam: of the question.
+        files: where a radiograph's file is, by its SHA-256; those that are not named keep their own path.
+        with_report: whether the exam's report, which gives the answer away, goes with it.
+    """
+    record = {
+        "id": question.id,
+        "exam": _exam(exam, files),
+        "format": question.format,
+        "stem": question.stem,
+        "options": list(question.options),
+        "answer": plain("answer", question.answer),
+        "also_right": plain("also_right", question.also_right),
+        "explanation": question.explanation,
+        "boxes": plain("boxes", question.boxes),
+        "task": question.task,
+        "content_type": question.content_type,
+        "category": question.category,
+        "subcategory": question.subcategory,
+        "difficulty": question.difficulty,
+        "report": exam.report if with_report else None,
+        "source": _known(
+            generator=question.source.generator,
+            version=question.source.version,
+            prompt_version=question.source.prompt_version,
+        ),
+    }
+    return {name: value for name, value in record.items() if value not in (None, [], {}, "")}
+
+
+def plain(field: str, value: Any) -> Any:  # noqa: ANN401 - a field of any type, and its JSON
+    """The value of a correctable field as JSON has it."""
+    if value is None or isinstance(value, str):
+        return value if value is None else str(value)
+    if field == "boxes":
+        return [
+            {"radiograph": each.radiograph, "label": each.label, "box": list(each.box.as_tuple())}
+            for each in value
+        ]
+    if field == "also_right":
+        return [list(each) for each in value]
+    return list(value)
+
+
+def question_of(record: dict[str, Any]) -> Question:
+    """The question of a record; its exam but for the id is not looked at.
+
+    Raises:
+        InvalidValue, KeyError, TypeError, ValueError: the record is no question.
+    """
+    source = record.get("source", {})
+    return Question(
+        id=record["id"],
+        exam_id=record["exam"]["id"],
+        format=AnswerFormat(record["format"]),
+        stem=record["stem"],
+        options=tuple(record.get("options", ())),
+        answer=_answer(record["answer"]),
+        also_right=tuple(tuple(each) for each in record.get("also_right", ())),
+        explanation=record.get("explanation", ""),
+        boxes=tuple(_box(each) for each in record.get("boxes", ())),
+        task=Task(record["task"]) if "task" in record else None,
+        content_type=record.get("content_type"),
+        category=record.get("category"),
+        subcategory=record.get("subcategory"),
+        difficulty=Difficulty(record["difficulty"]) if "difficulty" in record else None,
+        source=Source(
+            generator=source.get("generator"),
+            version=source.get("version"),
+            prompt_version=source.get("prompt_version"),
+        ),
+    )
+
+
+def _exam(exam: Exam, files: dict[str, str]) -> dict[str, Any]:
+    radiographs = [
+        {
+            "id": each.id,
+            "file": files.get(each.sha256 or "", each.file),
+            **({} if each.view is View.UNKNOWN else {"view": each.view}),
+        }
+        for each in exam.radiographs
+    ]
+    told = _known(patient=exam.patient, indication=exam.indication, age=exam.age, sex=exam.sex)
+    return {"id": exam.id, **told, "radiographs": radiographs}
+
+
+def _known(**values: str | None) -> dict[str, str]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _answer(found: list[int] | str) -> Answer:
+    return found if isinstance(found, str) else tuple(found)
+
+
+def _box(found: dict[str, Any]) -> LabelledBox:
+    x_min, y_min, x_max, y_max = found["box"]
+    return LabelledBox(
+        radiograph=found["radiograph"],
+        label=found["label"],
+        box=Box(x_min=x_min, y_min=y_min, x_max=x_max, y_max=y_max),
+    )

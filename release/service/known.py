@@ -1,0 +1,85 @@
+"""Releases that were made: listed, checked, and their files found."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlmodel import Session
+
+from domain.errors import NotFound, Refused
+from domain.people import Action, Person, require
+from release.folder import MANIFEST, file_hash
+from release.manifest import Entry, entries_of
+from release.verify import VerifyReport, read_manifest, verify_release
+from storage import releases
+from storage.releases import KnownRelease
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseFile:
+    """One file of a release, where it lies and what its manifest says of it."""
+
+    path: Path
+    shown_name: str
+    entry: Entry
+
+
+def list_releases(db: Session, *, by: Person) -> list[KnownRelease]:
+    """The releases that were made, the latest first."""
+    require(by, Action.MAKE_RELEASE)
+    return releases.list_releases(db)
+
+
+def verify_known(db: Session, *, by: Person, release_id: int) -> VerifyReport:
+    """Check a release where it lies, and that its manifest is the one that was recorded."""
+    require(by, Action.MAKE_RELEASE)
+    known = releases.load_release(db, release_id=release_id)
+    report = verify_release(known.folder)
+    if not report.ok or report.manifest_sha256 == known.manifest_sha256:
+        return report
+    fault = f"{MANIFEST}: not the one that was recorded when the release was made"
+    return VerifyReport(
+        folder=report.folder,
+        faults=(fault,),
+        files=report.files,
+        questions=report.questions,
+        corrections=report.corrections,
+        manifest_sha256=report.manifest_sha256,
+    )
+
+
+def release_files(db: Session, *, by: Person, release_id: int) -> list[ReleaseFile]:
+    """The files of a release, the manifest first.
+
+    Raises:
+        NotFound: no such release, or its folder is gone.
+        Refused: its manifest was changed.
+    """
+    require(by, Action.MAKE_RELEASE)
+    known = releases.load_release(db, release_id=release_id)
+    if not (known.folder / MANIFEST).is_file():
+        raise NotFound(f"The release {known.name!r} is not at {known.folder} any more. Make it again there.")
+    sha256, length = file_hash(known.folder / MANIFEST)
+    if sha256 != known.manifest_sha256:
+        raise Refused(f"The manifest of the release {known.name!r} was changed since it was made.")
+    entries = [Entry(path=MANIFEST, bytes=length, sha256=sha256), *entries_of(read_manifest(known.folder))]
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", f"{known.dataset}-{known.name}")
+    return [
+        ReleaseFile(path=known.folder / entry.path, shown_name=f"{stem}-{Path(entry.path).name}", entry=entry)
+        for entry in entries
+    ]
+
+
+def release_file(db: Session, *, by: Person, release_id: int, name: str) -> ReleaseFile:
+    """One file of a release, by its path in the manifest; a path that is not there is not found.
+
+    Raises:
+        NotFound: no such release or file.
+        Refused: its manifest was changed.
+    """
+    for file in release_files(db, by=by, release_id=release_id):
+        if file.entry.path == name:
+            return file
+    raise NotFound("There is no such file in this release.")

@@ -1,0 +1,101 @@
+"""How many questions became gold, and what became of the others, counted while they pass."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from domain.batches import Stratum
+from domain.gold import GoldItem, JudgedQuestion, LeaveOut, LeftOut
+from domain.verdicts import Decision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """Counts of a release, or of what one made now would hold.
+
+    ``strata``: of each stratum, by name, how many were drawn, judged and released.
+    """
+
+    released: int = 0
+    accepted: int = 0
+    revised: int = 0
+    corrections: int = 0
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    unjudged: int = 0
+    strata: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+    @property
+    def judged(self) -> int:
+        """Questions that somebody judged."""
+        return self.released + sum(self.left_out.values())
+
+    def as_plain(self) -> dict[str, Any]:
+        """As the manifest has it."""
+        return {
+            "released": self.released,
+            "accepted": self.accepted,
+            "revised": self.revised,
+            "corrections": self.corrections,
+            "left_out": dict(self.left_out),
+            "not_judged": self.unjudged,
+            "strata": {name: dict(counts) for name, counts in self.strata.items()},
+        }
+
+
+class Counting:
+    """Counts one settled question after the other."""
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        self._of: Counter[str] = Counter()
+        self._left_out: Counter[LeaveOut] = Counter()
+        self._strata: dict[str, Counter[str]] = {}
+
+    def add(self, settled: GoldItem | LeftOut) -> None:
+        """One more."""
+        stratum = self._strata.setdefault(settled.judged.stratum, Counter())
+        stratum["judged"] += 1
+        if isinstance(settled, LeftOut):
+            self._left_out[settled.reason] += 1
+            return
+        stratum["released"] += 1
+        self._of["released"] += 1
+        self._of["revised" if settled.decision is Decision.REVISE else "accepted"] += 1
+        self._of["corrections"] += sum(
+            len(settled.changes) for each in settled.judged.judgements if corrects(each.verdict.decision)
+        )
+
+    def tally(self, *, unjudged: int, drawn: Iterable[Stratum]) -> Tally:
+        """The counts so far; ``drawn`` are the strata of the draws behind them."""
+        in_stratum: Counter[str] = Counter()
+        for stratum in drawn:
+            in_stratum[stratum.name] += stratum.drawn
+        return Tally(
+            released=self._of["released"],
+            accepted=self._of["accepted"],
+            revised=self._of["revised"],
+            corrections=self._of["corrections"],
+            left_out={reason.value: self._left_out[reason] for reason in LeaveOut if self._left_out[reason]},
+            unjudged=unjudged,
+            strata={
+                name: {
+                    "drawn": in_stratum[name],
+                    "judged": self._strata.get(name, Counter())["judged"],
+                    "released": self._strata.get(name, Counter())["released"],
+                }
+                for name in sorted({*in_stratum, *self._strata})
+            },
+        )
+
+
+def corrects(decision: Decision) -> bool:
+    """Whether a verdict of that decision carries a correction."""
+    return decision is Decision.REVISE
+
+
+def latest(judged: JudgedQuestion) -> str:
+    """When the last of the judgements was given, ISO 8601."""
+    return max(each.verdict.given_at for each in judged.judgements).isoformat()

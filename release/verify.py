@@ -1,0 +1,198 @@
+"""Checking a release's folder against its manifest, and its files against each other."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from domain.errors import InvalidValue
+from release.folder import MANIFEST, file_hash
+from release.manifest import FORMAT, Entry, entries_of
+from release.native import CORRECTABLE, question_of
+
+#: So many faults are named; a folder with more is not worth reading on.
+SHOWN = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyReport:
+    """What was found: no ``faults`` is a release that is as it was made."""
+
+    folder: Path
+    faults: tuple[str, ...]
+    files: int
+    questions: int
+    corrections: int
+    manifest_sha256: str | None
+
+    @property
+    def ok(self) -> bool:
+        return not self.faults
+
+
+class _BadManifest(Exception):
+    """The manifest can't be read, so nothing can be checked against it."""
+
+
+def verify_release(folder: Path) -> VerifyReport:
+    """Check the manifest, every file's length and SHA-256, that none is missing or too many, that every
+    line of gold.jsonl is a question, and that each correction stands in it.
+    """
+    try:
+        manifest, entries = _manifest(folder)
+    except _BadManifest as error:
+        return VerifyReport(
+            folder=folder, faults=(str(error),), files=0, questions=0, corrections=0, manifest_sha256=None
+        )
+    faults = [*_wrong_files(folder, entries), *_strangers(folder, entries)]
+    corrections, questions = 0, 0
+    # What the files say is only worth comparing once they are the files that were made.
+    if not faults:
+        gold = _Gold(folder)
+        faults += gold.faults()
+        corrections, questions = gold.corrections, gold.questions
+        faults += _wrong_counts(manifest, gold)
+    return VerifyReport(
+        folder=folder,
+        faults=tuple(faults[:SHOWN]),
+        files=len(entries) + 1,
+        questions=questions,
+        corrections=corrections,
+        manifest_sha256=file_hash(folder / MANIFEST)[0],
+    )
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a release's folder.
+
+    Raises:
+        InvalidValue: there is none, or it is of another form.
+    """
+    try:
+        return _manifest(folder)[0]
+    except _BadManifest as error:
+        raise InvalidValue("release", str(error)) from error
+
+
+def _manifest(folder: Path) -> tuple[dict[str, Any], tuple[Entry, ...]]:
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise _BadManifest(f"{folder} has no {MANIFEST}; is it the folder of a release?")
+    try:
+        manifest = msgspec.json.decode(path.read_bytes())
+        entries = entries_of(manifest)
+    except (msgspec.DecodeError, KeyError, TypeError, ValueError) as error:
+        raise _BadManifest(f"{path} can't be read: {error!r}") from error
+    if manifest.get("format") != FORMAT:
+        raise _BadManifest(f"{path} is of the form {manifest.get('format')!r}, not {FORMAT}")
+    for entry in entries:
+        if not _stays_inside(entry.path):
+            raise _BadManifest(f"{path} names the file {entry.path!r}, which is not in the folder")
+    return manifest, entries
+
+
+def _stays_inside(path: str) -> bool:
+    parts = path.split("/")
+    return bool(path) and "\\" not in path and "\0" not in path and not {"", ".", ".."} & set(parts)
+
+
+def _wrong_files(folder: Path, entries: tuple[Entry, ...]) -> Iterator[str]:
+    for entry in entries:
+        path = folder / entry.path
+        if path.is_symlink() or not path.is_file():
+            yield f"{entry.path}: missing"
+            continue
+        sha256, length = file_hash(path)
+        if length != entry.bytes:
+            yield f"{entry.path}: {length:,} bytes, the manifest says {entry.bytes:,}"
+        elif sha256 != entry.sha256:
+            yield f"{entry.path}: changed; SHA-256 {sha256}, the manifest says {entry.sha256}"
+
+
+def _strangers(folder: Path, entries: tuple[Entry, ...]) -> Iterator[str]:
+    known = {MANIFEST, *(entry.path for entry in entries)}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if name not in known and (path.is_symlink() or not path.is_dir()):
+            yield f"{name}: not in the manifest"
+
+
+def _wrong_counts(manifest: dict[str, Any], gold: _Gold) -> Iterator[str]:
+    counts = manifest.get("counts", {})
+    for name, found in (("released", gold.questions), ("corrections", gold.corrections)):
+        if counts.get(name) != found:
+            yield f"{MANIFEST}: counts.{name} is {counts.get(name)}, the files have {found}"
+
+
+class _Gold:
+    """gold.jsonl, corrections.jsonl and left_out.jsonl read side by side; the corrections are in memory."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.questions = 0
+        self.corrections = 0
+
+    def faults(self) -> list[str]:
+        """What does not agree."""
+        found: list[str] = []
+        corrected: dict[str, dict[str, Any]] = defaultdict(dict)
+        for line, record in self._lines("corrections.jsonl", found):
+            self.corrections += 1
+            try:
+                corrected[record["question_id"]][record["field"]] = record["after"]
+            except (KeyError, TypeError):
+                found.append(f"corrections.jsonl, line {line}: no correction")
+        seen: set[str] = set()
+        for line, record in self._lines("gold.jsonl", found):
+            self.questions += 1
+            try:
+                question = question_of(record)
+            except (InvalidValue, KeyError, TypeError, ValueError, AttributeError) as error:
+                found.append(f"gold.jsonl, line {line}: no question: {error}")
+                continue
+            if question.id in seen:
+                found.append(f"gold.jsonl, line {line}: question {question.id!r} a second time")
+            seen.add(question.id)
+            found.extend(_not_carried(record, corrected.pop(question.id, {})))
+        found += [
+            f"corrections.jsonl: question {key!r} is corrected, but is not in gold.jsonl" for key in corrected
+        ]
+        found += [
+            f"left_out.jsonl, line {line}: question {record.get('question_id')!r} is in gold.jsonl too"
+            for line, record in self._lines("left_out.jsonl", found)
+            if record.get("question_id") in seen
+        ]
+        return found
+
+    def _lines(self, name: str, found: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+        path = self._folder / name
+        if not path.is_file():
+            found.append(f"{name}: not in the release")
+            return
+        with path.open("rb") as file:
+            for line, text in enumerate(file, start=1):
+                try:
+                    record = msgspec.json.decode(text)
+                except (msgspec.DecodeError, RecursionError) as error:
+                    found.append(f"{name}, line {line}: no JSON: {error}")
+                    continue
+                if isinstance(record, dict):
+                    yield line, record
+                else:
+                    found.append(f"{name}, line {line}: no record")
+
+
+def _not_carried(record: dict[str, Any], corrections: dict[str, Any]) -> Iterator[str]:
+    for field, after in corrections.items():
+        if field not in CORRECTABLE:
+            yield f"corrections.jsonl: question {record['id']!r}: {field!r} is no field that is corrected"
+            continue
+        carried = record.get(field, CORRECTABLE[field])
+        # What is empty is left out of a record, so all spellings of it are the same.
+        if (carried or None) != (after or None):
+            yield f"gold.jsonl: question {record['id']!r}: {field} is not what corrections.jsonl says"

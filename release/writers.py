@@ -1,0 +1,218 @@
+"""The files of a release: gold.jsonl, gold.csv, corrections.jsonl, left_out.jsonl, images.jsonl."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+
+from domain.exams import Exam, Radiograph
+from domain.gold import GoldItem, Judgement, LeftOut
+from domain.questions import Answer, letter
+from domain.table_cells import harmless
+from domain.verdicts import ErrorKind
+from release.folder import HashedFile
+from release.manifest import Entry
+from release.native import plain, record_of
+from release.tally import corrects
+
+COLUMNS = (
+    "question_id", "decision", "corrected", "format", "stem", "options", "answer", "also_right",
+    "explanation", "task", "content_type", "category", "subcategory", "difficulty", "boxes", "exam_id",
+    "patient", "indication", "age", "sex", "radiographs", "batches", "reviewers", "stratum",
+    "inclusion_probability",
+)  # fmt: skip
+
+_SUFFIXES = {".dcm", ".dicom", ".png", ".jpg", ".jpeg"}
+
+
+class GoldWriters:
+    """All files of a release that have a line for each question, written in one pass.
+
+    ``names`` are the reviewers' names as they are to be read, by number. With ``with_images`` a radiograph's
+    file is ``images/<sha256><suffix>``, and :attr:`images` says which are to be copied; without, its path is
+    the one that the source gave.
+    """
+
+    def __init__(
+        self, folder: Path, *, names: Mapping[int, str], with_images: bool, with_report: bool
+    ) -> None:
+        """Open the files in that empty folder."""
+        self._names, self._with_images, self._with_report = names, with_images, with_report
+        self._files = {
+            name: HashedFile(folder / name)
+            for name in ("gold.jsonl", "gold.csv", "corrections.jsonl", "left_out.jsonl", "images.jsonl")
+        }
+        self._exams: set[str] = set()
+        self.images: dict[str, str] = {}
+        self._files["gold.csv"].write(_csv_line(COLUMNS))
+
+    def add(self, settled: GoldItem | LeftOut) -> None:
+        """Write what there is to write of one judged question."""
+        if isinstance(settled, LeftOut):
+            self._files["left_out.jsonl"].write_json_line(self._left_out(settled))
+            return
+        exam = settled.judged.exam
+        self._add_images(exam)
+        files = self.images if self._with_images else {}
+        record = record_of(settled.question, exam, files=files, with_report=self._with_report)
+        self._files["gold.jsonl"].write_json_line(record)
+        self._files["gold.csv"].write(_csv_line(self._row(settled, files)))
+        for judgement in settled.judged.judgements:
+            if not corrects(judgement.verdict.decision):
+                continue
+            for change in settled.changes:
+                self._files["corrections.jsonl"].write_json_line(
+                    {
+                        "question_id": settled.question.id,
+                        "field": change.field,
+                        "before": plain(change.field, change.before),
+                        "after": plain(change.field, change.after),
+                        "who": self._names[judgement.verdict.person_id],
+                        "when": iso(judgement.verdict.given_at),
+                        "why": _why(judgement),
+                        "batch": judgement.batch,
+                        "revision": judgement.verdict.revision,
+                    }
+                )
+
+    def entries(self) -> list[Entry]:
+        """The files with their lengths and hashes, once the block is left."""
+        return [Entry(path=name, bytes=file.bytes, sha256=file.sha256) for name, file in self._files.items()]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """All files on the disk, unless an error is on its way."""
+        with ExitStack() as all_of_them:
+            for file in self._files.values():
+                all_of_them.push(file)
+            if error is not None:
+                raise error
+
+    def _add_images(self, exam: Exam) -> None:
+        if exam.id in self._exams:
+            return
+        self._exams.add(exam.id)
+        for radiograph in exam.radiographs:
+            if radiograph.sha256:
+                self.images.setdefault(radiograph.sha256, f"images/{radiograph.sha256}{_suffix(radiograph)}")
+            self._files["images.jsonl"].write_json_line(
+                {
+                    "exam_id": exam.id,
+                    "radiograph": radiograph.id,
+                    "file": self.images[radiograph.sha256 or ""]
+                    if self._with_images and radiograph.sha256
+                    else radiograph.file,
+                    "source_file": radiograph.file,
+                    "sha256": radiograph.sha256,
+                    "rows": radiograph.rows,
+                    "columns": radiograph.columns,
+                }
+            )
+
+    def _left_out(self, settled: LeftOut) -> dict[str, Any]:
+        question = settled.judged.question
+        return {
+            "question_id": question.id,
+            "reason": settled.reason.value,
+            "stratum": settled.judged.stratum,
+            "verdicts": [
+                {
+                    "who": self._names[each.verdict.person_id],
+                    "when": iso(each.verdict.given_at),
+                    "batch": each.batch,
+                    "revision": each.verdict.revision,
+                    "decision": each.verdict.decision.value,
+                    "errors": _errors(each),
+                    "comment": each.verdict.opinion.comment,
+                    "correction": _correction(each),
+                }
+                for each in settled.judged.judgements
+            ],
+        }
+
+    def _row(self, gold: GoldItem, files: Mapping[str, str]) -> list[str]:
+        question, exam, judgements = gold.question, gold.judged.exam, gold.judged.judgements
+        # Each column names its cell; text that came from outside is made harmless in _csv_line.
+        return [
+            question.id,
+            gold.decision.value,
+            "; ".join(each.field for each in gold.changes),
+            question.format.value,
+            question.stem,
+            "\n".join(f"{letter(i)}. {text}" for i, text in enumerate(question.options)),
+            _answer(question.answer),
+            " or ".join(_answer(each) for each in question.also_right),
+            question.explanation,
+            question.task or "",
+            question.content_type or "",
+            question.category or "",
+            question.subcategory or "",
+            question.difficulty or "",
+            _json(plain("boxes", question.boxes)) if question.boxes else "",
+            exam.id,
+            exam.patient or "",
+            exam.indication or "",
+            exam.age or "",
+            exam.sex or "",
+            "\n".join(f"{each.view}: {files.get(each.sha256 or '', each.file)}" for each in exam.radiographs),
+            "; ".join(sorted({each.batch for each in judgements})),
+            "; ".join(self._names[each.verdict.person_id] for each in judgements),
+            gold.judged.stratum,
+            repr(gold.judged.inclusion_probability),
+        ]
+
+
+def iso(moment: datetime) -> str:
+    """ISO 8601 in UTC, with a Z."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _why(judgement: Judgement) -> str:
+    """The kinds of error, the comment, and why the verdict superseded an earlier one."""
+    opinion = judgement.verdict.opinion
+    said = [", ".join(_errors(judgement)), opinion.comment.strip(), judgement.verdict.why.strip()]
+    return ". ".join(part.rstrip(".") for part in said if part)
+
+
+def _errors(judgement: Judgement) -> list[str]:
+    return [kind.value for kind in ErrorKind if kind in judgement.verdict.opinion.errors]
+
+
+def _correction(judgement: Judgement) -> dict[str, Any]:
+    correction = judgement.verdict.opinion.correction
+    names = ("stem", "options", "answer", "explanation", "task", "category", "difficulty", "boxes")
+    found = {name: getattr(correction, name) for name in names}
+    return {name: plain(name, value) for name, value in found.items() if value is not None}
+
+
+def _answer(answer: Answer) -> str:
+    """Letters for options (A, C), text for closed and open questions."""
+    return answer if isinstance(answer, str) else ", ".join(letter(index) for index in answer)
+
+
+def _json(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    return msgspec.json.encode(value).decode()
+
+
+def _csv_line(cells: tuple[str, ...] | list[str]) -> bytes:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\r\n").writerow([harmless(str(cell)) for cell in cells])
+    return line.getvalue().encode()
+
+
+def _suffix(radiograph: Radiograph) -> str:
+    """The suffix of the file it came from, if it is one of an image; a name from outside gives no more."""
+    suffix = Path(radiograph.file.replace("\\", "/")).suffix.lower()
+    return suffix if suffix in _SUFFIXES else ""
