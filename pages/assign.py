@@ -10,6 +10,7 @@ from domain.errors import DomainError
 from domain.people import Action, Person, Role
 from review import service as review
 from ui import state
+from ui.batches.choice import first_open
 from ui.batches.settings import settings_panel
 from ui.context import clock, current_person, reading, require_page, unit_of_work
 from ui.parts import act, empty_state, notices, plain, table
@@ -65,7 +66,7 @@ def _choose(batches: list[Batch]) -> Batch:
     name = st.selectbox(
         "Batch",
         names,
-        index=names.index(before) if before in names else 0,
+        index=names.index(before) if before in names else first_open(batches),
         key="batch-to-manage",  # allow fixed-widget-key: it is the question itself, nothing is asked about
     )
     state.set_chosen("batch", name)
@@ -96,15 +97,15 @@ def _header(batch: Batch) -> None:
 # --------------------------------------------------------------------------------------------------- assign
 def _assign(batch: Batch, load: review.BatchLoad, reviewers: list[Person]) -> None:
     table([_load_row(each) for each in load.people], empty="Nobody has a question of this batch yet.")
-    waiting = "question is" if load.unassigned == 1 else "questions are"
-    st.caption(f"{load.unassigned:,} {waiting} with nobody.")
+    st.caption(_waiting(load.unassigned))
     notices("assign")
     if not reviewers:
         empty_state("No reviewers yet", "An admin gives people the role of reviewer on the page People.")
         return
     shown = {each.name: f"{each.display_name} ({each.name})" for each in reviewers}
     form = state.form(f"assign-{batch.id}")
-    names = st.multiselect(
+    people, number = st.columns([3, 1])
+    names = people.multiselect(
         "Reviewers",
         list(shown),
         key=f"{form}-to-{batch.id}",
@@ -112,7 +113,7 @@ def _assign(batch: Batch, load: review.BatchLoad, reviewers: list[Person]) -> No
         placeholder="Choose who judges",
         disabled=batch.state is BatchState.CLOSED,
     )
-    overlap = st.number_input(
+    overlap = number.number_input(
         "Reviewers for each question",
         min_value=1,
         max_value=max(2, len(reviewers)),
@@ -137,6 +138,12 @@ def _assign(batch: Batch, load: review.BatchLoad, reviewers: list[Person]) -> No
         args=(_save_assignment, batch.name, batch.id, tuple(names), int(overlap)),
         kwargs={"place": "assign"},
     )
+
+
+def _waiting(unassigned: int) -> str:
+    if not unassigned:
+        return "Every question is with a reviewer."
+    return f"{unassigned:,} {'question is' if unassigned == 1 else 'questions are'} with nobody."
 
 
 def _preview(

@@ -11,6 +11,7 @@ from review.pace import RULE
 from review.progress import Line, Progress
 from ui import state
 from ui.batches.charts import progress_bars
+from ui.batches.choice import first_open
 from ui.batches.findings import findings, tier_agreement
 from ui.context import clock, reading, require_page
 from ui.parts import empty_state, human_time, plain
@@ -54,7 +55,7 @@ def _choose(batches: list[Batch]) -> Batch:
     name = st.selectbox(
         "Batch",
         names,
-        index=names.index(before) if before in names else 0,
+        index=names.index(before) if before in names else first_open(batches),
         key="batch-to-follow",  # allow fixed-widget-key: it is the question itself, nothing is asked about
     )
     state.set_chosen("batch", name)
@@ -92,7 +93,7 @@ def _lines(found: Progress) -> None:
     ):
         with tab:
             st.dataframe(
-                [_row(what, line) for line in (*lines, *_total(found, what))],
+                [*(_row(what, line, line.name) for line in lines), _row(what, found.whole, "all")],
                 hide_index=True,
                 width="stretch",
             )
@@ -103,20 +104,16 @@ def _lines(found: Progress) -> None:
     st.caption(plain(RULE))
 
 
-def _total(found: Progress, what: str) -> tuple[Line, ...]:
-    return () if what == "Reviewer" and len(found.reviewers) == 1 else (found.whole,)
-
-
-def _row(what: str, line: Line) -> dict[str, object]:
+def _row(what: str, line: Line, name: str) -> dict[str, object]:
     return {
-        what: "All" if line.name == "" else line.name,
+        what: name,
         "Questions": line.questions,
         "With nobody": line.unassigned,
         "Asked for": line.asked,
         "Done": line.done,
         "Skipped": line.skipped,
         "Left": line.left,
-        "Median s": None if line.seconds_median is None else round(line.seconds_median, 1),
+        "Median s": "none yet" if line.seconds_median is None else f"{line.seconds_median:.1f}",
         "n": line.timed,
         "Finish at this pace": _finish(line),
     }
@@ -126,9 +123,13 @@ def _seconds(line: Line) -> str:
     return "none yet" if line.seconds_median is None else f"{line.seconds_median:.0f} s"
 
 
+#: What fits under a heading; the table below has it in full.
+_SHORT = {"not enough verdicts yet": "not yet known", "more than ten years at this pace": "> 10 years"}
+
+
 def _finish(line: Line, *, brief: bool = False) -> str:
     if line.finish.at is None:
-        return line.finish.note
+        return _SHORT.get(line.finish.note, line.finish.note) if brief else line.finish.note
     when = human_time(line.finish.at, now=clock())
     return when if brief else f"{line.finish.at:%Y-%m-%d %H:%M} UTC ({when})"
 

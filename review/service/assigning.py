@@ -90,10 +90,13 @@ def preview_assign(
     found = load_batch(db, name=batch)
     people = _reviewers(db, to)
     held = _held(db, found)
-    parts = split(
-        _lacking(db, found, held, overlap), people=[person.id for person in people], on_exam=held.on_exam
-    )
-    notes = (f"{_questions(len(parts.short))} would still lack a reviewer.",) if parts.short else ()
+    lacking = _lacking(db, found, held, overlap)
+    parts = split(lacking, people=[person.id for person in people], on_exam=held.on_exam)
+    notes: tuple[str, ...] = ()
+    if not lacking:
+        notes = (f"Every question has {_people(overlap)} or more already.",)
+    elif parts.short:
+        notes = (f"{_questions(len(parts.short))} would still have fewer than {_people(overlap)}.",)
     return AssignSummary(
         batch=batch, given={person.name: len(parts.given[person.id]) for person in people}, notes=notes
     )

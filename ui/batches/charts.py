@@ -13,6 +13,7 @@ from review.progress import Line, Rate, TierTable
 _STATES = {"Done": "#009e73", "Skipped": "#e69f00", "Left": "#8a939b"}
 _MARK = "#56b4e9"
 _ROW = 28  # pixels a bar
+_AROUND, _LEGEND = 70, 75  # pixels beside the bars: Streamlit counts them into the height
 
 
 def progress_bars(lines: Sequence[Line]) -> alt.Chart:
@@ -24,9 +25,9 @@ def progress_bars(lines: Sequence[Line]) -> alt.Chart:
     ]
     return (
         alt.Chart(pd.DataFrame(rows))
-        .mark_bar(height=16)
+        .mark_bar()
         .encode(
-            y=alt.Y("name:N", title=None, sort=None),
+            y=alt.Y("name:N", title=None, sort=None, scale=alt.Scale(paddingInner=0.35)),
             x=alt.X("judgements:Q", title="judgements", axis=alt.Axis(tickMinStep=1)),
             color=alt.Color(
                 "state:N",
@@ -38,7 +39,7 @@ def progress_bars(lines: Sequence[Line]) -> alt.Chart:
             order=alt.Order("order:Q"),
             tooltip=["name:N", "state:N", "judgements:Q"],
         )
-        .properties(height=_ROW * max(1, len(lines)) + 10)
+        .properties(height=_ROW * max(1, len(lines)) + _AROUND + _LEGEND)
     )
 
 
@@ -71,7 +72,7 @@ def rate_intervals(rates: Sequence[Rate]) -> alt.LayerChart:
         x=alt.X("low:Q", title="percent of the reviewed questions, 95 % interval"), x2="high:Q"
     )
     point = base.mark_point(color=_MARK, filled=True, size=70).encode(x="percent:Q")
-    return (spread + point).properties(height=24 * max(1, len(rows)) + 10)
+    return (spread + point).properties(height=24 * max(1, len(rows)) + _AROUND)
 
 
 def tier_map(table: TierTable) -> alt.LayerChart:

@@ -23,15 +23,21 @@ def findings(found: Progress) -> None:
             st.markdown(f"**{plain(title)}**")
             for kind in kinds:
                 st.markdown(plain(kind))
+            st.caption("Questions, kind of error, share and 95 % interval.")
         _skipped(found)
         for note in found.notes:
             st.caption(plain(note))
     with chart:
         st.altair_chart(rate_intervals(found.errors), width="stretch")
-    errors, decisions = st.columns([3, 2], gap="large")
+    errors, decisions = st.columns([3, 2], gap="medium")
     with errors:
         st.markdown("**Kinds of error**")
-        st.dataframe([_row("Kind of error", rate) for rate in found.errors], hide_index=True, width="stretch")
+        st.dataframe(
+            [{**_row("Kind of error", rate), **_bounds(rate)} for rate in found.errors],
+            hide_index=True,
+            width="stretch",
+            height="content",
+        )
     with decisions:
         st.markdown("**Decisions**")
         st.dataframe([_row("Decision", rate) for rate in found.decisions], hide_index=True, width="stretch")
@@ -77,25 +83,27 @@ def _skipped(found: Progress) -> None:
 
 def _row(what: str, rate: Rate) -> dict[str, object]:
     share = rate.share
-    row: dict[str, object] = {
+    return {
         what: rate.name,
         "Questions": share.count,
         "n": share.n,
         "Share": percent(share.estimate),
         "95 % interval": interval(share.low, share.high),
     }
-    if rate.if_skipped is not None:
-        row["If skipped"] = interval(*rate.if_skipped)
-    return row
+
+
+def _bounds(rate: Rate) -> dict[str, object]:
+    return {} if rate.if_skipped is None else {"If skipped": interval(*rate.if_skipped)}
 
 
 def _kappa_row(kappa: Kappa) -> dict[str, object]:
     undefined = kappa.estimate is None
+    note: dict[str, object] = {"Note": kappa.note} if kappa.note else {}
     return {
         "Kappa": f"{kappa.weights.value} weights",
         "Estimate": "not defined" if undefined else f"{kappa.estimate:.2f}",
         "95 % interval": "none" if kappa.low is None else f"{kappa.low:.2f} to {kappa.high:.2f}",
         "SE": "none" if kappa.se is None else f"{kappa.se:.3f}",
         "n": kappa.n,
-        "Note": kappa.note,
+        **note,
     }

@@ -98,11 +98,9 @@ def _guideline(batch: Batch) -> None:
             "Guideline", value=batch.settings.guideline, key=f"{form}-text", height=260,
             label_visibility="collapsed", placeholder="What reviewers should look at, with examples.",
         )  # fmt: skip
-        saving, previewing, _ = st.columns([1, 1, 3])
-        with saving:
+        with st.container(horizontal=True):
             _save_button("Save guideline", _save_guideline, batch, form)
-        with previewing:
-            st.form_submit_button("Preview", key=f"{form}-preview", width="stretch")
+            st.form_submit_button("Preview", key=f"{form}-preview")
     typed = str(state.field(f"{form}-text") or "")
     if typed.strip():
         with st.container(border=True):

@@ -1,0 +1,112 @@
+"""assign, settings and progress in the terminal: the same services, exit codes, readable and as JSON."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+import cli
+from domain.verdicts import ErrorKind
+from storage.engine import current_engine, engine_for
+from tests.storage.judgements import accept, give, reject
+from tests.storage.worlds import make_world
+
+
+@pytest.fixture
+def world(sqlite_template, tmp_path, monkeypatch):
+    """A small world in a workspace that the environment names."""
+    home = tmp_path / "workspace"
+    home.mkdir()
+    shutil.copyfile(sqlite_template, home / "overread.sqlite")
+    monkeypatch.setenv("OVERREAD_HOME", str(home))
+    monkeypatch.delenv("OVERREAD_DATABASE_URL", raising=False)
+    engine = current_engine()
+    yield make_world(engine)
+    engine.dispose()
+    engine_for.cache_clear()
+
+
+def test_assign_says_who_got_how_many(world, capsys):
+    assert cli.main(["assign", "first", "--to", "ruth", "remo"]) == 0
+    assert capsys.readouterr().out == "remo got 6 questions of first.\nruth got 6 questions of first.\n"
+
+
+def test_a_dry_run_assigns_nothing(world, capsys):
+    assert cli.main(["assign", "first", "--to", "ruth", "--dry-run"]) == 0
+    assert cli.main(["assign", "first", "--to", "remo"]) == 0
+    assert "remo got 12 questions" in capsys.readouterr().out
+
+
+def test_open_questions_are_moved_and_taken_back(world, capsys):
+    cli.main(["assign", "first", "--to", "ruth"])
+    assert cli.main(["assign", "first", "--to", "remo", "--reassign", "ruth"]) == 0
+    assert cli.main(["assign", "first", "--withdraw", "remo"]) == 0
+    assert "12 open questions of remo were taken back" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["assign", "second", "--to", "ruth"], "no batch 'second'"),
+        (["assign", "first", "--to", "rea"], "rea is no reviewer"),
+        (["progress", "second"], "no batch 'second'"),
+        (["settings", "first", "--anchors", "nowhere.json"], "can't be read"),
+    ],
+)
+def test_what_can_not_be_done_is_refused_with_its_reason(world, capsys, arguments, said):
+    assert cli.main(arguments) == 1
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["assign", "first"], ["assign", "first", "--to", "ruth", "--withdraw", "remo"]]
+)
+def test_wrong_usage_exits_2(world, arguments):
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(arguments)
+    assert stopped.value.code == 2
+
+
+def test_progress_prints_the_sheet(world, capsys):
+    cli.main(["assign", "first", "--to", "ruth"])
+    give(world, accept(world, question=1))
+    give(world, reject(world, question=3, kind=ErrorKind.COMPARISON))
+    assert cli.main(["progress", "first"]) == 0
+    said = capsys.readouterr().out
+    assert "Of 2 reviewed:\n1 comparison with a prior (50.0 %, 9.5–90.5)\n" in said
+    assert "not enough verdicts yet" in said
+
+
+def test_progress_as_json_has_null_where_a_number_is_not_defined(world, capsys):
+    assert cli.main(["progress", "first", "--json"]) == 0
+    plain = json.loads(capsys.readouterr().out)
+    assert plain["errors"][0]["estimate"] is None
+    assert plain["tiers_machine_by_expert"]["linear"]["estimate"] is None
+    assert plain["whole"]["unassigned"] == 12
+
+
+def test_settings_are_shown_and_changed(world, capsys, tmp_path):
+    guideline = tmp_path / "guideline.md"
+    guideline.write_text("Look twice.", encoding="utf-8")
+    assert cli.main(["settings", "first", "--mode", "answer first", "--guideline", str(guideline)]) == 0
+    plain = json.loads(capsys.readouterr().out)
+    assert (plain["mode"], plain["guideline"], plain["revision"]) == ("answer first", "Look twice.", 2)
+
+
+def test_anchors_go_out_and_come_in_as_json(world, capsys, tmp_path):
+    cli.main(["settings", "first"])
+    anchors = json.loads(capsys.readouterr().out)["anchors"]
+    anchors["image_alignment"][0] = "another image"
+    file = tmp_path / "anchors.json"
+    file.write_text(json.dumps(anchors), encoding="utf-8")
+    assert cli.main(["settings", "first", "--anchors", str(file)]) == 0
+    assert json.loads(capsys.readouterr().out)["anchors"]["image_alignment"][0] == "another image"
+
+
+def test_a_batch_is_closed_and_opened_by_command(world, capsys):
+    assert cli.main(["settings", "first", "--close"]) == 0
+    assert cli.main(["assign", "first", "--to", "ruth"]) == 1
+    assert cli.main(["settings", "first", "--reopen"]) == 0
+    assert cli.main(["assign", "first", "--to", "ruth"]) == 0
