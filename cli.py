@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from importlib import import_module
 from importlib.util import find_spec
@@ -33,12 +34,13 @@ def main(arguments: list[str]) -> int:
         epilog="The workspace is the folder OVERREAD_HOME, by default workspace/ beside the code.",
     )
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for family in FAMILIES:
+    for family in _wanted(arguments):
         if find_spec(f"commands.{family}") is not None:
             import_module(f"commands.{family}").add_to(subparsers)
     chosen = parser.parse_args(arguments)
     try:
-        prepare_workspace()
+        if getattr(chosen, "needs_workspace", True):  # checking a release somebody sent needs none
+            prepare_workspace()
         return chosen.run(chosen)
     except DomainError as error:
         print(error, file=sys.stderr)
@@ -46,6 +48,15 @@ def main(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         print("Stopped; what was not finished was undone.", file=sys.stderr)
         return 1
+    except BrokenPipeError:  # whoever read the output has seen enough: `… | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _wanted(arguments: list[str]) -> tuple[str, ...]:
+    """The one family that is called, so that the others are not waited for; all of them for ``--help``."""
+    called = next((family for family in FAMILIES if family.rstrip("_") in arguments[:1]), None)
+    return FAMILIES if called is None else (called,)
 
 
 if __name__ == "__main__":
