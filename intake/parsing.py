@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from domain.draw_hash import draw_hash
 from domain.errors import InvalidValue
+from domain.vocabulary import Sex, View
 from intake.containers import Container, QuestionFile, Raw, record_name
+from intake.formats.native import Native
 from intake.recognition import FileFormat, Reader, reader_for
 from intake.records import ExamRecord, QuestionRecord
-from intake.rules import exam_of, grid_of, question_of, surely_valid
+from intake.rules import LONGEST_ID, exam_of, grid_of, question_of, surely_valid
 from quality.checks import check_question
 from quality.quick import surely_fine
 
-#: Records in a batch: the rows of one executemany.
-BATCH = 10_000
+#: Records in a batch: the rows of one executemany. Larger ones leave the processor's cache and are slower.
+BATCH = 2_000
+# Records decoded at once: so few that they stay in the processor's cache until their rows are made.
+_AT_ONCE = 100
 
 #: The columns of a question that its record alone decides, in the order of ``ParsedBatch.questions``.
 COLUMNS = (
@@ -39,6 +44,9 @@ ExamFacts = tuple[
 Boxes = tuple[tuple[int, int, str] | None, list[tuple[str, str, tuple[float, float, float, float]]]]
 
 _encoder = msgspec.json.Encoder(order="sorted")
+# As a record has them when nothing needs a closer look.
+_SEXES = {*(sex.value for sex in Sex), None, UNSET}
+_VIEWS = {*(view.value for view in View), None, UNSET}
 
 
 @dataclass(slots=True)
@@ -80,10 +88,16 @@ def parsed_batches(
     file = QuestionFile(path)
     reader = reader_for(file_format, file_stem)
     raws = file.records(container)
-    while records := list(islice(raws, BATCH)):
-        batch = _Filling(container, reader, minimum_explanation).filled(records)
-        batch.records, batch.bytes_read = len(records), file.bytes_read
-        yield batch
+    filling = _Filling(container, reader, minimum_explanation)
+    while records := list(islice(raws, _AT_ONCE)):
+        filling.fill(records)
+        if filling.batch.records >= BATCH:
+            filling.batch.bytes_read = file.bytes_read
+            yield filling.batch
+            filling = _Filling(container, reader, minimum_explanation)
+    if filling.batch.records:
+        filling.batch.bytes_read = file.bytes_read
+        yield filling.batch
 
 
 def written(boxes: Sequence[tuple[str, str, tuple[float, ...]]]) -> str:
@@ -93,24 +107,60 @@ def written(boxes: Sequence[tuple[str, str, tuple[float, ...]]]) -> str:
     ).decode()
 
 
+def facts_of(record: ExamRecord, report: str | None) -> ExamFacts:
+    """The exam as a record states it, in plain values.
+
+    Raises:
+        InvalidValue: it cannot stand, with the field and the reason.
+    """
+    radiographs = record.radiographs
+    plain = record.sex in _SEXES and len({each.id for each in radiographs}) == len(radiographs) > 0
+    if plain and 0 < len(record.id) < LONGEST_ID and not record.id.isspace():
+        for each in radiographs:
+            if not each.id or not each.file or each.view not in _VIEWS:
+                break
+        else:
+            return (
+                record.id,
+                record.patient or None,
+                record.indication or None,
+                record.age or None,
+                record.sex or None,
+                report,
+                tuple((each.id, each.file, each.view or "UNKNOWN") for each in radiographs),
+            )
+    stated = exam_of(record, report)
+    return (
+        stated.id,
+        stated.patient,
+        stated.indication,
+        stated.age,
+        stated.sex.value if stated.sex else None,
+        stated.report,
+        tuple((each.id, each.file, each.view.value) for each in stated.radiographs),
+    )
+
+
 class _Filling:
     """One batch while it is filled: which exams it has met already."""
 
     def __init__(self, container: Container, reader: Reader, minimum_explanation: int) -> None:
         self._container, self._reader, self._minimum = container, reader, minimum_explanation
-        self._batch = ParsedBatch()
+        self.batch = ParsedBatch()
         self._last: dict[str, tuple[ExamRecord, str | None, int]] = {}
         self._places: dict[ExamFacts, int] = {}
+        self._radiographs: list[set[str]] = []
 
-    def filled(self, records: list[Raw]) -> ParsedBatch:
-        batch, read = self._batch, self._reader.read
-        for name, raw in records:
+    def fill(self, records: list[Raw]) -> None:
+        batch, read = self.batch, self._reader.read
+        batch.records += len(records)
+        for (name, raw), at_once in zip(records, self._at_once(records), strict=True):
             try:
                 if isinstance(raw, InvalidValue):
                     raise raw
-                record = read(name, raw)
+                record = at_once or read(name, raw)
                 exam = self._exam(record)
-                row = self._row(record, raw, batch.exams[exam])
+                row = self._row(record, raw, exam)
             except InvalidValue as error:
                 batch.refusals.append((record_name(self._container, name), error.field, error.reason))
                 # A reader may have put the question's boxes or problems in already.
@@ -119,7 +169,12 @@ class _Filling:
             batch.names.append(name)
             batch.exam_of.append(exam)
             batch.questions.append(row)
-        return batch
+
+    def _at_once(self, records: list[Raw]) -> Iterable[QuestionRecord | None]:
+        """What the format can read of lines together; None for each record that it has to read alone."""
+        if self._container is not Container.LINES or not isinstance(self._reader, Native):
+            return repeat(None, len(records))
+        return self._reader.read_lines([b"" if isinstance(raw, InvalidValue) else raw for _, raw in records])
 
     def _exam(self, record: QuestionRecord) -> int:
         """The place of the record's exam among the batch's; records of one exam mostly say the same of it."""
@@ -127,43 +182,26 @@ class _Filling:
         last = self._last.get(exam.id)
         if last is not None and last[0] == exam and last[1] == report:
             return last[2]
-        stated = exam_of(exam, report)
-        facts: ExamFacts = (
-            stated.id,
-            stated.patient,
-            stated.indication,
-            stated.age,
-            stated.sex.value if stated.sex else None,
-            stated.report,
-            tuple((each.id, each.file, each.view.value) for each in stated.radiographs),
-        )
-        place = self._places.setdefault(facts, len(self._batch.exams))
-        if place == len(self._batch.exams):
-            self._batch.exams.append(facts)
+        facts = facts_of(exam, report)
+        place = self._places.setdefault(facts, len(self.batch.exams))
+        if place == len(self.batch.exams):
+            self.batch.exams.append(facts)
+            self._radiographs.append({radiograph[0] for radiograph in facts[6]})
         self._last[exam.id] = (exam, report, place)
         return place
 
-    def _row(self, record: QuestionRecord, raw: bytes, exam: ExamFacts) -> tuple[Any, ...]:
+    def _row(self, record: QuestionRecord, raw: bytes, exam: int) -> tuple[Any, ...]:
         options = record.options or ()
         boxes = record.boxes or ()
         explanation = record.explanation or ""
         question = None if surely_valid(record) else question_of(record)
         if boxes:
-            self._keep_boxes(record, exam)
-        if not (
-            options
-            and surely_fine(
-                stem=record.stem,
-                options=options,
-                explanation=explanation,
-                boxes=boxes,
-                has_categories=bool(record.difficulty and record.category and record.task),
-                minimum_explanation=self._minimum,
-            )
-        ):
+            self._keep_boxes(record, self._radiographs[exam])
+        has_categories = record.difficulty and record.category and record.task
+        if not has_categories or not surely_fine(record.stem, options, explanation, boxes, self._minimum):
             found = check_question(question or question_of(record), minimum_explanation=self._minimum)
-            place = len(self._batch.questions)
-            self._batch.problems += [(place, each.check.value, each.field, each.reason) for each in found]
+            place = len(self.batch.questions)
+            self.batch.problems += [(place, each.check.value, each.field, each.reason) for each in found]
         source = record.source or None
         return (
             record.id,
@@ -186,22 +224,23 @@ class _Filling:
             hashlib.blake2b(raw, digest_size=16).digest(),
         )
 
-    def _keep_boxes(self, record: QuestionRecord, exam: ExamFacts) -> None:
-        known = [radiograph[0] for radiograph in exam[6]]
-        grid = grid_of(record)
+    def _keep_boxes(self, record: QuestionRecord, radiographs: set[str]) -> None:
+        grid = grid_of(record) if record.box_grid or record.box_fit else None
         kept = []
         for each in record.boxes or ():
-            if each.radiograph not in known:
-                reason = f"{each.radiograph!r} is no radiograph of the exam; it has {', '.join(known)}"
-                raise InvalidValue("boxes.radiograph", reason)
+            if each.radiograph not in radiographs:
+                known = ", ".join(sorted(radiographs))
+                raise InvalidValue(
+                    "boxes.radiograph", f"{each.radiograph!r} is not of the exam; it has {known}"
+                )
             x_min, y_min, x_max, y_max = each.box
             if not (x_min < x_max and y_min < y_max):
                 raise InvalidValue("boxes", f"{list(each.box)} is empty or turned round")
             kept.append((each.radiograph, each.label, each.box))
         plain_grid = (grid.width, grid.height, grid.fit.value) if grid else None
-        self._batch.boxes[len(self._batch.questions)] = (plain_grid, kept)
+        self.batch.boxes[len(self.batch.questions)] = (plain_grid, kept)
 
     def _forget(self, place: int) -> None:
-        self._batch.boxes.pop(place, None)
-        while self._batch.problems and self._batch.problems[-1][0] == place:
-            self._batch.problems.pop()
+        self.batch.boxes.pop(place, None)
+        while self.batch.problems and self.batch.problems[-1][0] == place:
+            self.batch.problems.pop()

@@ -1,7 +1,7 @@
 """The native record, `overread.question/1`: what every other format is mapped onto.
 
 The fields are described in docs/formats/overread.question-1.schema.json. ``UNSET`` is "the record does not
-have the field": it counts the record's keys, by which a key given twice is found (see `strictness`).
+have the field": written again it lacks it too, by which a key given twice is found (see `strictness`).
 """
 
 from __future__ import annotations
@@ -71,38 +71,3 @@ class QuestionRecord(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     difficulty: Literal["easy", "medium", "hard"] | UnsetType | None = UNSET
     report: Text = UNSET
     source: SourceRecord | UnsetType | None = UNSET
-
-
-def keys_of(record: QuestionRecord) -> int:
-    """How many keys the JSON text of the record has if none is given twice."""
-    exam = record.exam
-    absent = (
-        record.options,
-        record.also_right,
-        record.explanation,
-        record.boxes,
-        record.box_grid,
-        record.box_fit,
-        record.task,
-        record.content_type,
-        record.category,
-        record.subcategory,
-        record.difficulty,
-        record.report,
-        record.source,
-        exam.patient,
-        exam.indication,
-        exam.age,
-        exam.sex,
-    ).count(UNSET)
-    # 5 fields of the question and 2 of the exam are always there.
-    keys = 24 - absent
-    for radiograph in exam.radiographs:
-        keys += 2 if radiograph.view is UNSET else 3
-    if record.boxes:
-        keys += 3 * len(record.boxes)
-    if record.source:
-        keys += 3 - (record.source.generator, record.source.version, record.source.prompt_version).count(
-            UNSET
-        )
-    return keys

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from intake.records import QuestionRecord, keys_of
-from intake.strictness import decode
+from intake.records import QuestionRecord
+from intake.strictness import decode, decode_plain
 
 _decoder = msgspec.json.Decoder(QuestionRecord)
 
@@ -24,4 +24,8 @@ class Native:
         """The file's name has no meaning here."""
 
     def read(self, name: int | str, raw: bytes) -> QuestionRecord:  # noqa: ARG002 - the formats' common form
-        return decode(raw, _decoder, keys_of)
+        return decode(raw, _decoder, whole=True)
+
+    def read_lines(self, raws: list[bytes]) -> list[QuestionRecord | None]:
+        """Many lines at once; None for each that ``read`` has to look at."""
+        return decode_plain(raws, _decoder)

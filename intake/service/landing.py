@@ -9,6 +9,7 @@ from sqlmodel import Session
 
 from domain.boxes import Box, BoxFit, BoxGrid
 from domain.errors import InvalidValue
+from intake.collector import collector_paused
 from intake.containers import Container, record_name
 from intake.exams import FACTS, ExamState, Picture, together
 from intake.parsing import BOXES, COLUMNS, HASH, KEY, RECORD_HASH, Boxes, ExamFacts, ParsedBatch, written
@@ -57,6 +58,10 @@ class Landing:
 
     def land(self, batch: ParsedBatch) -> None:
         """Write the batch's questions; what can't be written is refused."""
+        with collector_paused():
+            self._land(batch)
+
+    def _land(self, batch: ParsedBatch) -> None:
         for record, field, reason in batch.refusals:
             self._refusals.add(record, field, reason)
         places = self._new_ones(batch)
@@ -152,6 +157,12 @@ class Landing:
         self._exams[state.key] = state
         return state
 
+    def numbers_for(self, count: int) -> tuple[int, int, int]:
+        """(the first of the next ``count`` numbers, the dataset's, the import's)."""
+        first = self._next_question
+        self._next_question += count
+        return first, self._dataset, self._import
+
     def numbered(self, exam: int, question: tuple[Any, ...]) -> tuple[Any, ...]:
         """The row of a question, with the next number."""
         number = self._next_question
@@ -198,6 +209,10 @@ class _Writing:
     def rows(self, places: list[int]) -> list[tuple[Any, ...]]:
         """The questions' rows. An exam is taken with the first of its questions that can be."""
         batch, landing = self.batch, self._landing
+        if not batch.boxes and not batch.refusals and len(places) == len(batch.questions):
+            rows = self._all_rows()
+            if rows is not None:
+                return rows
         has_problems = {place for place, *_ in batch.problems}
         rows = []
         for i in places:
@@ -217,6 +232,26 @@ class _Writing:
                 self.numbers[i] = row[0]
             rows.append(row)
         return rows
+
+    def _all_rows(self) -> list[tuple[Any, ...]] | None:
+        """All rows at once, where no question can be refused any more; None where an exam can't be."""
+        batch, landing = self.batch, self._landing
+        numbers: list[int] = []
+        for place in range(len(batch.exams)):
+            try:
+                state = self._stated(place)
+            except InvalidValue:
+                return None
+            numbers.append(self._take(place, state).number or 0)
+        first, dataset, run = landing.numbers_for(len(batch.questions))
+        for i, *_ in batch.problems:
+            self.numbers[i] = first + i
+        return [
+            (number, dataset, numbers[place], run, *question)
+            for number, place, question in zip(
+                range(first, first + len(batch.questions)), batch.exam_of, batch.questions, strict=True
+            )
+        ]
 
     def radiographs(self) -> Iterator[tuple[Any, ...]]:
         """Rows of the radiographs that are new, behind those that were there."""

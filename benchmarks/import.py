@@ -1,0 +1,249 @@
+"""Import of question records: ours, validated and checked, against SQLModel's `add_all` and the bare driver.
+
+Marks: at least 10 times the rows a second of `add_all` (which reads JSON into rows and checks nothing), at
+least 0.65 of a bare `executemany` (which is given the very same rows, ready, and makes the same indexes
+afterwards); memory constant. All three write exams, radiographs and questions in one transaction and commit.
+Ours parses in a second process, so it needs a second processor that is free. Peak memory is that of a fresh
+process that imports, and of the one that parses. ``python -m benchmarks.import [--questions N] [--full]``;
+``--full`` also imports 1.6 million questions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine, text
+from sqlmodel import Session
+
+from accounts.service import command_line_person
+from intake.service import import_questions
+from storage.bulk import indexes_afterwards, insert_rows
+from storage.engine import make_engine
+from storage.rows import DatasetRow, ExamRow, ImportRow, QuestionRow, RadiographRow
+from storage.schema import upgrade
+from storage.unit_of_work import unit_of_work
+from storage.workspace import Workspace
+
+QUESTIONS = 100_000
+FULL = 1_600_000
+ROUNDS = 5
+ADD_ALL = 10_000
+PER_EXAM = 10
+NOW = datetime(2026, 3, 2, tzinfo=UTC)
+TABLES = ("exam", "radiograph", "question")
+
+
+def main(questions: int, *, full: bool) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        file = folder / "many.jsonl"
+        write_questions(file, questions)
+        size = file.stat().st_size / questions
+        print(f"{questions:,} questions, {size:.0f} bytes each, {ROUNDS} times in turn")
+        rows = _rows_of(folder, file)
+        times: dict[str, list[float]] = {"ours": [], "executemany": []}
+        for _ in range(ROUNDS):
+            times["ours"].append(_timed(folder, lambda engine: _ours(engine, file)))
+            times["executemany"].append(_timed(folder, lambda engine: _bare(engine, rows)))
+        records = [json.loads(line) for line in file.read_text().splitlines()[:ADD_ALL]]
+        plain = statistics.median(_timed(folder, lambda engine: _add_all(engine, records)) for _ in range(3))
+        ours, bare = (questions / statistics.median(times[name]) for name in ("ours", "executemany"))
+        for side, taken in times.items():
+            low, high = questions / max(taken), questions / min(taken)
+            rate = questions / statistics.median(taken)
+            print(f"  {side:<12} {rate:9,.0f} rows/s   ({low:,.0f} to {high:,.0f})")
+        print(f"  {'add_all':<12} {ADD_ALL / plain:9,.0f} rows/s   ({ADD_ALL:,} rows)")
+        print(f"  ours / executemany  {ours / bare:6.2f}     mark: at least 0.65")
+        print(f"  ours / add_all      {ours / (ADD_ALL / plain):6.1f}     mark: at least 10")
+        print("peak memory of a fresh process, and of the one that parses")
+        _tell_memory(file, questions)
+        if full:
+            write_questions(file, FULL)
+            _tell_memory(file, FULL)
+
+
+def write_questions(path: Path, count: int) -> None:
+    """Native records of ReXVQA's usual length, ten on each exam of two radiographs."""
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(count):
+            exam = number // PER_EXAM
+            record = {
+                "id": f"q{number:08d}",
+                "exam": {
+                    "id": f"e{exam:07d}",
+                    "patient": f"p{exam // 2:07d}",
+                    "indication": "Cough and fever for three days, crackles on the left.",
+                    "age": "058Y",
+                    "sex": "F",
+                    "radiographs": [
+                        {"id": "1", "file": f"{exam % 100:02d}/{exam}-1.png", "view": "PA"},
+                        {"id": "2", "file": f"{exam % 100:02d}/{exam}-2.png", "view": "LATERAL"},
+                    ],
+                },
+                "format": "single",
+                "stem": "Which of the following findings is present in the left lower lung zone?",
+                "options": [
+                    "Pleural effusion",
+                    "Pneumothorax",
+                    "Consolidation",
+                    "None of the findings named",
+                ],
+                "answer": [number % 4],
+                "explanation": "An airspace opacity with air bronchograms lies in the left lower zone.",
+                "boxes": [{"radiograph": "1", "label": "left lower zone", "box": [100.5, 200, 300, 400.25]}],
+                "task": "location",
+                "category": "Lung opacity",
+                "subcategory": "Consolidation",
+                "difficulty": ("easy", "medium", "hard")[number % 3],
+                "source": {"generator": "a model", "version": "1", "prompt_version": "12"},
+            }
+            file.write(json.dumps(record) + "\n")
+
+
+def _ours(engine: Engine, file: Path) -> None:
+    workspace = Workspace(home=file.parent / "home", database_url=str(engine.url))
+    with unit_of_work(engine) as db:
+        import_questions(
+            db, by=command_line_person(), path=file, dataset="many", images=None, workspace=workspace, now=NOW
+        )
+
+
+def _bare(engine: Engine, rows: dict[str, tuple[list[str], list[tuple[Any, ...]]]]) -> None:
+    with unit_of_work(engine) as db:
+        _add_parents(db)
+        with indexes_afterwards(db, wanted=True):
+            for table, (columns, values) in rows.items():
+                for start in range(0, len(values), 10_000):
+                    insert_rows(db, table=table, columns=columns, rows=values[start : start + 10_000])
+
+
+def _add_all(engine: Engine, records: list[dict[str, Any]]) -> None:
+    with unit_of_work(engine) as db:
+        _add_parents(db)
+        exams: dict[str, int] = {}
+        rows: list[ExamRow | RadiographRow | QuestionRow] = []
+        for number, record in enumerate((json.loads(json.dumps(each)) for each in records), start=1):
+            exam = record["exam"]
+            if exam["id"] not in exams:
+                exams[exam["id"]] = len(exams) + 1
+                facts = {name: exam[name] for name in ("patient", "indication", "age", "sex")}
+                rows.append(ExamRow(id=len(exams), dataset_id=1, key=exam["id"], **facts))
+                for position, each in enumerate(exam["radiographs"]):
+                    rows.append(
+                        RadiographRow(
+                            exam_id=len(exams),
+                            key=each["id"],
+                            position=position,
+                            file=each["file"],
+                            view=each["view"],
+                        )
+                    )
+            rows.append(
+                QuestionRow(
+                    id=number,
+                    dataset_id=1,
+                    key=record["id"],
+                    exam_id=exams[exam["id"]],
+                    import_id=1,
+                    format=record["format"],
+                    stem=record["stem"],
+                    options=json.dumps(record["options"]),
+                    answer=json.dumps(record["answer"]),
+                    explanation=record["explanation"],
+                    boxes=json.dumps(record["boxes"]),
+                    task=record["task"],
+                    category=record["category"],
+                    subcategory=record["subcategory"],
+                    difficulty=record["difficulty"],
+                    generator=record["source"]["generator"],
+                    generator_version=record["source"]["version"],
+                    prompt_version=record["source"]["prompt_version"],
+                    draw_hash=number,
+                    record_hash=b"0" * 16,
+                )
+            )
+        db.add_all(rows)
+
+
+def _add_parents(db: Session) -> None:
+    db.add(DatasetRow(id=1, name="many", created_at=NOW))
+    db.flush()
+    db.add(
+        ImportRow(
+            id=1, dataset_id=1, file_name="", file_sha256="", file_format="", questions=0, known=0, refused=0,
+            imported_at=NOW,
+        )
+    )  # fmt: skip
+    db.flush()
+
+
+def _rows_of(folder: Path, file: Path) -> dict[str, tuple[list[str], list[tuple[Any, ...]]]]:
+    """The rows that an import writes, by table."""
+    with _fresh(folder) as engine:
+        _ours(engine, file)
+        found = {}
+        with engine.connect() as connection:
+            for table in TABLES:
+                result = connection.execute(text(f"SELECT * FROM {table}"))
+                found[table] = (list(result.keys()), [tuple(row) for row in result])
+    return found
+
+
+@contextmanager
+def _fresh(folder: Path) -> Iterator[Engine]:
+    path = folder / "overread.sqlite"
+    engine = make_engine(f"sqlite:///{path}")
+    upgrade(engine)
+    yield engine
+    engine.dispose()
+    for each in folder.glob("overread.sqlite*"):
+        each.unlink()
+
+
+def _timed(folder: Path, work: Any) -> float:  # noqa: ANN401 - a function of an engine
+    with _fresh(folder) as engine:
+        start = time.perf_counter()
+        work(engine)
+        return time.perf_counter() - start
+
+
+def _tell_memory(file: Path, questions: int) -> None:
+    command = [sys.executable, "-m", "benchmarks.import", "--one", str(file)]
+    told = json.loads(subprocess.run(command, check=True, capture_output=True, cwd=Path.cwd()).stdout)  # noqa: S603 - this module
+    rate = questions / told["seconds"]
+    print(
+        f"  {questions:9,} questions  {told['own']:5.0f} MB  {told['parser']:5.0f} MB   {rate:9,.0f} rows/s"
+    )
+
+
+def _one(file: Path) -> None:
+    """Import once and print the seconds and the peak of resident memory in MB."""
+    seconds = _timed(file.parent, lambda engine: _ours(engine, file))
+    own, parser = (
+        resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    print(json.dumps({"seconds": seconds, "own": own, "parser": parser}))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--questions", type=int, default=QUESTIONS)
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--one", type=Path, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.one:
+        _one(asked.one)
+    else:
+        main(asked.questions, full=asked.full)
