@@ -1,4 +1,4 @@
-"""A batch to judge in the browser: the small world, pictures for its exams, and a reviewer who can sign in."""
+"""A batch to judge in the browser: the small world with pictures, and reviewers who can sign in."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from tests.e2e.conftest import PASSWORD, RunningApp
 from tests.storage.worlds import World, make_world
 
 ROWS, COLUMNS = 1200, 1000
+#: Everything that stands in a shadow root, the form among it.
+_ROOTS = "[...document.querySelectorAll('*')].map(each => each.shadowRoot).filter(Boolean)"
 MACHINE_BOX = [100.0, 200.0, 300.0, 400.0]  # what worlds.py gives every question, on the PA radiograph
 
 
@@ -70,10 +72,11 @@ def open_review(page: Page, question: int | None = None) -> Page:
 def wait_for_picture(page: Page) -> None:
     """Until the canvas in front has painted the radiograph."""
     page.wait_for_function(
-        """() => [...document.querySelectorAll('*')].map(each => each.shadowRoot).filter(Boolean).some(root => {
+        f"""() => {_ROOTS}.some(root => {{
              const canvas = root.querySelector('.stage .dc-background-canvas');
-             return canvas && canvas.width > 300 && canvas.getContext('2d').getImageData(200, 200, 1, 1).data[3] > 0;
-           })""",
+             const painted = () => canvas.getContext('2d').getImageData(200, 200, 1, 1).data[3] > 0;
+             return canvas && canvas.width > 300 && painted();
+           }})""",
         timeout=30_000,
     )
 
@@ -93,11 +96,11 @@ def wait_for_question(page: Page, number: int) -> None:
     """Until the form shows that question of the small world."""
     page.wait_for_url(f"**/review?batch=*&question={number}")
     page.wait_for_function(
-        """number => [...document.querySelectorAll('*')].map(each => each.shadowRoot).filter(Boolean).some(root => {
+        f"""number => {_ROOTS}.some(root => {{
              const stem = root.querySelector('.stem-text textarea, .stem-text p, .stem-read');
              const text = stem && (stem.value ?? stem.textContent);
-             return text && text.includes(`radiograph ${number}?`);
-           })""",
+             return text && text.includes(`radiograph ${{number}}?`);
+           }})""",
         arg=number,
     )
 

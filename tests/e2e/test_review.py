@@ -49,10 +49,8 @@ def test_what_is_saved_is_told_with_its_time(app, review):
 
 def verdict_time(app, page, question):
     [verdict] = judging.wait_for_verdicts(app, page, question, 1)
-    return page.evaluate(
-        "iso => new Date(iso).toLocaleTimeString([], {hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false})",
-        verdict.given_at.isoformat(),
-    )
+    form = "{hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false}"
+    return page.evaluate(f"iso => new Date(iso).toLocaleTimeString([], {form})", verdict.given_at.isoformat())
 
 
 def test_a_corrected_key_and_a_drawn_box_are_saved_in_original_pixels(app, review):

@@ -1,0 +1,74 @@
+"""A save and, at once, something else: exactly one verdict comes of it, and never none."""
+
+import pytest
+
+from tests.e2e import judging
+from tests.e2e.judging import open_review, press, verdicts, wait_for_question
+
+pytestmark = pytest.mark.browser
+
+TRIES = 30
+RATED = "3333nne"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def world(app):
+    return judging.world_to_judge(app, questions=3 * TRIES + 1, per_exam=31)
+
+
+def gap(attempt):
+    """Milliseconds between the two clicks: 0 to 250 over the tries."""
+    return round(250 * attempt / (TRIES - 1))
+
+
+def accept(page):
+    return page.get_by_role("button", name="Accept")
+
+
+def test_a_save_followed_at_once_by_another_widget_leaves_one_verdict(app, sign_in):
+    page = open_review(sign_in("ruth"), 1)
+    others = [
+        lambda: page.get_by_role("button", name="Keys").click(no_wait_after=True),
+        lambda: page.locator('[data-step="image_centric"] button').first.click(no_wait_after=True),
+        lambda: page.locator(".thumbnail").nth(1).click(no_wait_after=True),
+        lambda: page.get_by_role("button", name="next question (J)").click(no_wait_after=True),
+        lambda: page.keyboard.press("a"),
+    ]
+    for attempt in range(TRIES):
+        number = attempt + 1
+        open_review(page, number)
+        press(page, RATED)
+        accept(page).click(no_wait_after=True)
+        page.wait_for_timeout(gap(attempt))
+        others[attempt % len(others)]()
+        assert len(judging.wait_for_verdicts(app, page, number, 1)) == 1, f"try {number}"
+    assert [len(verdicts(app, number)) for number in range(1, TRIES + 1)] == [1] * TRIES
+
+
+def test_a_save_followed_at_once_by_another_page_leaves_one_verdict(app, sign_in):
+    page = sign_in("ruth")
+    for attempt in range(0, TRIES, 5):
+        number = TRIES + 1 + attempt
+        open_review(page, number)
+        press(page, RATED)
+        accept(page).click(no_wait_after=True)
+        page.wait_for_timeout(gap(attempt))
+        page.get_by_role("link", name="Home").click(no_wait_after=True)
+        assert len(judging.wait_for_verdicts(app, page, number, 1)) == 1, f"try {number}"
+
+
+def test_a_double_click_on_save_leaves_one_verdict(app, sign_in):
+    page = open_review(sign_in("ruth"), 2 * TRIES + 1)
+    for attempt in range(TRIES):
+        number = 2 * TRIES + 1 + attempt
+        open_review(page, number)
+        press(page, RATED)
+        place = accept(page).bounding_box()
+        at = (place["x"] + 10, place["y"] + 10)
+        page.mouse.click(*at)
+        page.wait_for_timeout(gap(attempt))
+        page.mouse.click(*at)
+        assert len(judging.wait_for_verdicts(app, page, number, 1)) == 1, f"try {number}"
+    wait_for_question(page, 3 * TRIES + 1) if len(verdicts(app, 3 * TRIES)) else None
+    assert [len(verdicts(app, number)) for number in range(2 * TRIES + 1, 3 * TRIES + 1)] == [1] * TRIES
+    assert verdicts(app, 3 * TRIES + 1) == []

@@ -1,0 +1,79 @@
+"""Answer first, in a browser: nothing that gives the answer away reaches it before the own answer is in."""
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+from sqlalchemy import select
+
+from domain.batches import BatchSettings, Mode
+from storage.rows import OwnAnswerRow
+from storage.unit_of_work import reading
+from tests.e2e import judging
+from tests.e2e.judging import press
+from tests.storage.worlds import SECRETS
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module", autouse=True)
+def world(app):
+    return judging.world_to_judge(
+        app, questions=4, settings=BatchSettings(mode=Mode.ANSWER_FIRST, show_report=True)
+    )
+
+
+class Wire:
+    """All that reaches the browser: bodies of answers and frames of websockets."""
+
+    def __init__(self, page):
+        self.bodies, self.frames = [], []
+        page.on("requestfinished", self._keep)
+        page.on(
+            "websocket",
+            lambda socket: socket.on("framereceived", lambda frame: self.frames.append(frame)),
+        )
+
+    def _keep(self, request):
+        if "/static/" not in request.url:  # Streamlit's own files, the same for everybody
+            self.bodies.append(request.response().body())
+
+    def found(self):
+        """The planted words that were seen."""
+        frames = [frame if isinstance(frame, bytes) else frame.encode() for frame in self.frames]
+        content = [*frames, *self.bodies]
+        return {name for name, word in SECRETS.items() if any(word.encode() in each for each in content)}
+
+
+def test_no_planted_word_reaches_the_browser_before_the_own_answer(app, sign_in):
+    page = sign_in("ruth")
+    wire = Wire(page)
+    judging.open_review(page, 1)
+    judging.wait_for_question(page, 1)
+    press(page, "c2")
+    page.wait_for_timeout(700)
+    assert len(wire.frames) > 3
+    assert len(wire.bodies) > 5
+    assert wire.found() == set()
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Explanation")).to_have_value(SECRETS["explanation"])
+    assert wire.found() == {"explanation", "category", "label"}  # the report only after image alignment
+    expect(page.get_by_text("C. Pneumothorax")).to_be_visible()
+    with reading(app.engine) as db:
+        [own] = db.execute(select(OwnAnswerRow).where(OwnAnswerRow.question_id == 1)).scalars()
+    assert (json.loads(own.answer), own.confidence) == ([2], 2)
+
+
+def test_the_report_opens_after_image_alignment_which_then_stays(app, sign_in):
+    page = sign_in("ruth")
+    judging.open_review(page, 2)
+    press(page, "a3")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Open the report")).to_be_disabled()
+    press(page, "4443")
+    page.get_by_role("button", name="Open the report").click()
+    expect(page.get_by_text(SECRETS["report"])).to_be_visible()
+    expect(page.locator('[data-step="image_alignment"] button').first).to_be_disabled()
+    press(page, "yyma")
+    [verdict] = judging.wait_for_verdicts(app, page, 2, 1)
+    assert verdict.image_alignment == 3

@@ -1,0 +1,93 @@
+"""Boxes in a browser: one drawn and saved at once is never lost, and every change of one arrives."""
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e import judging
+from tests.e2e.judging import draw, open_review, press, verdicts, wait_for_question
+
+pytestmark = pytest.mark.browser
+
+TRIES = 20
+RATED = "4444yyh"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def world(app):
+    return judging.world_to_judge(app, questions=TRIES + 6, per_exam=7)
+
+
+def boxes_of(app, question):
+    [verdict] = verdicts(app, question)
+    return json.loads(verdict.correction)["boxes"]
+
+
+def test_a_box_drawn_and_saved_at_once_is_never_lost(app, sign_in):
+    page = open_review(sign_in("ruth"), 1)
+    expected = {}
+    for number in range(1, TRIES + 1):
+        wait_for_question(page, number)
+        judging.wait_for_picture(page)
+        press(page, RATED)
+        expected[number] = draw(page, (0.35 + number / 100, 0.3), (0.6, 0.4 + number / 100))
+        press(page, "v")
+    wait_for_question(page, TRIES + 1)
+    for number, box in expected.items():
+        machine, own = boxes_of(app, number)
+        assert machine["box"] == judging.MACHINE_BOX
+        assert own["box"] == pytest.approx(box, abs=1), f"question {number}"
+
+
+def test_boxes_are_relabelled_deleted_and_undone(app, sign_in):
+    page = open_review(sign_in("ruth"), TRIES + 2)
+    draw(page, (0.5, 0.3), (0.7, 0.5))
+    expect(page.get_by_text("2 boxes")).to_be_visible()
+    label = page.locator(".boxes li.mine input")
+    label.fill("left lung")
+    label.press("Enter")
+    page.locator(".boxes li.machine").get_by_role("button").click()
+    expect(page.get_by_text("1 box", exact=True)).to_be_visible()
+    press(page, "u")
+    expect(page.get_by_text("2 boxes")).to_be_visible()
+    page.locator(".boxes li.machine").get_by_role("button").click()
+    press(page, RATED + "v")
+    wait_for_question(page, TRIES + 3)
+    [own] = boxes_of(app, TRIES + 2)
+    assert own["label"] == "left lung"
+
+
+def test_the_machines_box_can_be_moved_by_mouse(app, sign_in):
+    page = open_review(sign_in("ruth"), TRIES + 3)
+    press(page, "b")
+    place = judging.canvas(page).bounding_box()
+    scale = place["width"] / judging.COLUMNS
+    middle = (round(place["x"] + 200 * scale), round(place["y"] + 300 * scale))
+    page.mouse.move(*middle)
+    page.mouse.down()
+    page.mouse.move(middle[0] + 30, middle[1] + 10)
+    page.mouse.move(middle[0] + 60, middle[1] + 20)
+    page.mouse.up()
+    press(page, RATED + "v")
+    wait_for_question(page, TRIES + 4)
+    [moved] = boxes_of(app, TRIES + 3)
+    x, y = 60 / scale, 20 / scale
+    assert moved["box"] == pytest.approx([100 + x, 200 + y, 300 + x, 400 + y], abs=1.5)
+
+
+def test_a_box_on_one_question_does_not_appear_on_the_next_of_the_same_exam(app, sign_in):
+    page = open_review(sign_in("ruth"), TRIES + 4)
+    draw(page, (0.5, 0.3), (0.7, 0.5))
+    expect(page.get_by_text("2 boxes")).to_be_visible()
+    press(page, "j")
+    wait_for_question(page, TRIES + 5)
+    expect(page.get_by_text("1 box", exact=True)).to_be_visible()
+    press(page, RATED + "a")
+    wait_for_question(page, TRIES + 6)
+    press(page, "k")
+    wait_for_question(page, TRIES + 5)
+    press(page, "k")
+    wait_for_question(page, TRIES + 4)
+    assert [verdict.decision for verdict in verdicts(app, TRIES + 5)] == ["accept"]
+    expect(page.get_by_text("2 boxes")).to_be_visible()
