@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+
 import imagecodecs
 import numpy as np
 from numpy.typing import NDArray
@@ -60,11 +62,24 @@ def decode(
 def _rle(
     frame: bytes, *, shape: tuple[int, int, int], bits_allocated: int
 ) -> NDArray[np.uint8] | NDArray[np.uint16]:
+    """PS3.5 annex G: a plane for each byte of each sample, the high byte first.
+
+    Each is unpacked by itself, within bounds that are checked here: imagecodecs' decoder of whole frames
+    believes the offsets that it reads, and reads past the end.
+    """
     rows, columns, samples = shape
-    dtype = np.dtype(f"<u{bits_allocated // 8}")
-    planes = np.frombuffer(imagecodecs.dicomrle_decode(frame, dtype), dtype)
-    if planes.size != rows * columns * samples:
-        raise ValueError(f"{planes.size} samples where {rows * columns * samples} were said")
-    if samples == 1:
-        return planes.reshape(rows, columns)
-    return np.moveaxis(planes.reshape(samples, rows, columns), 0, -1)  # PS3.5 G.2: one plane after another
+    size = bits_allocated // 8
+    count = samples * size
+    _, *offsets = struct.unpack_from("<16I", frame)
+    ends = [*offsets[1:count], len(frame)]
+    planes = np.empty((count, rows * columns), np.uint8)
+    for plane, start, end in zip(planes, offsets, ends, strict=False):
+        if not 64 <= start < end <= len(frame):
+            raise ValueError(f"an RLE segment from {start} to {end} in {len(frame)} bytes")
+        unpacked = np.frombuffer(imagecodecs.packbits_decode(frame[start:end]), np.uint8)
+        if unpacked.size < rows * columns:
+            raise ValueError(f"an RLE segment of {unpacked.size} pixels, not {rows * columns}")
+        plane[:] = unpacked[: rows * columns]
+    by_sample = planes.reshape(samples, size, rows, columns)
+    values = by_sample[:, 0] if size == 1 else by_sample[:, 0].astype(np.uint16) << 8 | by_sample[:, 1]
+    return values[0] if samples == 1 else np.moveaxis(values, 0, -1)

@@ -25,8 +25,9 @@ from pydicom.uid import (
     RLELossless,
 )
 
+from imaging.errors import UnreadableImage
 from imaging.reading import read_radiograph
-from tests.unit.makers.dicom_files import dicom, ramp
+from tests.unit.makers.dicom_files import codestream, dicom, ramp
 
 LOSSLESS = [
     ImplicitVRLittleEndian,
@@ -98,3 +99,19 @@ def test_nearly_lossless_jpeg_ls_stays_within_what_was_allowed():
     frame = imagecodecs.jpegls_encode(stored, level=3)
     content = dicom(stored, syntax=JPEGLSNearLossless, pixel_data=encapsulate([frame]))
     assert np.abs(read_radiograph(content, name="a.dcm").pixels.astype(int) - stored).max() <= 3
+
+
+def test_colour_in_rle_comes_out():
+    grey = np.random.default_rng(1).integers(0, 256, (9, 7), np.uint8)
+    colour = np.stack([grey] * 3, axis=-1)
+    content = dicom(colour, bits=8, syntax=RLELossless)
+    assert np.array_equal(read_radiograph(content, name="a.dcm").pixels, grey)
+
+
+@pytest.mark.parametrize("offset", [0, 63, 1 << 27])
+def test_an_rle_segment_outside_of_its_frame_is_refused(offset):
+    frame = bytearray(codestream(plate(bits=12), RLELossless))
+    frame[8:12] = offset.to_bytes(4, "little")
+    content = dicom(plate(bits=12), syntax=RLELossless, pixel_data=encapsulate([bytes(frame)]))
+    with pytest.raises(UnreadableImage, match="RLE segment"):
+        read_radiograph(content, name="a.dcm")

@@ -159,17 +159,18 @@ def codestream(pixels: NDArray[Any], syntax: UID) -> bytes:
 
 
 def _rle(pixels: NDArray[Any]) -> bytes:
-    """PS3.5 annex G with literal runs only: the high bytes, then the low bytes."""
-    data = pixels.astype(pixels.dtype.newbyteorder(">")).tobytes()
+    """PS3.5 annex G with literal runs only: of each sample the high bytes, then the low bytes."""
     size = pixels.dtype.itemsize
+    samples = [pixels] if pixels.ndim == 2 else list(np.moveaxis(pixels, -1, 0))
     segments = []
-    for plane in range(size):
-        packed = bytearray()
-        values = data[plane::size]
-        for start in range(0, len(values), 128):
-            run = values[start : start + 128]
-            packed += bytes([len(run) - 1]) + run
-        segments.append(bytes(packed) + b"\0" * (len(packed) % 2))
-    offsets = [64 + sum(map(len, segments[:place])) for place in range(size)]
-    heads = [size, *offsets, *[0] * (15 - size)]
+    for sample in samples:
+        data = sample.astype(pixels.dtype.newbyteorder(">")).tobytes()
+        for plane in range(size):
+            values = data[plane::size]
+            runs = (values[start : start + 128] for start in range(0, len(values), 128))
+            packed = b"".join(bytes([len(run) - 1]) + run for run in runs)
+            segments.append(packed + b"\0" * (len(packed) % 2))
+    count = len(segments)
+    offsets = [64 + sum(map(len, segments[:place])) for place in range(count)]
+    heads = [count, *offsets, *[0] * (15 - count)]
     return b"".join(number.to_bytes(4, "little") for number in heads) + b"".join(segments)
