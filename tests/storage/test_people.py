@@ -1,6 +1,5 @@
-"""Accounts and sign-ins, on both databases."""
+"""Accounts and passwords, on both databases."""
 
-from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pytest
@@ -8,33 +7,10 @@ from argon2 import PasswordHasher
 
 from accounts import service as accounts
 from domain.errors import AlreadyThere, InvalidValue, NotAllowed, NotFound, NotSignedIn, Refused
-from domain.people import Person, Role
-from storage import people, sign_ins
+from domain.people import Role
+from storage import people
 from storage.unit_of_work import reading, unit_of_work
-
-NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
-BY = accounts.command_line_person()
-PASSWORD = "correct horse battery"
-CLAIMS = {"iss": "https://id.example.org", "sub": "42", "email": "anna@example.org", "email_verified": True}
-
-
-def add(engine, name="anna", *roles, password=None, demo=False) -> Person:
-    with unit_of_work(engine) as db:
-        return accounts.add_person(
-            db, by=BY, name=name, display_name=None, roles=roles or [Role.REVIEWER],
-            password=password, demo=demo, now=NOON,
-        )  # fmt: skip
-
-
-def begin(engine, person, *, token="t1", replaces=None, password=None) -> None:
-    with unit_of_work(engine) as db:
-        accounts.begin_sign_in(db, person=person, token=token, replaces=replaces, password=password, now=NOON)
-
-
-def who(engine, token="t1", now=NOON) -> str | None:
-    with reading(engine) as db:
-        person = accounts.person_of_token(db, token=token, now=now)
-    return person.name if person else None
+from tests.storage.signing_in import BY, NOON, PASSWORD, add, begin, who
 
 
 # ------------------------------------------------------------------------------------------------ accounts
@@ -174,129 +150,3 @@ def test_a_demo_account_with_a_password_of_its_own_is_none_any_more(engine):
     with unit_of_work(engine) as db:
         assert not accounts.set_password(db, by=BY, name="anna", password=PASSWORD, now=NOON).demo
         assert accounts.demo_people(db) == []
-
-
-# ------------------------------------------------------------------------------------------------ sign-ins
-def test_a_token_is_the_persons_who_signed_in(engine):
-    begin(engine, add(engine))
-    assert who(engine) == "anna"
-
-
-@pytest.mark.parametrize("token", ["", "t2", "T1", "t1 "])
-def test_another_token_is_nobodys(engine, token):
-    begin(engine, add(engine))
-    assert who(engine, token) is None
-
-
-def test_the_token_itself_is_not_kept(engine):
-    begin(engine, add(engine), token="secret-token")
-    with reading(engine) as db:
-        assert sign_ins.find_sign_in(db, token_sha256="secret-token") is None
-        assert sign_ins.find_sign_in(db, token_sha256=accounts.token_sha256("secret-token"))
-
-
-def test_a_sign_in_ends_when_the_browser_was_silent_for_too_long(engine):
-    begin(engine, add(engine))
-    assert who(engine, now=NOON + accounts.IDLE_LIMIT) == "anna"
-    assert who(engine, now=NOON + accounts.IDLE_LIMIT + timedelta(seconds=1)) is None
-
-
-def test_being_seen_keeps_a_sign_in_alive(engine):
-    begin(engine, add(engine))
-    with unit_of_work(engine) as db:
-        accounts.note_seen(db, token="t1", now=NOON + timedelta(hours=11))
-    assert who(engine, now=NOON + timedelta(hours=22)) == "anna"
-
-
-def test_being_seen_is_written_once_a_minute(engine):
-    begin(engine, add(engine))
-    with reading(engine) as db:
-        for seconds, due in ((0, False), (59, False), (60, True)):
-            live = accounts.live_sign_in(db, token="t1", now=NOON + timedelta(seconds=seconds))
-            assert live is not None
-            assert live.seen_is_due is due
-
-
-def test_signing_out_ends_it(engine):
-    begin(engine, add(engine))
-    with unit_of_work(engine) as db:
-        accounts.sign_out(db, token="t1", now=NOON)
-    assert who(engine) is None
-
-
-def test_signing_in_ends_the_sign_in_that_the_browser_had(engine):
-    begin(engine, add(engine, "anna"), token="t1")
-    begin(engine, add(engine, "bert"), token="t2", replaces="t1")
-    assert who(engine, "t1") is None
-    assert who(engine, "t2") == "bert"
-
-
-def test_a_disabled_person_is_out_at_once(engine):
-    begin(engine, add(engine))
-    with unit_of_work(engine) as db:
-        accounts.disable_person(db, by=BY, name="anna", now=NOON)
-    assert who(engine) is None
-
-
-def test_enabling_does_not_bring_old_sign_ins_back(engine):
-    begin(engine, add(engine))
-    with unit_of_work(engine) as db:
-        accounts.disable_person(db, by=BY, name="anna", now=NOON)
-        accounts.enable_person(db, by=BY, name="anna")
-    assert who(engine) is None
-
-
-def test_a_person_disabled_between_password_and_sign_in_stays_out(engine):
-    anna = add(engine)
-    with unit_of_work(engine) as db:
-        accounts.disable_person(db, by=BY, name="anna", now=NOON)
-    with pytest.raises(NotSignedIn, match="is disabled"):
-        begin(engine, anna)
-
-
-# --------------------------------------------------------------------------------------------- by provider
-def claimed(engine, **changes) -> Person:
-    with unit_of_work(engine) as db:
-        return accounts.person_of_claims(db, claims=CLAIMS | changes)
-
-
-def test_a_verified_address_that_is_a_name_is_that_person(engine):
-    anna = add(engine, "anna@example.org")
-    assert claimed(engine) == anna
-
-
-def test_after_the_first_time_the_subject_counts_and_the_address_may_change(engine):
-    anna = add(engine, "anna@example.org")
-    claimed(engine)
-    assert claimed(engine, email="anna.new@example.org") == anna
-
-
-def test_another_subject_with_the_same_address_is_not_that_person(engine):
-    add(engine, "anna@example.org")
-    claimed(engine)
-    with pytest.raises(NotSignedIn, match="has no account here"):
-        claimed(engine, sub="43")
-
-
-def test_an_unknown_address_is_refused(engine):
-    with pytest.raises(NotSignedIn, match=r"anna@example\.org has no account here\. Ask an admin"):
-        claimed(engine)
-
-
-def test_an_address_that_nobody_verified_is_refused(engine):
-    add(engine, "anna@example.org")
-    with pytest.raises(NotSignedIn, match="has no account here"):
-        claimed(engine, email_verified=False)
-
-
-def test_claims_give_no_roles(engine):
-    add(engine, "anna@example.org", Role.REVIEWER)
-    assert claimed(engine, roles=["admin"], groups=["admin"]).roles == {Role.REVIEWER}
-
-
-def test_a_disabled_person_does_not_come_by_the_provider_either(engine):
-    add(engine, "anna@example.org")
-    with unit_of_work(engine) as db:
-        accounts.disable_person(db, by=BY, name="anna@example.org", now=NOON)
-    with pytest.raises(NotSignedIn, match="is disabled"):
-        claimed(engine)

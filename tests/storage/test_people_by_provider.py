@@ -1,0 +1,58 @@
+"""People who come by a sign-in provider, on both databases."""
+
+import pytest
+
+from accounts import service as accounts
+from domain.errors import NotSignedIn
+from domain.people import Person, Role
+from storage.unit_of_work import unit_of_work
+from tests.storage.signing_in import BY, NOON, add
+
+CLAIMS = {"iss": "https://id.example.org", "sub": "42", "email": "anna@example.org", "email_verified": True}
+
+
+def claimed(engine, **changes) -> Person:
+    with unit_of_work(engine) as db:
+        return accounts.person_of_claims(db, claims=CLAIMS | changes)
+
+
+def test_a_verified_address_that_is_a_name_is_that_person(engine):
+    anna = add(engine, "anna@example.org")
+    assert claimed(engine) == anna
+
+
+def test_after_the_first_time_the_subject_counts_and_the_address_may_change(engine):
+    anna = add(engine, "anna@example.org")
+    claimed(engine)
+    assert claimed(engine, email="anna.new@example.org") == anna
+
+
+def test_another_subject_with_the_same_address_is_not_that_person(engine):
+    add(engine, "anna@example.org")
+    claimed(engine)
+    with pytest.raises(NotSignedIn, match="has no account here"):
+        claimed(engine, sub="43")
+
+
+def test_an_unknown_address_is_refused(engine):
+    with pytest.raises(NotSignedIn, match=r"anna@example\.org has no account here\. Ask an admin"):
+        claimed(engine)
+
+
+def test_an_address_that_nobody_verified_is_refused(engine):
+    add(engine, "anna@example.org")
+    with pytest.raises(NotSignedIn, match="has no account here"):
+        claimed(engine, email_verified=False)
+
+
+def test_claims_give_no_roles(engine):
+    add(engine, "anna@example.org", Role.REVIEWER)
+    assert claimed(engine, roles=["admin"], groups=["admin"]).roles == {Role.REVIEWER}
+
+
+def test_a_disabled_person_does_not_come_by_the_provider_either(engine):
+    add(engine, "anna@example.org")
+    with unit_of_work(engine) as db:
+        accounts.disable_person(db, by=BY, name="anna@example.org", now=NOON)
+    with pytest.raises(NotSignedIn, match="is disabled"):
+        claimed(engine)

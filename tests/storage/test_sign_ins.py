@@ -1,0 +1,88 @@
+"""Sign-ins, on both databases: how long they hold and what ends them."""
+
+from datetime import timedelta
+
+import pytest
+
+from accounts import service as accounts
+from domain.errors import NotSignedIn
+from storage import sign_ins
+from storage.unit_of_work import reading, unit_of_work
+from tests.storage.signing_in import BY, NOON, add, begin, who
+
+
+def test_a_token_is_the_persons_who_signed_in(engine):
+    begin(engine, add(engine))
+    assert who(engine) == "anna"
+
+
+@pytest.mark.parametrize("token", ["", "t2", "T1", "t1 "])
+def test_another_token_is_nobodys(engine, token):
+    begin(engine, add(engine))
+    assert who(engine, token) is None
+
+
+def test_the_token_itself_is_not_kept(engine):
+    begin(engine, add(engine), token="secret-token")
+    with reading(engine) as db:
+        assert sign_ins.find_sign_in(db, token_sha256="secret-token") is None
+        assert sign_ins.find_sign_in(db, token_sha256=accounts.token_sha256("secret-token"))
+
+
+def test_a_sign_in_ends_when_the_browser_was_silent_for_too_long(engine):
+    begin(engine, add(engine))
+    assert who(engine, now=NOON + accounts.IDLE_LIMIT) == "anna"
+    assert who(engine, now=NOON + accounts.IDLE_LIMIT + timedelta(seconds=1)) is None
+
+
+def test_being_seen_keeps_a_sign_in_alive(engine):
+    begin(engine, add(engine))
+    with unit_of_work(engine) as db:
+        accounts.note_seen(db, token="t1", now=NOON + timedelta(hours=11))
+    assert who(engine, now=NOON + timedelta(hours=22)) == "anna"
+
+
+def test_being_seen_is_written_once_a_minute(engine):
+    begin(engine, add(engine))
+    with reading(engine) as db:
+        for seconds, due in ((0, False), (59, False), (60, True)):
+            live = accounts.live_sign_in(db, token="t1", now=NOON + timedelta(seconds=seconds))
+            assert live is not None
+            assert live.seen_is_due is due
+
+
+def test_signing_out_ends_it(engine):
+    begin(engine, add(engine))
+    with unit_of_work(engine) as db:
+        accounts.sign_out(db, token="t1", now=NOON)
+    assert who(engine) is None
+
+
+def test_signing_in_ends_the_sign_in_that_the_browser_had(engine):
+    begin(engine, add(engine, "anna"), token="t1")
+    begin(engine, add(engine, "bert"), token="t2", replaces="t1")
+    assert who(engine, "t1") is None
+    assert who(engine, "t2") == "bert"
+
+
+def test_a_disabled_person_is_out_at_once(engine):
+    begin(engine, add(engine))
+    with unit_of_work(engine) as db:
+        accounts.disable_person(db, by=BY, name="anna", now=NOON)
+    assert who(engine) is None
+
+
+def test_enabling_does_not_bring_old_sign_ins_back(engine):
+    begin(engine, add(engine))
+    with unit_of_work(engine) as db:
+        accounts.disable_person(db, by=BY, name="anna", now=NOON)
+        accounts.enable_person(db, by=BY, name="anna")
+    assert who(engine) is None
+
+
+def test_a_person_disabled_between_password_and_sign_in_stays_out(engine):
+    anna = add(engine)
+    with unit_of_work(engine) as db:
+        accounts.disable_person(db, by=BY, name="anna", now=NOON)
+    with pytest.raises(NotSignedIn, match="is disabled"):
+        begin(engine, anna)

@@ -1,0 +1,129 @@
+"""Every service asks for its action before it does anything: each denied cell of role x service.
+
+The services are found, not listed: a new one that takes a person has to be entered below, with its action.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib import import_module
+
+import pytest
+
+from domain.errors import NotAllowed
+from domain.people import ALLOWED, Action, Person, Role
+
+STAGES = ("accounts", "intake", "quality", "sampling", "review", "release")
+ASKS_FOR: dict[str, Action] = {
+    "accounts.add_person": Action.MANAGE_PEOPLE,
+    "accounts.change_roles": Action.MANAGE_PEOPLE,
+    "accounts.disable_person": Action.MANAGE_PEOPLE,
+    "accounts.enable_person": Action.MANAGE_PEOPLE,
+    "accounts.list_people": Action.MANAGE_PEOPLE,
+    "accounts.set_password": Action.MANAGE_PEOPLE,
+    "intake.import_questions": Action.IMPORT_QUESTIONS,
+    "quality.check_dataset": Action.IMPORT_QUESTIONS,
+    "quality.examples": Action.SEE_CHECKS,
+    "quality.imported_files": Action.SEE_CHECKS,
+    "quality.list_datasets": Action.SEE_CHECKS,
+    "quality.question_with_problem": Action.SEE_CHECKS,
+    "quality.report": Action.SEE_CHECKS,
+    "release.create_release": Action.MAKE_RELEASE,
+    "release.list_releases": Action.MAKE_RELEASE,
+    "release.preview_release": Action.MAKE_RELEASE,
+    "release.record_release": Action.MAKE_RELEASE,
+    "release.releasable": Action.MAKE_RELEASE,
+    "release.release_file": Action.MAKE_RELEASE,
+    "release.release_files": Action.MAKE_RELEASE,
+    "release.verify_known": Action.MAKE_RELEASE,
+    "release.write_release": Action.MAKE_RELEASE,
+    "review.assign": Action.ASSIGN,
+    "review.batch_load": Action.SEE_PROGRESS,
+    "review.batch_named": Action.SEE_PROGRESS,
+    "review.batches_for": Action.JUDGE,
+    "review.change_settings": Action.ASSIGN,
+    "review.close_batch": Action.ASSIGN,
+    "review.commit_own_answer": Action.JUDGE,
+    "review.give_verdict": Action.JUDGE,
+    "review.keep_draft": Action.JUDGE,
+    "review.last_judged": Action.JUDGE,
+    "review.next_open": Action.JUDGE,
+    "review.open_report": Action.JUDGE,
+    "review.open_sheet": Action.JUDGE,
+    "review.overview": Action.SEE_PROGRESS,
+    "review.preview_assign": Action.ASSIGN,
+    "review.progress": Action.SEE_PROGRESS,
+    "review.reassign": Action.ASSIGN,
+    "review.record_look": Action.JUDGE,
+    "review.reopen_batch": Action.ASSIGN,
+    "review.settings_are_frozen": Action.ASSIGN,
+    "review.skip_question": Action.JUDGE,
+    "review.skipped_questions": Action.JUDGE,
+    "review.withdraw": Action.ASSIGN,
+    "sampling.draw_batch": Action.DRAW_BATCH,
+    "sampling.drawable": Action.DRAW_BATCH,
+    "sampling.list_batches": Action.DRAW_BATCH,
+    "sampling.list_questions": Action.DRAW_BATCH,
+    "sampling.preview": Action.DRAW_BATCH,
+}
+#: Services that take a person and ask for no action of the table, and what they ask instead.
+ASKS_OTHERWISE = {
+    "accounts.begin_sign_in": "the person's own password or provider, just before",
+    "review.radiograph_file": "a question on that exam, or the role coordinator",
+}
+
+
+def services() -> Iterator[tuple[str, Callable[..., object], str]]:
+    """(name, function, the parameter that is the person) of each service that takes one."""
+    for stage in STAGES:
+        module = import_module(f"{stage}.service")
+        for name, function in sorted(vars(module).items()):
+            public = inspect.isfunction(function) and not name.startswith("_")
+            if public and function.__module__.startswith(f"{stage}.service"):
+                parameters = inspect.signature(function).parameters
+                who = next((word for word in ("by", "person") if word in parameters), None)
+                if who and "db" in parameters:
+                    yield f"{stage}.{name}", function, who
+
+
+SERVICES = {name: (function, who) for name, function, who in services()}
+DENIED = [
+    (name, role) for name, action in ASKS_FOR.items() if name in SERVICES
+    for role in Role if action not in ALLOWED[role]
+]  # fmt: skip
+
+
+def call(name: str, person: Person) -> None:
+    """Call the service as that person with nothing in all other arguments, database included."""
+    function, who = SERVICES[name]
+    needed = [
+        word for word, parameter in inspect.signature(function).parameters.items()
+        if parameter.default is inspect.Parameter.empty and word not in {"db", who}
+    ]  # fmt: skip
+    answer = function(None, **{who: person}, **dict.fromkeys(needed))
+    if inspect.isgenerator(answer):
+        next(answer)
+
+
+def person(*roles: Role) -> Person:
+    return Person(id=1, name="anna", display_name="Anna", roles=frozenset(roles))
+
+
+def test_every_service_that_takes_a_person_has_its_action_here():
+    assert sorted(SERVICES) == sorted([*ASKS_FOR, *ASKS_OTHERWISE])
+
+
+@pytest.mark.parametrize(("name", "role"), DENIED)
+def test_a_role_without_the_action_is_refused_before_the_database_is_asked(name, role):
+    with pytest.raises(NotAllowed, match=f"may not {ASKS_FOR[name]}"):
+        call(name, person(role))
+
+
+@pytest.mark.parametrize("name", [name for name in ASKS_FOR if name in SERVICES])
+def test_a_disabled_person_is_refused_whatever_the_roles(name):
+    gone = replace(person(*Role), disabled_at=datetime(2026, 1, 5, tzinfo=UTC))
+    with pytest.raises(NotAllowed):
+        call(name, gone)
