@@ -31,8 +31,11 @@ class Wire:
         page.on("requestfinished", self._keep)
         page.on(
             "websocket",
-            lambda socket: socket.on("framereceived", lambda frame: self.frames.append(frame)),
+            lambda socket: socket.on("framereceived", self._keep_frame),
         )
+
+    def _keep_frame(self, frame):
+        self.frames.append(frame)
 
     def _keep(self, request):
         if "/static/" not in request.url:  # Streamlit's own files, the same for everybody

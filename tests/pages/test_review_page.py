@@ -81,7 +81,8 @@ def test_boxes_are_drawn_on_the_radiograph_that_they_are_of(judge):
 def test_while_blind_nothing_that_gives_the_answer_away_is_sent(judge):
     page = judge(mode=Mode.ANSWER_FIRST, show_report=True)
     data = form(page)
-    assert data["blind"] and data["full"] is None
+    assert data["blind"]
+    assert data["full"] is None
     assert data["stem"] == "Which finding is on radiograph 1?"
     assert all(radiograph["canvas"]["disabled"] for radiograph in data["radiographs"])
     assert not [word for word in SECRETS.values() if word in on_the_wire(page)]

@@ -1,4 +1,4 @@
-"""Boxes to the drawable canvas and back: the pure pair, what counts of a drawing, and the package's own terms."""
+"""Boxes to the drawable canvas and back: the pure pair, what counts, and the package's own terms."""
 
 import pytest
 from hypothesis import given
@@ -102,7 +102,8 @@ def test_machine_and_own_boxes_differ_in_line_and_colour():
     machine, own = labelled(1, 1, 90, 90), labelled(100, 100, 200, 200)
     first, second = drawn([machine, own], surface=surface, machine=[machine])
     assert first["stroke"] != second["stroke"]
-    assert first["strokeDashArray"] and second["strokeDashArray"] is None
+    assert first["strokeDashArray"]
+    assert second["strokeDashArray"] is None
 
 
 def test_the_installed_canvas_takes_what_it_is_told():

@@ -43,7 +43,7 @@ export class Radiographs {
 
   /** Show a question's exam: its pictures, the machine's boxes, and what was drawn before. */
   show(data) {
-    this.locked = data.blind || !data.open;
+    this.locked = data.blind || !data.open || !data.asks.boxes;
     this.question = `${data.batch}:${data.question}:${data.blind}`;
     const wanted = data.radiographs.map((radiograph) => radiograph.url ?? `none:${radiograph.id}`);
     for (const [url, view] of this.views) {
@@ -65,6 +65,7 @@ export class Radiographs {
       if (radiograph.canvas) this.load(view, view.objects);
       return view;
     });
+    if (!this.order.includes(this.front)) this.zoom = 1;
     const keep = this.order.includes(this.front) ? this.front : this.order[0];
     this.setEditing(false);
     this.bringForward(keep);
@@ -74,6 +75,11 @@ export class Radiographs {
     const host = h("div", { class: "canvas-host" }, h("div", { class: "canvas-root" }));
     const view = { url, host, painted: false, loads: 0 };
     host.addEventListener("pointerdown", () => (view.down = true));
+    if (!url.startsWith("none:")) {
+      const probe = new Image(); // the canvas itself says nothing when its picture can't be had
+      probe.addEventListener("error", () => host.append(h("p", { class: "no-picture" }, "The picture could not be loaded. Reload the page; if it stays away, tell a coordinator.")));
+      probe.src = url;
+    }
     this.views.set(url, view);
     return view;
   }

@@ -238,6 +238,9 @@ class JudgingForm {
     }
     const { why, ...opinion } = opinionOf(this.state, data.full);
     const body = { batch: data.batch, question: data.question, revision: data.revision, decision, opinion, drawings, why, ...this.clock.totals() };
+    this.saving = true;
+    await this.drafts.hold();
+    this.saving = false;
     await this.saveBy("verdict", body, (saved) => {
       this.lastSaved = `${saved.decision} saved ${clockTime(saved.at)}`;
       this.drafts.close();
@@ -302,6 +305,7 @@ class JudgingForm {
     } catch (problem) {
       this.savedLine.textContent = "not saved";
       this.saving = false;
+      this.drafts.flush();
       this.showProblem(problem, () => this.saveBy(what, body, saved, then));
     } finally {
       this.root.classList.remove("saving");
@@ -400,7 +404,9 @@ class JudgingForm {
       return true;
     }
     // Enter and blank on a focused button are the button's own.
-    if ((key === "Enter" || key === " ") && event.composedPath()[0] instanceof HTMLButtonElement) return false;
+    const target = event.composedPath()[0];
+    const chosen = this.own?.root.contains(target); // here Enter commits, whatever was clicked last
+    if ((key === "Enter" && !chosen) || key === " ") if (target instanceof HTMLButtonElement) return false;
     const mine = this.own ?? this.judgement;
     if (this.data.open && mine?.key(key)) return true;
     return this.command(key, event);

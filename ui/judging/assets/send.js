@@ -96,6 +96,12 @@ export class Drafts {
     }
   }
 
+  /** Send nothing more for now, and wait for what is under way: no draft may come in after its verdict. */
+  async hold() {
+    for (const timer of this.timers.values()) clearTimeout(timer);
+    await Promise.race([this.last, new Promise((done) => setTimeout(done, 1500))]);
+  }
+
   /** Nothing of this question is to be kept any more (its verdict is in). */
   close() {
     this.closed = true;

@@ -1,0 +1,173 @@
+"""The routes that the judging form saves by, asked as a browser and as a stranger would."""
+
+import asyncio
+import json
+
+import httpx
+import pytest
+from sqlalchemy import func, select
+from starlette.applications import Starlette
+
+from domain.people import Role
+from storage.rows import DraftRow, VerdictRow
+from storage.unit_of_work import reading
+from tests.storage.worlds import make_world
+from ui.door.judging import ROUTES
+from ui.judging.assets import address, files, loader
+
+OURS = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin"}
+BASE = {"batch": 1, "question": 1}
+TIMES = {"seconds": 9.5, "seconds_looking": 8, "seconds_away": 0}
+
+
+class Client:
+    """What sends requests to the routes: its headers and cookies go with each."""
+
+    def __init__(self, cookies):
+        self.cookies = dict(cookies)
+
+    def get(self, path):
+        return asyncio.run(self._ask("GET", path, OURS))
+
+    def post(self, path, json, headers=None):
+        return asyncio.run(self._ask("POST", path, headers or OURS, json=json))
+
+    async def _ask(self, method, path, headers, **more):
+        transport = httpx.ASGITransport(app=Starlette(routes=ROUTES))
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://overread.example", cookies=self.cookies
+        ) as client:
+            return await client.request(method, path, headers=headers, **more)
+
+
+@pytest.fixture
+def client(workspace, sign_in_as, browser):
+    """A browser that ruth is signed in with; two questions are hers."""
+    make_world(workspace, questions=2, assigned_to=["ruth"])
+    sign_in_as("ruth")
+    return Client(browser.cookies)
+
+
+def verdict(**changes):
+    opinion = {
+        "ratings": {
+            "clinical_quality": 4, "explanation_clarity": 4, "factual_correctness": 4, "image_alignment": 4,
+        },
+        "domain_specific": True, "cognitive_depth": True, "image_centric": None, "clinically_relevant": None,
+        "difficulty": "easy", "errors": [], "correction": {}, "clinical_reasoning": "", "comment": "",
+    }  # fmt: skip
+    body = {**BASE, **TIMES, "revision": 1, "decision": "accept", "opinion": opinion, "drawings": None}
+    for name, value in changes.items():
+        (opinion if name in opinion else body)[name] = value
+    return body
+
+
+def count(table):
+    with reading() as db:
+        return db.execute(select(func.count()).select_from(table)).scalar_one()
+
+
+def test_a_verdict_is_answered_with_the_row_that_was_read_back(client):
+    answer = client.post("/judging/verdict", json=verdict())
+    assert answer.status_code == 200
+    saved = answer.json()
+    assert (saved["revision"], saved["decision"]) == (1, "accept")
+    assert "T" in saved["at"]
+
+
+def test_the_same_verdict_twice_is_one_row_and_one_answer(client):
+    answers = [client.post("/judging/verdict", json=verdict(seconds=9 + again)).json() for again in (1, 2)]
+    assert answers[0] == answers[1]
+    assert count(VerdictRow) == 1
+
+
+def test_another_verdict_of_the_same_revision_is_refused_with_both_named(client):
+    client.post("/judging/verdict", json=verdict())
+    answer = client.post("/judging/verdict", json=verdict(comment="in another tab"))
+    assert (answer.status_code, answer.json()["kind"]) == (409, "StaleRevision")
+    assert count(VerdictRow) == 1
+
+
+def test_what_is_missing_is_named(client):
+    answer = client.post("/judging/verdict", json=verdict(difficulty=None))
+    assert answer.status_code == 422
+    assert "your own difficulty" in answer.json()["error"]
+
+
+def test_boxes_are_kept_in_pixels_of_the_matrix(client):
+    shape = {"type": "LabeledRect", "label": "nodule", "left": 160, "top": 320, "width": 80, "height": 40}
+    body = {"drawings": {"pa": [shape]}}  # the surface is 1600 high for 3000 rows
+    draft = {**BASE, "part": "boxes", "revision": 0, "body": body}
+    assert client.post("/judging/draft", json=draft).json()["revision"] == 1
+    with reading() as db:
+        [row] = db.execute(select(DraftRow)).scalars()
+    [kept] = json.loads(row.body)
+    assert kept["label"] == "nodule"
+    assert kept["box"] == pytest.approx([300, 600, 450, 675], abs=0.2)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("verdict", verdict(unknown=1)),
+        ("verdict", verdict(revision=0)),
+        ("verdict", verdict(errors=["made up"])),
+        ("verdict", verdict(comment="x" * 20_001)),
+        ("verdict", verdict(drawings={"no such radiograph": []})),
+        ("verdict", verdict(drawings={"pa": [{"type": "LabeledRect", "left": 1}]})),
+        ("draft", {**BASE, "part": "verdict", "revision": 0, "body": {}}),
+        ("look", {**BASE, "seconds": -1, "seconds_looking": 0, "seconds_away": 0}),
+        ("skip", {**BASE, "reason": "  "}),
+        ("own-answer", {**BASE, "answer": [0], "confidence": 6}),
+    ],
+)
+def test_a_request_that_cannot_be_is_refused_with_its_reason(client, path, body):
+    answer = client.post(f"/judging/{path}", json=body)
+    assert answer.status_code == 422
+    assert answer.json()["error"]
+    assert count(VerdictRow) == count(DraftRow) == 0
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"X-Overread": "0", "Sec-Fetch-Site": "same-origin"},
+        {"X-Overread": "1", "Sec-Fetch-Site": "cross-site"},
+        {"X-Overread": "1", "Sec-Fetch-Site": "same-origin", "Origin": "https://elsewhere.example"},
+    ],
+)
+def test_a_page_of_somebody_else_cannot_save(client, headers):
+    assert client.post("/judging/verdict", json=verdict(), headers=headers).status_code == 403
+    assert count(VerdictRow) == 0
+
+
+def test_without_a_sign_in_nothing_is_saved(client):
+    client.cookies.clear()
+    answer = client.post("/judging/verdict", json=verdict())
+    assert (answer.status_code, answer.json()["kind"]) == (401, "NotSignedIn")
+    assert count(VerdictRow) == 0
+
+
+def test_a_question_of_somebody_else_is_not_found(workspace, sign_in_as, browser):
+    make_world(workspace, questions=2, assigned_to=["ruth"])
+    sign_in_as("otto", Role.REVIEWER)
+    other = Client(browser.cookies)
+    assert other.post("/judging/verdict", json=verdict()).status_code == 404
+    assert count(VerdictRow) == 0
+
+
+def test_the_forms_files_are_served_under_their_hash_alone(client):
+    assert address("form.js") in loader()
+    for name, content in files().items():
+        answer = client.get(address(name))
+        assert answer.content == content
+        assert "immutable" in answer.headers["cache-control"]
+    assert client.get("/judging/assets/0123/form.js").status_code == 404
+    assert client.get(address("component.py")).status_code == 404
+
+
+def test_every_file_that_the_form_imports_is_there():
+    for name, content in files().items():
+        if name.endswith(".js") and name != "canvas.js":
+            wanted = [part.split('"')[0] for part in content.decode().split('from "./')[1:]]
+            assert set(wanted) <= set(files()), name
