@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping
-from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -94,11 +93,8 @@ class GoldWriters:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """All files on the disk, unless an error is on its way."""
-        with ExitStack() as all_of_them:
-            for file in self._files.values():
-                all_of_them.push(file)
-            if error is not None:
-                raise error
+        for file in self._files.values():
+            file.__exit__(kind, error, trace)
 
     def _add_images(self, exam: Exam) -> None:
         if exam.id in self._exams:
@@ -181,9 +177,9 @@ def iso(moment: datetime) -> str:
 
 def _why(judgement: Judgement) -> str:
     """The kinds of error, the comment, and why the verdict superseded an earlier one."""
-    opinion = judgement.verdict.opinion
-    said = [", ".join(_errors(judgement)), opinion.comment.strip(), judgement.verdict.why.strip()]
-    return ". ".join(part.rstrip(".") for part in said if part)
+    verdict = judgement.verdict
+    words = " ".join(text for text in (verdict.opinion.comment.strip(), verdict.why.strip()) if text)
+    return ": ".join(part for part in (", ".join(_errors(judgement)), words) if part)
 
 
 def _errors(judgement: Judgement) -> list[str]:

@@ -38,13 +38,13 @@ class Draw:
 
 
 def draws_of(db: Session, *, batch_id: int) -> tuple[Draw, ...]:
-    """The draws of a batch with their strata, in order."""
+    """The draws of a batch in order, each with its strata: easy, medium, hard, without a tier."""
     strata: dict[int, list[Stratum]] = {}
     statement = (
         select(StratumRow)
         .join(DrawRow, DrawRow.id == StratumRow.draw_id)
         .where(DrawRow.batch_id == batch_id)
-        .order_by(StratumRow.draw_id, StratumRow.tier, StratumRow.further)
+        .order_by(StratumRow.draw_id)
     )
     for row in db.execute(statement).scalars():
         strata.setdefault(row.draw_id, []).append(_stratum(row))
@@ -56,7 +56,8 @@ def draws_of(db: Session, *, batch_id: int) -> tuple[Draw, ...]:
             frame_through=row.frame_through,
             frame_size=row.frame_size,
             drawn_at=row.drawn_at,
-            strata=tuple(strata.get(row.id or 0, ())),
+            # In Python: the databases sort text each by rules of its own.
+            strata=tuple(sorted(strata.get(row.id or 0, ()), key=_as_shown)),
         )
         for row in draws
     )
@@ -112,6 +113,10 @@ def last_position(db: Session, *, batch_id: int) -> int:
     """The highest position of the batch, 0 when it is empty; positions count from 1."""
     statement = select(func.max(BatchQuestionRow.position)).where(BatchQuestionRow.batch_id == batch_id)
     return db.execute(statement).scalar_one() or 0
+
+
+def _as_shown(stratum: Stratum) -> tuple[int, tuple[str, ...]]:
+    return (*Difficulty, None).index(stratum.tier), stratum.further
 
 
 def _stratum(row: StratumRow) -> Stratum:

@@ -126,9 +126,8 @@ def _strata(db: Session, numbers: list[int], batch_ids: list[int]) -> dict[int, 
 
 def _exams(db: Session, numbers: list[int], *, with_report: bool) -> dict[int, Exam]:
     """The exam of each question, one object an exam."""
-    exam_of = dict(
-        db.execute(select(QuestionRow.id, QuestionRow.exam_id).where(QuestionRow.id.in_(numbers))).tuples()  # type: ignore[attr-defined]  # a column
-    )
+    statement = select(QuestionRow.id, QuestionRow.exam_id).where(QuestionRow.id.in_(numbers))  # type: ignore[attr-defined]  # a column
+    exam_of = {row[0]: row[1] for row in db.execute(statement)}
     ids = sorted(set(exam_of.values()))
     radiographs = _radiographs(db, ids)
     columns = [ExamRow.id, ExamRow.key, ExamRow.patient, ExamRow.indication, ExamRow.age, ExamRow.sex]

@@ -1,0 +1,126 @@
+"""The small judged world whose release is kept in tests/golden/release/, and the writing of that release.
+
+After a wanted change of the files: ``python -m tests.golden.release_world``, then read the difference.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from sqlalchemy import Engine
+
+from accounts.service import command_line_person
+from domain.boxes import Box, LabelledBox
+from domain.corrections import Correction
+from domain.verdicts import Decision, ErrorKind
+from domain.vocabulary import Difficulty, Task
+from release.service import Names, Written, write_release
+from storage.engine import make_engine
+from storage.schema import upgrade
+from storage.unit_of_work import reading
+from storage.workspace import Workspace
+from tests.storage.judgements import accept, give, reject
+from tests.storage.worlds import World, make_world
+
+GOLDEN = Path(__file__).parent / "release"
+
+BOX = LabelledBox(
+    radiograph="pa", label="Nodule, left", box=Box(x_min=1500, y_min=886, x_max=2278.5, y_max=1214)
+)
+
+
+def judged_world(engine: Engine) -> World:
+    """Twelve questions: 1 accepted, 2 and 3 corrected, 4 rejected, 5 disputed, 6 corrected in two ways,
+    7 corrected alike by two, 8 corrected on second thoughts; 9 to 12 are not judged.
+    """
+    world = make_world(engine, assigned_to=("ruth", "remo"))
+    give(world, accept(world, question=1))
+    give(
+        world,
+        accept(
+            world,
+            question=2,
+            decision=Decision.REVISE,
+            errors=frozenset({ErrorKind.WRONG_KEY, ErrorKind.WORDING}),
+            comment="The nodule is plain to see.",
+            correction=Correction(
+                stem='=Which finding is "on" this radiograph, größer als 1 cm?',
+                options=("Nodule", "Effusion", "None of these"),
+                answer=(0,),
+            ),
+        ),
+    )
+    give(
+        world,
+        accept(
+            world,
+            question=3,
+            decision=Decision.REVISE,
+            errors=frozenset({ErrorKind.BOX_WRONG}),
+            correction=Correction(
+                explanation="", task=Task.LOCATION, category="Lung", difficulty=Difficulty.EASY, boxes=(BOX,)
+            ),
+        ),
+    )
+    give(world, reject(world, question=4, comment="Two answers hold."))
+    give(world, accept(world, question=5))
+    give(world, reject(world, question=5, person="remo", kind=ErrorKind.NOT_IN_IMAGE), "remo")
+    for person, stem in (("ruth", "Which finding is shown?"), ("remo", "What is shown?")):
+        correction = Correction(stem=stem)
+        give(
+            world,
+            accept(world, question=6, person=person, decision=Decision.REVISE, correction=correction),
+            person,
+        )
+    for person in ("ruth", "remo"):
+        correction = Correction(boxes=())
+        give(
+            world,
+            accept(world, question=7, person=person, decision=Decision.REVISE, correction=correction),
+            person,
+        )
+    give(world, reject(world, question=8))
+    give(
+        world,
+        accept(
+            world,
+            question=8,
+            revision=2,
+            decision=Decision.REVISE,
+            correction=Correction(answer=(2,)),
+            why="It can be mended.",
+        ),
+    )
+    return world
+
+
+def write(world: World, out: Path, **more: object) -> Written:
+    """The release v1 of the world, in that folder."""
+    workspace = Workspace(home=out.parent, database_url="")
+    with reading(world.engine) as db:
+        return write_release(
+            db,
+            by=command_line_person(),
+            dataset="demo",
+            name=str(more.pop("name", "v1")),
+            out=out,
+            workspace=workspace,
+            **{"names": Names.ACCOUNT, **more},
+        )
+
+
+def main() -> None:
+    """Write the golden files anew."""
+    with tempfile.TemporaryDirectory() as folder:
+        engine = make_engine(f"sqlite:///{folder}/overread.sqlite")
+        upgrade(engine)
+        write(judged_world(engine), Path(folder) / "release")
+        shutil.rmtree(GOLDEN, ignore_errors=True)
+        shutil.copytree(Path(folder) / "release", GOLDEN)
+        engine.dispose()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Small parts of a release: cells, records, the version."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.boxes import Box, LabelledBox
+from domain.exams import Exam, Radiograph
+from domain.questions import Question, Source
+from domain.table_cells import as_written, harmless
+from domain.vocabulary import AnswerFormat, Difficulty, Sex, Task, View
+from release.manifest import VERSION
+from release.native import question_of, record_of
+
+EXAM = Exam(
+    id="E1", radiographs=(Radiograph(id="pa", file="a/b.dcm", view=View.PA),), sex=Sex.FEMALE, report="R"
+)
+
+texts = st.text(min_size=1).filter(str.strip)
+
+
+@st.composite
+def questions(draw):
+    options = tuple(draw(st.lists(texts, min_size=2, max_size=5)))
+    answers = st.lists(st.integers(0, len(options) - 1), min_size=1, unique=True).map(
+        lambda a: tuple(sorted(a))
+    )
+    corner = st.floats(0, 1000, allow_nan=False)
+    boxes = st.tuples(corner, corner, texts).map(
+        lambda b: LabelledBox(
+            radiograph="pa", label=b[2], box=Box(x_min=b[0], y_min=b[1], x_max=b[0] + 1, y_max=b[1] + 1)
+        )
+    )
+    return Question(
+        id=draw(texts),
+        exam_id="E1",
+        format=AnswerFormat.MULTIPLE,
+        stem=draw(texts),
+        options=options,
+        answer=draw(answers),
+        also_right=tuple(draw(st.lists(answers, max_size=2))),
+        explanation=draw(st.text()),
+        boxes=tuple(draw(st.lists(boxes, max_size=2))),
+        task=draw(st.sampled_from([None, *Task])),
+        difficulty=draw(st.sampled_from([None, *Difficulty])),
+        category=draw(st.none() | texts),
+        source=Source(generator=draw(st.none() | texts)),
+    )
+
+
+@given(questions())
+def test_a_question_comes_back_from_its_record(question):
+    record = json.loads(json.dumps(record_of(question, EXAM, files={}, with_report=True)))
+    assert question_of(record) == question
+
+
+def test_a_closed_and_an_open_question_come_back_too():
+    for format_, answer in ((AnswerFormat.CLOSED, "yes"), (AnswerFormat.OPEN, "the left lung")):
+        question = Question(id="q", exam_id="E1", format=format_, stem="?", answer=answer)
+        record = record_of(question, EXAM, files={}, with_report=False)
+        assert question_of(record) == question
+        assert "report" not in record
+
+
+@given(st.text())
+def test_a_harmless_cell_begins_with_no_sign_that_a_spreadsheet_runs(text):
+    assert not harmless(text).startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+@given(st.text("'=+-@a\t\r", max_size=6))
+def test_a_cell_can_be_read_back_as_it_was_written(text):
+    assert as_written(harmless(text)) == text
+
+
+def test_the_version_in_a_manifest_is_the_projects():
+    root = Path(__file__).resolve().parents[2]
+    assert tomllib.loads((root / "pyproject.toml").read_text())["project"]["version"] == VERSION
