@@ -166,12 +166,11 @@ class _Rates:
 
     def of_errors(self) -> tuple[Rate, ...]:
         """Each kind of error: the questions in which at least one reviewer found it."""
-        return tuple(
-            self._rate(kind, {
-                number for number, said in self.judged.items() if any(kind in each.errors for each in said)
-            })
-            for kind in ErrorKind
-        )  # fmt: skip
+        where: dict[ErrorKind, set[int]] = defaultdict(set)
+        for number, said in self.judged.items():
+            for kind in frozenset().union(*(each.errors for each in said)):
+                where[kind].add(number)
+        return tuple(self._rate(kind, where[kind]) for kind in ErrorKind)
 
     def of_decisions(self) -> tuple[Rate, ...]:
         """Each decision: the questions on which all reviewers came to it; and those where they differ."""
