@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Rows have no cycles; thousands of new tuples would set the collector off again and again, for nothing."""
+    """Rows have no cycles; thousands of new tuples would set it off again and again, for nothing."""
     running = gc.isenabled()
     gc.disable()
     try:

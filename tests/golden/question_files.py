@@ -1,0 +1,120 @@
+"""Question files of the published shapes, traps included, and what must come of them: ``expected.json``.
+
+The texts are made up, the images are made here. After a wanted change: ``python -m tests.golden.question_files``,
+then read the difference.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+from sqlalchemy import Engine, select
+
+from accounts.service import command_line_person
+from intake.service import import_questions
+from storage.engine import make_engine
+from storage.exams import load_exam
+from storage.questions import load_questions
+from storage.rows import QuestionRow
+from storage.schema import upgrade
+from storage.unit_of_work import reading, unit_of_work
+from storage.workspace import Workspace
+
+HERE = Path(__file__).resolve().parent
+NOW = datetime(2026, 3, 2, tzinfo=UTC)
+#: folder -> (question files, image files with rows x columns and kind)
+WORLDS: dict[str, tuple[list[str], dict[str, tuple[int, int, str]]]] = {
+    "native": (
+        ["questions.jsonl"],
+        {
+            "exam-1/pa.png": (100, 100, "L"),
+            "exam-1/lat.png": (100, 80, "L"),
+            # as macOS keeps the name: decomposed, while the file's text comes out composed
+            "e\u0301tude/ap.jpg": (60, 50, "L"),
+        },
+    ),
+    "rexvqa": (
+        ["metadata/test_vqa_data.json"],
+        {
+            "deid_png/GRDN001/GRDNACC1/studies/1.2.3/series/1.2.3.4/instances/1.2.3.4.1.png": (
+                100,
+                80,
+                "I;16",
+            ),
+            "deid_png/GRDN001/GRDNACC1/studies/1.2.3/series/1.2.3.5/instances/1.2.3.5.1.png": (
+                90,
+                80,
+                "I;16",
+            ),
+            "deid_png/GRDN002/only.png": (50, 40, "I;16"),
+        },
+    ),
+    "gemex": (
+        ["closed_ended.jsonl", "single_choice.jsonl", "multi_choice.jsonl", "open_ended.jsonl"],
+        {"p10/p10000032/s50414267/02aa804e-bde0afdd.jpg": (3056, 2544, "L")},
+    ),
+    "gemex_train": (["train.json"], {"p10/p10000032/s50414267/02aa804e-bde0afdd.jpg": (3056, 2544, "L")}),
+    "vqa_rad": (["chest.json"], {"synpic1.png": (20, 30, "L"), "synpic2.png": (21, 31, "L")}),
+}
+
+
+def imported(world: str, engine: Engine, folder: Path) -> dict[str, Any]:
+    """What the database holds after the world's files came in: questions and their exams, in plain values."""
+    files, images = WORLDS[world]
+    for name, (rows, columns, mode) in images.items():
+        write_image(folder / name, rows, columns, mode)
+    for file in files:
+        target = folder / file
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes((HERE / world / file).read_bytes())
+        with unit_of_work(engine) as db:
+            import_questions(
+                db,
+                by=command_line_person(),
+                path=target,
+                dataset=world,
+                images=folder,
+                workspace=Workspace(home=folder / "workspace", database_url=str(engine.url)),
+                now=NOW,
+            )
+    with reading(engine) as db:
+        exam_of = dict(db.execute(select(QuestionRow.id, QuestionRow.exam_id)).all())
+        questions = [asdict(question) for _, question in load_questions(db, question_ids=exam_of)]
+        exams = [
+            asdict(load_exam(db, exam_id=each, with_report=True)) for each in sorted(set(exam_of.values()))
+        ]
+    for exam in exams:
+        for radiograph in exam["radiographs"]:
+            # Another version of the image library writes other bytes.
+            radiograph["sha256"] = "there" if radiograph["sha256"] else None
+    return json.loads(json.dumps({"questions": questions, "exams": exams}))
+
+
+def write_image(path: Path, rows: int, columns: int, mode: str) -> None:
+    """A grey ramp, another for each size."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    ramp = np.linspace(0, 255 if mode == "L" else 65535, columns)
+    pixels = np.tile(ramp, (rows, 1)).astype(np.uint8 if mode == "L" else np.uint16)
+    Image.fromarray(pixels).save(path)
+
+
+def main() -> None:
+    for world in WORLDS:
+        with tempfile.TemporaryDirectory() as name:
+            engine = make_engine(f"sqlite:///{name}/overread.sqlite")
+            upgrade(engine)
+            found = imported(world, engine, Path(name) / "files")
+            engine.dispose()
+        text = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+        (HERE / world / "expected.json").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""Question files of the published shapes come in as the questions, keys, boxes and exams they mean."""
+
+import json
+
+import pytest
+
+from intake.records import QuestionRecord
+from tests.golden.question_files import HERE, WORLDS, imported
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_a_file_of_the_published_shape_comes_out_right(world, sqlite_engine, tmp_path):
+    expected = json.loads((HERE / world / "expected.json").read_text(encoding="utf-8"))
+    assert imported(world, sqlite_engine, tmp_path / "files") == expected
+
+
+def test_a_box_on_the_224_letterbox_lands_where_the_original_was():
+    """Chest ImaGenome's own pair: [129, 65, 186, 89] was [1500, 886, 2278, 1214] on 2544 x 3056."""
+    questions = json.loads((HERE / "gemex" / "expected.json").read_text(encoding="utf-8"))["questions"]
+    box = questions[0]["boxes"][0]["box"]
+    found = [box[name] for name in ("x_min", "y_min", "x_max", "y_max")]
+    assert max(abs(a - b) for a, b in zip(found, [1500, 886, 2278, 1214], strict=True)) < 14
+
+
+def test_both_spellings_of_the_answer_tag_are_read_alike():
+    questions = json.loads((HERE / "gemex_train" / "expected.json").read_text(encoding="utf-8"))["questions"]
+    assert [each["answer"] for each in questions[:2]] == [[0, 2], [0, 2]]
+
+
+def test_the_golden_native_file_fits_the_published_schema(native_schema):
+    for line in (HERE / "native" / "questions.jsonl").read_text(encoding="utf-8").splitlines():
+        if line:
+            native_schema.validate(json.loads(line))
+
+
+def test_the_schema_names_the_fields_that_are_read(native_schema):
+    assert set(native_schema.schema["properties"]) == set(QuestionRecord.__struct_fields__)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": "essay"},
+        {"difficulty": "impossible"},
+        {"answer": 2},
+        {"stem": ""},
+        {"colour": "red"},
+        {"exam": {"id": "e"}},
+    ],
+)
+def test_the_schema_refuses_what_intake_refuses(native_schema, change):
+    record = json.loads((HERE / "native" / "questions.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    assert native_schema.is_valid(record)
+    assert not native_schema.is_valid({**record, **change})
