@@ -51,12 +51,7 @@ install: $(VENV)/app.stamp
 
 # The workspace is OVERREAD_HOME, by default workspace/ beside the code. One that is there is never touched.
 demo: $(VENV)/app.stamp
-	@home="$${OVERREAD_HOME:-workspace}"; \
-	if [ ! -e "$$home" ]; then \
-	  echo "Making a demo workspace in $$home"; \
-	  $(PY) cli.py demo || { \
-	    echo "The demo workspace was not finished. Remove $$home and run make app again." >&2; exit 1; }; \
-	fi
+	@$(PY) cli.py demo --if-missing
 
 # --------------------------------------------------------------------------------------- tests and checks
 # The browser tests come last and one at a time: they measure races, and a busy machine blurs them.

@@ -1,0 +1,57 @@
+"""``cli.py demo``: a workspace with phantoms, questions and people that do not exist."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from datetime import UTC, datetime
+
+from accounts.service import DEMO_PASSWORD
+from demo.workspace import is_there, make_demo
+from storage.workspace import current_workspace
+
+
+def add_to(subparsers: argparse._SubParsersAction) -> None:
+    """The command and what it takes."""
+    parser = subparsers.add_parser(
+        "demo",
+        help="make a demo workspace",
+        description="Make a workspace at OVERREAD_HOME with phantom exams, questions with planted errors, "
+        "made-up people, and batches that are partly reviewed. It takes a minute or two, without network.",
+    )
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument(
+        "--if-missing", action="store_true", help="do nothing where a workspace is there already"
+    )
+    choice.add_argument(
+        "--again",
+        action="store_true",
+        help="make a demo workspace anew, and lose what was done in it; a real one is never touched. "
+        "Stop the app first",
+    )
+    # The workspace must not be there before the demo is: not even an empty database.
+    parser.set_defaults(run=run, needs_workspace=False)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Make it; what is refused is raised."""
+    workspace = current_workspace()
+    if args.if_missing and is_there(workspace):
+        return 0
+    started = time.monotonic()
+
+    def say(what: str) -> None:
+        print(f"{time.monotonic() - started:5.0f} s  {what}", file=sys.stderr, flush=True)
+
+    say(f"Making a demo workspace in {workspace.home}")
+    made = make_demo(workspace, now=datetime.now(UTC), say=say, again=args.again)
+    say("Done")
+    print(
+        f"The demo workspace is in {workspace.home}: {made.questions:,} questions on {made.exams} phantom "
+        f"exams, {made.planted} of them with a planted error."
+    )
+    print(
+        f"Start the app with `make app` and sign in as ada, dana, rosa, ravi, renate or leo: {DEMO_PASSWORD}"
+    )
+    return 0

@@ -1,0 +1,160 @@
+"""What the writer of questions knows of one exam: what is to be seen where, and what to keep quiet about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from demo.cases import Case, Projections
+from demo.phantom import CATALOGUE, LUNG_ZONES, FindingKind, PhantomExam, Side, View
+from demo.phantom.exam import PhantomFinding
+from domain.boxes import Box, LabelledBox
+
+#: Margin and offset that the phantom's boxes have around a tube's tip and the carina, in mm.
+_BELOW_TIP, _BELOW_CARINA = 2.0, 4.0
+#: How far a lesion must keep from a zone for the zone to be called free, as a share of the zone's height.
+_CLEAR_OF_ZONE = 0.06
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A finding that can be seen; ``boxes`` by radiograph id, ``conspicuity`` 0 to 1."""
+
+    kind: FindingKind
+    side: Side
+    region: str
+    size_mm: float
+    conspicuity: float
+    boxes: dict[str, Box]
+
+    def labelled(self) -> tuple[LabelledBox, ...]:
+        """The finding's boxes, labelled by its kind."""
+        return tuple(
+            LabelledBox(radiograph=radiograph, label=str(self.kind), box=box)
+            for radiograph, box in self.boxes.items()
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """One exam as the questions see it.
+
+    ``seen`` may be asked about; ``quiet`` kinds can be seen but the report leaves them out, so no sound
+    question mentions them. ``regions`` are by GEMeX name and radiograph id. ``tip_mm`` is the distance
+    from the tip of an endotracheal tube to the carina; None without a tube. ``spacing`` is mm a pixel.
+    """
+
+    case: Case
+    frontal: str
+    lateral: bool
+    seen: tuple[Seen, ...]
+    quiet: tuple[Seen, ...]
+    regions: dict[str, dict[str, Box]]
+    ctr: float
+    spacing: float
+    columns: int
+    thorax: tuple[float, float]
+    tip_mm: float | None
+
+    @property
+    def exam_id(self) -> str:
+        """The exam's id in the question file."""
+        return self.case.exam_id
+
+    @property
+    def normal(self) -> bool:
+        """Whether nothing at all is to be seen."""
+        return not self.seen and not self.quiet
+
+    def of(self, kind: FindingKind) -> tuple[Seen, ...]:
+        """The findings of that kind that may be asked about."""
+        return tuple(each for each in self.seen if each.kind is kind)
+
+    def absent(self) -> tuple[FindingKind, ...]:
+        """The kinds that are not there."""
+        there = {each.kind for each in (*self.seen, *self.quiet)}
+        return tuple(kind for kind in FindingKind if kind not in there)
+
+    def boxes_of(self, names: Iterable[str]) -> tuple[LabelledBox, ...]:
+        """The frontal boxes of those regions, labelled by their names."""
+        return tuple(
+            LabelledBox(radiograph=self.frontal, label=name, box=self.regions[name][self.frontal])
+            for name in names
+            if self.frontal in self.regions.get(name, {})
+        )
+
+    def zone_is_free(self, region: str) -> bool:
+        """Whether no nodule, consolidation, fluid or free air reaches into that lung zone."""
+        zone = self.regions[region][self.frontal]
+        margin = _CLEAR_OF_ZONE * zone.height
+        for each in (*self.seen, *self.quiet):
+            if CATALOGUE[each.kind].sides == (Side.MIDLINE,) or self.frontal not in each.boxes:
+                continue
+            box = each.boxes[self.frontal]
+            beside = box.x_max < zone.x_min or box.x_min > zone.x_max
+            above_or_below = box.y_max < zone.y_min - margin or box.y_min > zone.y_max + margin
+            if not (beside or above_or_below):
+                return False
+        return True
+
+
+def facts_of(case: Case, exam: PhantomExam) -> Facts:
+    """What can be said of a rendered exam."""
+    ids = {View.PA: "ap" if case.projections is Projections.AP else "pa"}
+    if case.projections is Projections.PA_AND_LATERAL:
+        ids[View.LATERAL] = "lateral"
+    findings = [_seen(finding, ids) for finding in exam.findings]
+    regions = {
+        region.name: {ids[view]: box for view, box in region.boxes.items() if view in ids}
+        for region in exam.regions
+    }
+    image = exam.image(View.PA)
+    return Facts(
+        case=case,
+        frontal=ids[View.PA],
+        lateral=View.LATERAL in ids,
+        seen=tuple(each for each in findings if each.kind not in case.left_out),
+        quiet=tuple(each for each in findings if each.kind in case.left_out),
+        regions=regions,
+        ctr=exam.ctr,
+        spacing=image.spacing,
+        columns=image.pixels.shape[1],
+        thorax=exam.thorax,
+        tip_mm=_tip(findings, regions, frontal=ids[View.PA], spacing=image.spacing),
+    )
+
+
+def with_report_of(facts: Facts, other: Facts) -> Facts:
+    """What a writer would believe who was handed the other exam's report with these images."""
+    findings = tuple(
+        replace(each, boxes={facts.frontal: each.boxes[other.frontal]} if other.frontal in each.boxes else {})
+        for each in other.seen
+    )
+    return replace(facts, seen=findings, quiet=(), tip_mm=other.tip_mm)
+
+
+def zones() -> tuple[str, ...]:
+    """The six lung zones by their GEMeX names."""
+    return tuple(f"{side} {zone}" for side in (Side.RIGHT, Side.LEFT) for zone in LUNG_ZONES)
+
+
+def _seen(finding: PhantomFinding, ids: dict[View, str]) -> Seen:
+    return Seen(
+        kind=finding.spec.kind,
+        side=finding.spec.placed_side,
+        region=finding.region,
+        size_mm=finding.size_mm,
+        conspicuity=finding.spec.conspicuity,
+        boxes={ids[view]: box for view, box in finding.boxes.items() if view in ids},
+    )
+
+
+def _tip(
+    findings: Iterable[Seen], regions: dict[str, dict[str, Box]], *, frontal: str, spacing: float
+) -> float | None:
+    for each in findings:
+        if each.kind is FindingKind.ENDOTRACHEAL_TUBE:
+            tip = each.boxes[frontal].y_max * spacing - _BELOW_TIP
+            carina = regions["trachea"][frontal].y_max * spacing - _BELOW_CARINA
+            return carina - tip
+    return None

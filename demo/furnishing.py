@@ -1,0 +1,226 @@
+"""What happened in the demo before you came: files imported, batches drawn, given out and partly judged.
+
+Everything goes through the services that a page or a command would call, with real files, under the demo
+people's own names, dated back over the days before.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from sqlmodel import Session
+
+from accounts.service import command_line_person
+from demo.people import DANA, RAVI, RENATE, ROSA, DemoPerson, add_people
+from demo.planted import QuestionSet
+from demo.reviewing import SIMULATED, judge
+from domain.batches import BatchSettings, Mode, Parts, SamplingPlan
+from domain.people import Person
+from domain.questions import Answer
+from domain.verdicts import Verdict
+from intake.service import import_questions
+from review.service import (
+    assign,
+    commit_own_answer,
+    give_verdict,
+    open_sheet,
+    record_look,
+    skip_question,
+)
+from review.sheet import ReviewSheet
+from sampling.service import draw_batch
+from storage.workspace import Workspace
+
+DATASET = "Demo"
+GUIDELINE = Path(__file__).with_name("guideline.md")
+#: Judgements in one sitting, and the pause between two, in seconds.
+_SITTING, _PAUSE = 18, 4.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoBatch:
+    """A batch of the demo: how it is drawn and judged, to whom it goes, and how much is done already.
+
+    ``done`` is the share of each person's questions with a verdict.
+    """
+
+    name: str
+    plan: SamplingPlan
+    settings: BatchSettings
+    done: tuple[tuple[DemoPerson, float], ...]
+    days_ago: int
+
+
+def demo_batches() -> tuple[DemoBatch, ...]:
+    """The three batches; each has another way of judging."""
+    guideline = GUIDELINE.read_text(encoding="utf-8")
+    return (
+        DemoBatch(
+            name="Round 1",
+            plan=SamplingPlan(seed=7, per_1000=100),
+            settings=BatchSettings(show_report=True, guideline=guideline),
+            done=((ROSA, 0.33), (RAVI, 0.9)),
+            days_ago=8,
+        ),
+        DemoBatch(
+            name="Answer first",
+            plan=SamplingPlan(seed=8, per_1000=None, n=30),
+            settings=BatchSettings(mode=Mode.ANSWER_FIRST, guideline=guideline),
+            done=((ROSA, 0.0), (RENATE, 0.6)),
+            days_ago=5,
+        ),
+        DemoBatch(
+            name="Image alignment",
+            plan=SamplingPlan(seed=27, per_1000=None, n=24),
+            settings=BatchSettings(parts=Parts.IMAGE_ALIGNMENT, show_report=True, guideline=guideline),
+            done=((RAVI, 0.5), (RENATE, 1.0)),
+            days_ago=3,
+        ),
+    )
+
+
+def furnish(
+    db: Session,
+    *,
+    workspace: Workspace,
+    file: Path,
+    question_set: QuestionSet,
+    seed: int,
+    now: datetime,
+    say: Callable[[str], None],
+) -> None:
+    """Fill an empty workspace; one transaction's worth of work."""
+    people = add_people(db, by=command_line_person(), now=now - timedelta(days=10))
+    dana = people[DANA.name]
+    say("Importing the questions and their images")
+    report = import_questions(
+        db,
+        by=dana,
+        path=file,
+        file_format="native",
+        dataset=DATASET,
+        images=file.parent / "images",
+        workspace=workspace,
+        now=now - timedelta(days=9),
+    )
+    say(f"{report.questions:,} questions on {report.exams} exams are in; drawing batches, simulating reviews")
+    for batch in demo_batches():
+        drawn_at = now - timedelta(days=batch.days_ago)
+        drawn = draw_batch(
+            db,
+            by=dana,
+            dataset=DATASET,
+            plan=batch.plan,
+            batch_name=batch.name,
+            settings=batch.settings,
+            now=drawn_at,
+        )
+        assign(
+            db,
+            by=dana,
+            batch=batch.name,
+            to=[person.name for person, _ in batch.done],
+            now=drawn_at + timedelta(minutes=6),
+        )
+        for person, share in batch.done:
+            _review(
+                db,
+                person=people[person.name],
+                batch_id=drawn.batch.id,
+                share=share,
+                question_set=question_set,
+                source=random.Random(f"{seed}/{batch.name}/{person.name}"),
+                first=drawn_at,
+                last=now,
+            )
+
+
+def _review(
+    db: Session,
+    *,
+    person: Person,
+    batch_id: int,
+    share: float,
+    question_set: QuestionSet,
+    source: random.Random,
+    first: datetime,
+    last: datetime,
+) -> None:
+    """Work off that share of the person's questions, in sittings spread from ``first`` to ``last``."""
+    sheet = open_sheet(db, person=person, batch_id=batch_id, now=first)
+    wanted = round(sheet.place.total * share) if sheet else 0
+    sittings = -(-wanted // _SITTING)
+    for sitting in range(sittings):
+        # The last sitting ends well before now, and nobody starts at the same minute twice.
+        gap = (last - first - timedelta(hours=4)) / (sittings + 1)
+        clock = first + gap * (sitting + 1) + timedelta(seconds=source.uniform(0, 1800))
+        for _ in range(min(_SITTING, wanted - sitting * _SITTING)):
+            sheet = open_sheet(db, person=person, batch_id=batch_id, now=clock)
+            if sheet is None:
+                return
+            clock = _judge_one(
+                db, sheet, person=person, question_set=question_set, source=source, clock=clock
+            )
+
+
+def _judge_one(
+    db: Session,
+    sheet: ReviewSheet,
+    *,
+    person: Person,
+    question_set: QuestionSet,
+    source: random.Random,
+    clock: datetime,
+) -> datetime:
+    """Judge or skip the question that lies open; when the person is done with it."""
+    place: dict[str, Any] = {
+        "person": person,
+        "batch_id": sheet.batch.id,
+        "question_number": sheet.question_number,
+    }
+    settings = sheet.batch.settings
+    planted = question_set.planted.get(sheet.stem_only.id)
+    question = question_set.question(sheet.stem_only.id)
+    judged = judge(question, planted, source=source, all_parts=settings.parts is Parts.ALL)
+    done_at = clock + timedelta(seconds=judged.seconds)
+    if settings.mode is Mode.ANSWER_FIRST:
+        own: Answer | None = question.answer
+        if planted is not None:
+            own = planted.mended.answer if planted.mended else None
+        commit_own_answer(
+            db, **place, answer=own, confidence=source.choice((3, 4, 4, 5)), now=clock + timedelta(seconds=15)
+        )
+    record_look(
+        db,
+        **place,
+        seconds=judged.seconds,
+        seconds_looking=judged.seconds_looking,
+        seconds_away=judged.seconds_away,
+        now=done_at,
+    )
+    if judged.skip:
+        skip_question(db, **place, reason=judged.skip, now=done_at)
+        return done_at
+    give_verdict(
+        db,
+        person=person,
+        verdict=Verdict(
+            batch_id=sheet.batch.id,
+            question_id=sheet.question_number,
+            person_id=person.id,
+            revision=1,
+            decision=judged.decision,
+            opinion=judged.opinion,
+            seconds=judged.seconds,
+            seconds_looking=judged.seconds_looking,
+            seconds_away=judged.seconds_away,
+            given_at=done_at,
+            why=SIMULATED,
+        ),
+    )
+    return done_at + timedelta(seconds=_PAUSE)

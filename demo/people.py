@@ -1,0 +1,46 @@
+"""The people of the demo: one of each role and three reviewers. None of them exists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlmodel import Session
+
+from accounts.service import add_person
+from domain.people import Person, Role
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoPerson:
+    """Sign-in name, the name that others read, and the one role."""
+
+    name: str
+    display_name: str
+    role: Role
+
+
+ADA = DemoPerson(name="ada", display_name="Ada Admin", role=Role.ADMIN)
+DANA = DemoPerson(name="dana", display_name="Dana Coordinator", role=Role.COORDINATOR)
+ROSA = DemoPerson(name="rosa", display_name="Rosa Reviewer", role=Role.REVIEWER)
+RAVI = DemoPerson(name="ravi", display_name="Ravi Reviewer", role=Role.REVIEWER)
+RENATE = DemoPerson(name="renate", display_name="Renate Reviewer", role=Role.REVIEWER)
+LEO = DemoPerson(name="leo", display_name="Leo Reader", role=Role.READER)
+PEOPLE = (ADA, DANA, ROSA, RAVI, RENATE, LEO)
+
+
+def add_people(db: Session, *, by: Person, now: datetime) -> dict[str, Person]:
+    """All of them, marked as demo, with the password that the sign-in page shows; by sign-in name."""
+    return {
+        each.name: add_person(
+            db,
+            by=by,
+            name=each.name,
+            display_name=each.display_name,
+            roles=[each.role],
+            password=None,
+            demo=True,
+            now=now,
+        )
+        for each in PEOPLE
+    }

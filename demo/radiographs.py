@@ -1,0 +1,76 @@
+"""The demo's radiographs: phantoms rendered on all cores and written as DICOM."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import pydicom
+
+from demo.cases import Case, Projections
+from demo.facts import Facts, facts_of
+from demo.phantom import View, render_exam, write_dicom
+
+#: Both images; a quarter of the pixels of a clinical one, in the same proportion.
+ROWS, COLUMNS = 1250, 1024
+_MOST_PROCESSES = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shot:
+    """An exam's facts and its files: radiograph id -> path relative to the folder."""
+
+    facts: Facts
+    files: dict[str, str]
+
+
+def take_radiographs(
+    cases: Sequence[Case],
+    folder: Path,
+    *,
+    rows: int = ROWS,
+    columns: int = COLUMNS,
+    done: Callable[[int], None] = lambda _number: None,
+) -> list[Shot]:
+    """Render every case and write its files to ``folder``; ``done`` is told how many are finished."""
+    take = partial(take_one, folder=folder, rows=rows, columns=columns)
+    workers = min(_MOST_PROCESSES, os.cpu_count() or 1, len(cases))
+    shots = []
+    # "spawn": a forked child would inherit open databases.
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        for number, shot in enumerate(pool.map(take, cases), start=1):
+            shots.append(shot)
+            done(number)
+    return shots
+
+
+def take_one(case: Case, *, folder: Path, rows: int, columns: int) -> Shot:
+    """Render one case and write its files."""
+    exam = render_exam(
+        case.seed, findings=case.findings, sex=case.sex, age=case.age, rows=rows, columns=columns
+    )
+    facts = facts_of(case, exam)
+    if not facts.lateral:
+        exam = replace(exam, images=(exam.image(View.PA),))
+    paths = write_dicom(exam, folder / case.exam_id)
+    if case.projections is Projections.AP:
+        _make_ap(paths[0])
+    ids = (facts.frontal, "lateral") if facts.lateral else (facts.frontal,)
+    files = {name: f"{case.exam_id}/{path.name}" for name, path in zip(ids, paths, strict=True)}
+    return Shot(facts=facts, files=files)
+
+
+def _make_ap(path: Path) -> None:
+    """Say in the file that the beam came from the front: patients in bed are examined so (DICOM CID 4010)."""
+    dataset = pydicom.dcmread(path)
+    dataset.ViewPosition = "AP"
+    dataset.SeriesDescription = "Chest AP, portable"
+    dataset.StudyDescription = "Chest, one view (phantom)"
+    view = dataset.ViewCodeSequence[0]
+    view.CodeValue, view.CodeMeaning = "399348003", "antero-posterior"
+    dataset.save_as(path, enforce_file_format=True)
