@@ -171,7 +171,7 @@ def test_a_name_that_is_no_file_name_is_refused(sqlite_world, tmp_path, name):
 
 
 def test_an_unknown_batch_is_named_with_those_there_are(sqlite_world, tmp_path):
-    with pytest.raises(NotFound, match="no batch third. Those there are: first"):
+    with pytest.raises(NotFound, match=r"no batch third\. Those there are: first"):
         write(sqlite_world, tmp_path / "v1", batches=["third"])
 
 
