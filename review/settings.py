@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from domain.batches import BatchSettings
+from domain.errors import InvalidValue
 
 #: What can't change once judging has begun, and how it is called.
 FROZEN = {"mode": "Mode", "parts": "Parts", "show_report": "Report"}
@@ -12,6 +13,15 @@ _SHOWN = 60  # characters of a long text
 def frozen_changes(before: BatchSettings, after: BatchSettings) -> list[str]:
     """Names of the settings that differ and must not once judging has begun."""
     return [word for name, word in FROZEN.items() if getattr(before, name) != getattr(after, name)]
+
+
+def check_anchors(settings: BatchSettings) -> None:
+    """Raise InvalidValue when a value of a rating has no words."""
+    for rating, texts in settings.anchors.items():
+        for value, text in enumerate(texts, start=1):
+            if not text.strip():
+                name = rating.replace("_", " ")
+                raise InvalidValue("anchors", f"say what {value} of {name} means; it is empty")
 
 
 def settings_differences(saved: BatchSettings, mine: BatchSettings) -> list[str]:

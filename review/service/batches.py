@@ -9,7 +9,7 @@ from sqlmodel import Session
 from domain.batches import Batch, BatchSettings, BatchState, Parts
 from domain.errors import Refused, StaleRevision
 from domain.people import Action, Person, require
-from review.settings import frozen_changes, settings_differences
+from review.settings import check_anchors, frozen_changes, settings_differences
 from storage import batches as stored
 from storage.assignments import last_change
 from storage.people import load_person
@@ -44,6 +44,7 @@ def change_settings(
         StaleRevision: somebody changed the settings since; says who, when, and what differs.
         Refused: mode, parts or report would change after judging has begun, or the report would be shown
             where image alignment isn't asked for.
+        InvalidValue: an anchor is empty.
     """
     require(by, Action.ASSIGN)
     found = stored.load_batch(db, name=batch, lock=True)
@@ -56,6 +57,7 @@ def change_settings(
             "The report opens after image alignment was rated, and this batch would not ask for it. "
             "Ask for all parts or image alignment, or keep the report closed."
         )
+    check_anchors(settings)
     changed = frozen_changes(found.settings, settings)
     if changed and judging_has_begun(db, batch_id=found.id):
         raise Refused(
@@ -85,10 +87,10 @@ def _set_state(db: Session, *, by: Person, batch: str, state: BatchState, now: d
 
 def _stale_text(db: Session, found: Batch, mine: BatchSettings) -> str:
     person_number, changed_at = last_change(db, batch_id=found.id)
-    who = load_person(db, person_id=person_number).display_name if person_number else "The command line"
+    who = load_person(db, person_id=person_number).display_name if person_number else "the command line"
     when = f" on {changed_at:%Y-%m-%d %H:%M:%S} UTC" if changed_at else ""
     differences = "; ".join(settings_differences(found.settings, mine))
     return (
         f"Not saved: {who} changed batch {found.name}{when}, after you opened it. "
-        f"Saved and yours differ: {differences}. Open the batch again and make your change there."
+        f"Saved and yours differ: {differences}. Look at the saved settings, and make your change there."
     )

@@ -237,6 +237,12 @@ def test_guideline_and_anchors_stay_open_to_change(engine):
     assert changed.settings.anchors["image_alignment"] == ("a", "b", "c", "d", "e")
 
 
+def test_an_anchor_without_words_is_refused(world):
+    anchors = {**BatchSettings().anchors, "image_alignment": ("a", "b", " ", "d", "e")}
+    with pytest.raises(InvalidValue, match="say what 3 of image alignment means"):
+        change(world, BatchSettings(anchors=anchors))
+
+
 def test_a_report_is_not_shown_where_alignment_is_not_asked_for(world):
     with pytest.raises(Refused, match="after image alignment was rated"):
         change(world, BatchSettings(parts=Parts.KEY, show_report=True))
