@@ -86,6 +86,7 @@ def make_demo(
     if there:
         _check_only_demo(workspace)
     workspace.home.mkdir(parents=True, exist_ok=True)
+    _sweep(workspace.home, now=now)
     making = Path(tempfile.mkdtemp(prefix=_MAKING, dir=workspace.home))
     try:
         made, question_set, shots = _write_source(
@@ -167,6 +168,13 @@ def _check_only_demo(workspace: Workspace) -> None:
         engine.dispose()
     if real:
         raise Refused(f"{no_demo} It holds {', '.join(real)}, which is not the demo's.")
+
+
+def _sweep(home: Path, *, now: datetime) -> None:
+    """Remove what a demo left behind that was killed: it takes minutes, so an hour later nobody is at it."""
+    for left in home.glob(f"{_MAKING}*"):
+        if left.stat().st_mtime < now.timestamp() - 3600:
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def _share_images(workspace: Workspace, folder: Path, shots: Sequence[Shot]) -> None:

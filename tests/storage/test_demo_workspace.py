@@ -1,0 +1,169 @@
+"""The demo workspace is there whole or not at all, and everything in it came the way that a user's would."""
+
+import json
+import os
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from accounts.service import command_line_person, list_people
+from demo import workspace as demo_workspace
+from demo.cases import CASES
+from demo.furnishing import DATASET
+from demo.workspace import is_there, make_demo
+from domain.errors import AlreadyThere, Refused
+from domain.people import Role
+from review.service import open_sheet, overview
+from sampling.service import drawable, list_batches
+from storage.engine import make_engine
+from storage.unit_of_work import reading, unit_of_work
+from storage.workspace import Workspace
+
+NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
+SMALL = {
+    "cases": [case for case in CASES if case.number in (1, 3, 4, 7, 15, 24, 27, 36)],
+    "rows": 250,
+    "columns": 205,
+}
+
+
+def place(folder) -> Workspace:
+    return Workspace(home=folder / "home", database_url=f"sqlite:///{folder / 'home' / 'overread.sqlite'}")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    workspace = place(tmp_path_factory.mktemp("demo"))
+    made = make_demo(workspace, now=NOW, say=lambda _: None, **SMALL)
+    return workspace, made
+
+
+@pytest.fixture
+def db(made):
+    engine = make_engine(made[0].database_url)
+    with reading(engine) as db:
+        yield db
+    engine.dispose()
+
+
+def test_all_questions_of_the_file_are_in(made, db):
+    assert drawable(db, by=command_line_person()) == {DATASET: made[1].questions}
+
+
+def test_nothing_of_the_making_is_left(made):
+    assert {path.name for path in made[0].home.iterdir()} <= {
+        "overread.sqlite", "images", "refusals", "demo", "demo.json", "cache",
+    }  # fmt: skip
+
+
+def test_everybody_is_marked_as_demo_and_each_role_is_there(db):
+    people = list_people(db, by=command_line_person())
+    assert all(person.demo for person in people)
+    assert {role for person in people for role in person.roles} == set(Role)
+
+
+def test_there_are_batches_of_each_way_of_judging_partly_done(db):
+    batches = [batch for batch, _ in list_batches(db, by=command_line_person())]
+    assert len({(batch.settings.mode, batch.settings.parts) for batch in batches}) == 3
+    assert {each.batch.name for each in overview(db, by=command_line_person())} == {
+        batch.name for batch in batches
+    }
+
+
+def test_a_reviewer_finds_an_open_question_with_images(db):
+    person = next(each for each in list_people(db, by=command_line_person()) if each.name == "rosa")
+    batch = next(batch for batch, _ in list_batches(db, by=command_line_person()))
+    sheet = open_sheet(db, person=person, batch_id=batch.id, now=NOW)
+    assert sheet.place.done > 0
+    assert all(each.sha256 for each in sheet.exam.radiographs)
+
+
+def test_the_hidden_key_lies_beside_the_file(made):
+    key = json.loads((made[0].home / "demo" / "planted.json").read_text(encoding="utf-8"))
+    assert sum(not kind.startswith("check") for kind in key.values()) == made[1].planted
+
+
+def test_a_workspace_that_is_there_is_left_as_it_is(made):
+    before = (made[0].home / "overread.sqlite").read_bytes()
+    with pytest.raises(AlreadyThere, match="there already"):
+        make_demo(made[0], now=NOW, say=lambda _: None, **SMALL)
+    assert (made[0].home / "overread.sqlite").read_bytes() == before
+
+
+def test_a_real_workspace_is_not_made_anew(tmp_path):
+    workspace = place(tmp_path)
+    workspace.home.mkdir()
+    (workspace.home / "overread.sqlite").write_bytes(b"somebody's")
+    with pytest.raises(Refused, match="no demo workspace"):
+        make_demo(workspace, now=NOW, say=lambda _: None, again=True, **SMALL)
+    assert (workspace.home / "overread.sqlite").read_bytes() == b"somebody's"
+
+
+def test_an_interrupted_demo_leaves_no_workspace(tmp_path, monkeypatch):
+    workspace = place(tmp_path)
+
+    def interrupted(*_args, **_kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(demo_workspace, "_mark", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        make_demo(workspace, now=NOW, say=lambda _: None, **{**SMALL, "cases": SMALL["cases"][:3]})
+    assert not is_there(workspace)
+    assert list(workspace.home.iterdir()) == []
+
+
+def test_what_a_killed_demo_left_is_swept_away_later(tmp_path):
+    workspace = place(tmp_path)
+    left = workspace.home / ".demo-in-the-making-x"
+    left.mkdir(parents=True)
+    os.utime(left, (0, 0))
+    demo_workspace._sweep(workspace.home, now=NOW)
+    assert not left.exists()
+
+
+def test_a_demo_is_made_anew_and_what_was_done_in_it_is_gone(made, tmp_path):
+    workspace = place(tmp_path)
+    few = {**SMALL, "cases": SMALL["cases"][:3]}
+    make_demo(workspace, now=NOW, say=lambda _: None, **few)
+    engine = make_engine(workspace.database_url)
+    with unit_of_work(engine) as db:
+        from accounts.service import disable_person
+
+        disable_person(db, by=command_line_person(), name="leo", now=NOW)
+    engine.dispose()
+    make_demo(workspace, now=NOW, say=lambda _: None, again=True, **few)
+    engine = make_engine(workspace.database_url)
+    with reading(engine) as db:
+        assert all(person.disabled_at is None for person in list_people(db, by=command_line_person()))
+    engine.dispose()
+
+
+def test_a_demo_with_a_real_person_in_it_is_not_made_anew(tmp_path):
+    from accounts.service import add_person
+    from storage.schema import upgrade
+
+    workspace = place(tmp_path)
+    workspace.home.mkdir()
+    (workspace.home / "demo.json").write_text("{}")
+    engine = make_engine(workspace.database_url)
+    upgrade(engine)
+    with unit_of_work(engine) as db:
+        add_person(
+            db, by=command_line_person(), name="grace", display_name=None, roles=[Role.ADMIN],
+            password="a real password", now=NOW,
+        )  # fmt: skip
+    engine.dispose()
+    with pytest.raises(Refused, match="grace"):
+        make_demo(workspace, now=NOW, say=lambda _: None, again=True, **SMALL)
+
+
+def test_an_empty_database_on_a_server_takes_a_demo(tmp_path, postgres_engine):
+    workspace = replace(
+        place(tmp_path), database_url=postgres_engine.url.render_as_string(hide_password=False)
+    )
+    assert not is_there(workspace)
+    make_demo(workspace, now=NOW, say=lambda _: None, **{**SMALL, "cases": SMALL["cases"][:3]})
+    assert is_there(workspace)
+    with pytest.raises(Refused, match="on a server"):
+        make_demo(workspace, now=NOW, say=lambda _: None, again=True, **SMALL)
