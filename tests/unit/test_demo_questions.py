@@ -185,7 +185,7 @@ def test_the_hidden_key_names_every_error_and_fault(planted):
 
 
 def test_simulated_verdicts_stand_and_corrections_mend(planted):
-    source = random.Random(5)
+    source = random.Random(5)  # noqa: S311 - seeded on purpose
     for question in planted.questions:
         known = planted.planted.get(question.id)
         judged = judge(question, known, source=source, all_parts=True)
@@ -195,7 +195,7 @@ def test_simulated_verdicts_stand_and_corrections_mend(planted):
 
 
 def test_a_simulated_verdict_on_image_alignment_rates_nothing_else(planted):
-    source = random.Random(5)
+    source = random.Random(5)  # noqa: S311 - seeded on purpose
     for question in planted.questions[:60]:
         opinion = judge(question, planted.planted.get(question.id), source=source, all_parts=False).opinion
         assert opinion.ratings.image_alignment is not None
