@@ -279,10 +279,13 @@ export class Radiographs {
     if (!canvas || width < 10 || height < 10) return;
     const scale = Math.min(width / canvas.canvasWidth, height / canvas.canvasHeight) * this.zoom;
     const { host } = this.front;
+    const { stage } = this;
+    const middle = [(stage.scrollLeft + width / 2) / Math.max(1, stage.scrollWidth), (stage.scrollTop + height / 2) / Math.max(1, stage.scrollHeight)];
     host.style.width = `${Math.floor(canvas.canvasWidth * scale)}px`;
     host.style.height = `${Math.floor(canvas.canvasHeight * scale)}px`;
     host.style.setProperty("--scale", String(scale));
-    this.stage.classList.toggle("zoomed", this.zoom > 1);
+    stage.classList.toggle("zoomed", this.zoom > 1);
+    stage.scrollTo(middle[0] * stage.scrollWidth - width / 2, middle[1] * stage.scrollHeight - height / 2);
   }
 
   end() {

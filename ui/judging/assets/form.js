@@ -7,6 +7,8 @@ import { Radiographs } from "./boxes.js";
 import { LookClock } from "./clock.js";
 import { clockTime, h, minutes } from "./dom.js";
 import { Judgement } from "./judgement.js";
+import { pressed } from "./commands.js";
+import { Errand } from "./errand.js";
 import { listen } from "./keys.js";
 import { begin, correctionOf, missing, opinionOf } from "./model.js";
 import { OwnAnswer } from "./own.js";
@@ -15,13 +17,11 @@ import { corrections, QuestionView } from "./question.js";
 import { Drafts, post } from "./send.js";
 import { fillWindow } from "./window.js";
 
-const PATIENCE = 4000; // milliseconds until the next question is asked for once more
-
 class JudgingForm {
   constructor(parent) {
     this.root = h("div", { class: "judging", tabindex: "-1" });
     parent.querySelector(".judging-root").replaceChildren(this.root);
-    this.turn = 0;
+    this.errand = new Errand(this);
     this.light = { brightness: 1, contrast: 1, invert: false };
     this.radiographs = new Radiographs({ changed: () => this.boxesChanged(), drawn: () => this.imageDrawn() });
     this.clock = new LookClock({ report: (times) => this.tellLook(times) });
@@ -30,7 +30,7 @@ class JudgingForm {
     this.message = h("div", { class: "message", role: "alert" });
     this.panel = h("div", { class: "panel-place" });
     this.ends = [
-      listen((key, event) => this.key(key, event)),
+      listen((key, event) => pressed(this, key, event)),
       fillWindow(this.root, () => this.fit()),
       this.on(document, "pointerup", () => this.radiographs.pointerReleased(), { capture: true }),
       this.on(window, "pagehide", () => this.leave()),
@@ -49,23 +49,20 @@ class JudgingForm {
     this.trigger = setTriggerValue;
     if (!data) return;
     const key = `${data.batch}:${data.question}:${data.blind}`;
-    const asked = this.awaiting && data.turn === this.turn;
-    if (asked || (!this.awaiting && key !== this.shown)) this.show(data, key);
+    if (this.errand.answeredBy(data) || (!this.errand.away && key !== this.shown)) this.show(data, key);
   }
 
   show(data, key) {
-    this.stopWaiting();
+    this.errand.arrived();
     this.drafts?.close();
     this.data = data;
     this.shown = key;
-    this.saving = false;
-    this.problem = null;
     this.skipping = false;
     this.drafts = new Drafts({
       batch: data.batch,
       question: data.question,
       revisions: Object.fromEntries(Object.entries(data.drafts).map(([part, draft]) => [part, draft.revision])),
-      told: (problem) => this.draftTold(problem),
+      told: (problem) => this.errand.draftTold(problem),
     });
     this.clock.start(data.look);
     this.state = data.blind ? null : begin(data);
@@ -75,7 +72,7 @@ class JudgingForm {
     this.paintChanges();
     this.fit();
     this.note(this.opening());
-    this.savedLine.textContent = this.lastSaved ?? "";
+    this.savedLine.textContent = this.errand.lastSaved;
     if (!this.root.contains(this.root.getRootNode().activeElement)) this.root.focus({ preventScroll: true });
     this.rightColumn.scrollTop = 0;
   }
@@ -226,7 +223,7 @@ class JudgingForm {
 
   async decide(decision) {
     const { data } = this;
-    if (this.saving || this.awaiting || !data.open || data.blind) return;
+    if (this.errand.busy || !data.open || data.blind) return;
     await this.radiographs.settled();
     const drawings = this.radiographs.drawings();
     this.paintChanges();
@@ -238,43 +235,38 @@ class JudgingForm {
     }
     const { why, ...opinion } = opinionOf(this.state, data.full);
     const body = { batch: data.batch, question: data.question, revision: data.revision, decision, opinion, drawings, why, ...this.clock.totals() };
-    this.saving = true;
-    await this.drafts.hold();
-    this.saving = false;
-    await this.saveBy("verdict", body, (saved) => {
-      this.lastSaved = `${saved.decision} saved ${clockTime(saved.at)}`;
-      this.drafts.close();
-    });
+    await this.errand.save("verdict", body, { told: (saved) => `${saved.decision} saved ${clockTime(saved.at)}`, last: true });
   }
 
   async commit() {
     const { data, own } = this;
-    if (!own || this.saving || this.awaiting || !data.open) return;
+    if (!own || this.errand.busy || !data.open) return;
     const lack = own.missing();
     if (lack) {
       this.note(lack);
       return;
     }
     const body = { batch: data.batch, question: data.question, answer: own.answer(), confidence: own.confidence };
-    await this.saveBy("own-answer", body, (saved) => (this.lastSaved = `answer saved ${clockTime(saved.at)}`), { to: data.question });
+    await this.errand.save("own-answer", body, { told: (saved) => `answer saved ${clockTime(saved.at)}`, then: { to: data.question } });
   }
 
   askSkip() {
-    if (!this.data.open || this.data.last || this.saving || this.awaiting) return;
+    if (!this.data.open || this.data.last || this.errand.busy) return;
     this.skipping = true;
-    const cancel = () => {
-      this.skipping = false;
-      this.panel.replaceChildren();
-      this.root.focus({ preventScroll: true });
-    };
-    this.panel.replaceChildren(skipPanel({ skip: (reason) => this.skip(reason), cancel }));
+    this.panel.replaceChildren(skipPanel({ skip: (reason) => this.skip(reason), cancel: () => this.stopSkipping() }));
+  }
+
+  stopSkipping() {
+    this.skipping = false;
+    this.panel.replaceChildren();
+    this.root.focus({ preventScroll: true });
   }
 
   async skip(reason) {
     const { data } = this;
-    this.panel.replaceChildren();
+    this.stopSkipping();
     await this.drafts.flush();
-    await this.saveBy("skip", { batch: data.batch, question: data.question, reason }, (saved) => (this.lastSaved = `skipped ${clockTime(saved.at)}`));
+    await this.errand.save("skip", { batch: data.batch, question: data.question, reason }, { told: (saved) => `skipped ${clockTime(saved.at)}` });
   }
 
   async openReport() {
@@ -282,74 +274,7 @@ class JudgingForm {
     if (rated === null || !this.data.report || this.data.report.text !== null) return;
     await this.drafts.flush();
     const { batch, question } = this.data;
-    await this.saveBy("report", { batch, question, image_alignment: rated }, () => {}, { to: question });
-  }
-
-  /** One request; everything stays as it is until the server has answered with what it keeps. */
-  async saveBy(what, body, saved, then = { to: "next" }) {
-    if (this.saving) return;
-    this.saving = true;
-    this.problem = null;
-    this.note("");
-    this.savedLine.textContent = "saving …";
-    this.root.classList.add("saving");
-    const question = this.shown;
-    try {
-      const answer = await post(what, body);
-      if (this.shown !== question) return;
-      saved(answer);
-      this.savedLine.textContent = this.lastSaved ?? "";
-      this.clock.stop();
-      this.saving = false;
-      this.go(then);
-    } catch (problem) {
-      this.savedLine.textContent = "not saved";
-      this.saving = false;
-      this.drafts.flush();
-      this.showProblem(problem, () => this.saveBy(what, body, saved, then));
-    } finally {
-      this.root.classList.remove("saving");
-    }
-  }
-
-  showProblem(problem, again) {
-    const { kind } = problem;
-    this.problem = { again };
-    const retry = h("button", { type: "button", class: "primary", onclick: () => this.tryAgain() }, "Try again ", h("kbd", {}, "T"));
-    const reload = h("button", { type: "button", class: "primary", onclick: () => this.go({ to: this.data.question }) }, "Show what is saved");
-    const lines = [h("b", {}, "Not saved. "), problem.message, " "];
-    if (kind === "StaleRevision") {
-      // The text names both versions; the saved one is shown on demand, and this one stays until then.
-      lines.push(reload);
-    } else if (kind === "NotSignedIn") {
-      lines.push(h("a", { href: "/sign-in", target: "_blank", rel: "noopener" }, "Sign in in another tab"), ", then: ", retry);
-    } else if (kind === "unreachable" || kind === "unreadable") {
-      lines.push("Everything is kept in this window. ", retry);
-    } else {
-      lines.push(retry);
-    }
-    this.message.replaceChildren(...lines);
-    this.message.classList.add("problem");
-  }
-
-  tryAgain() {
-    const { problem } = this;
-    if (!problem) return false;
-    problem.again();
-    return true;
-  }
-
-  draftTold(problem) {
-    if (this.saving || this.awaiting) return;
-    if (!problem) {
-      if (this.draftProblem) this.note("");
-      this.draftProblem = false;
-      this.savedLine.textContent = "draft kept";
-      return;
-    }
-    this.draftProblem = true;
-    this.savedLine.textContent = "draft not kept";
-    this.showProblem(problem, () => this.drafts.flush());
+    await this.errand.save("report", { batch, question, image_alignment: rated }, { then: { to: question } });
   }
 
   tellLook(times) {
@@ -362,88 +287,15 @@ class JudgingForm {
     this.clock.tell();
   }
 
-  // ----------------------------------------------------- to another question
+  // --------------------------------------------------------------- elsewhere
 
-  /** Ask the server for another question (or this one anew); asked again if no answer comes. */
-  async go(where) {
-    if (this.awaiting) return;
-    this.awaiting = true;
-    this.clock.tell();
-    if (!this.drafts.closed) await Promise.race([this.drafts.flush(), new Promise((done) => setTimeout(done, 1500))]);
-    this.turn += 1;
-    const ask = () => this.trigger("go", { ...where, turn: this.turn, from: this.data.batch, after: this.data.question });
-    ask();
-    this.asking = setInterval(() => {
-      this.note("The next question has not come yet; asking again …");
-      ask();
-    }, PATIENCE);
-  }
-
-  stopWaiting() {
-    clearInterval(this.asking);
-    this.awaiting = false;
+  /** Ask for another question: `{to: "next" | "last" | number}` or `{batch: number}`. */
+  go(where) {
+    return this.errand.go(where);
   }
 
   guideline() {
     if (this.data.guideline) this.trigger("guideline", { turn: Date.now() });
-  }
-
-  // ------------------------------------------------------------------- keys
-
-  key(key, event) {
-    if (!this.data || !this.root.isConnected) return false;
-    if (this.keysShown) {
-      if (key === "Escape" || key === "?") this.toggleKeys();
-      return true;
-    }
-    if (this.saving || this.awaiting) return key.length === 1;
-    if (event.repeat && !["Backspace", "+", "-"].includes(key)) return true;
-    if (key === "Escape" && this.skipping) {
-      this.skipping = false;
-      this.panel.replaceChildren();
-      return true;
-    }
-    // Enter and blank on a focused button are the button's own.
-    const target = event.composedPath()[0];
-    const chosen = this.own?.root.contains(target); // here Enter commits, whatever was clicked last
-    if ((key === "Enter" && !chosen) || key === " ") if (target instanceof HTMLButtonElement) return false;
-    const mine = this.own ?? this.judgement;
-    if (this.data.open && mine?.key(key)) return true;
-    return this.command(key, event);
-  }
-
-  command(key, event) {
-    const pictures = this.radiographs;
-    const act = this.actions();
-    const commands = {
-      a: () => this.decide("accept"),
-      v: () => this.decide("revise"),
-      x: () => this.decide("reject"),
-      s: act.skip,
-      z: () => (this.data.anyJudged ? act.last() : this.note("There is no verdict of yours in this batch yet.")),
-      g: act.guideline,
-      "?": act.keys,
-      k: act.previous,
-      ArrowLeft: act.previous,
-      j: act.next,
-      ArrowRight: act.next,
-      l: () => pictures.next(),
-      b: () => this.setEditing(!pictures.editing),
-      u: () => (event.shiftKey ? pictures.redo() : pictures.undo()),
-      i: act.invert,
-      "+": () => act.zoom(1),
-      "-": () => act.zoom(-1),
-      0: () => act.zoom(0),
-      Delete: () => pictures.deleteSelected(),
-      p: () => this.openReport(),
-      q: () => this.question?.stemArea?.focus(),
-      w: () => this.judgement?.commentArea.focus(),
-      t: () => this.tryAgain(),
-    };
-    const command = commands[key];
-    if (!command) return false;
-    command();
-    return true;
   }
 
   toggleKeys() {
@@ -500,7 +352,7 @@ class JudgingForm {
   end() {
     this.leave();
     this.drafts?.close();
-    this.stopWaiting();
+    this.errand.arrived();
     clearInterval(this.seconds);
     this.clock.end();
     this.radiographs.end();

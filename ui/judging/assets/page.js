@@ -59,11 +59,11 @@ export function pictureTools(data, act) {
   return h(
     "div",
     { class: "tools-row" },
-    locked ? null : button("Draw", "B", act.draw, { class: "quiet toggle", "data-tool": "draw", "aria-pressed": "true", title: "drag on the picture to draw a box" }),
+    locked ? null : button("Draw", null, act.draw, { class: "quiet toggle", "data-tool": "draw", "aria-pressed": "true", title: "drag on the picture to draw a box" }),
     locked ? null : button("Move, resize", "B", act.move, { class: "quiet toggle", "data-tool": "move", "aria-pressed": "false", title: "drag a box or its corners; click a chosen box to relabel it" }),
     locked ? null : button("Undo", "U", act.undo, { class: "quiet" }),
     h("span", { class: "spring" }),
-    slider("brightness", "Brightness"),
+    slider("brightness", "Light"),
     slider("contrast", "Contrast"),
     button("Invert", "I", act.invert, { class: "quiet" }),
     button("−", null, () => act.zoom(-1), { class: "quiet", "aria-label": "zoom out" }),
