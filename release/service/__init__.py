@@ -1,6 +1,13 @@
 """Making a release, looking at what one would hold, and finding its files again."""
 
-from release.service.known import ReleaseFile, list_releases, release_file, release_files, verify_known
+from release.service.known import (
+    ReleaseFile,
+    list_releases,
+    release_file,
+    release_files,
+    usual_folder,
+    verify_known,
+)
 from release.service.making import (
     Names,
     ReleaseSummary,
@@ -30,6 +37,7 @@ __all__ = [
     "releasable",
     "release_file",
     "release_files",
+    "usual_folder",
     "verify_known",
     "verify_release",
     "write_release",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +13,11 @@ from domain.errors import NotFound, Refused
 from domain.people import Action, Person, require
 from release.folder import MANIFEST, file_hash
 from release.manifest import Entry, entries_of
+from release.service.making import checked_name
 from release.verify import VerifyReport, read_manifest, verify_release
 from storage import releases
 from storage.releases import KnownRelease
+from storage.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +27,18 @@ class ReleaseFile:
     path: Path
     shown_name: str
     entry: Entry
+
+
+def usual_folder(workspace: Workspace, *, dataset: str, name: str) -> Path:
+    """Where a release that is made in the browser is written.
+
+    Raises:
+        InvalidValue: the name can't be one of a release.
+    """
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", dataset)
+    if plain != dataset:  # two datasets may differ in such signs alone
+        plain += "-" + hashlib.sha256(dataset.encode()).hexdigest()[:8]
+    return workspace.releases / plain / checked_name(name)
 
 
 def list_releases(db: Session, *, by: Person) -> list[KnownRelease]:

@@ -139,7 +139,7 @@ def write_release(
         Refused: nothing to release; the name was given to another release; something else lies at ``out``.
     """
     require(by, Action.MAKE_RELEASE)
-    name = _checked_name(name)
+    name = checked_name(name)
     dataset_id, chosen = _chosen(db, dataset, batches)
     of_batches = [each.batch for each in chosen]
     counting, last = Counting(), None
@@ -264,7 +264,8 @@ def _copy_images(workspace: Workspace, images: dict[str, str], folder: Path) -> 
     return entries
 
 
-def _checked_name(name: str) -> str:
+def checked_name(name: str) -> str:
+    """The name of a release, which is the name of its folder too."""
     if not _NAME.fullmatch(name.strip()):
         raise InvalidValue(
             "name", f"{name!r} must be 1 to 64 letters, digits and . _ -, first a letter or digit"

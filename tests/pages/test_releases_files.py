@@ -1,0 +1,145 @@
+"""GET /files/…: who gets a file and who gets no byte of it, by raw HTTP past the gate."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import io
+import zipfile
+from collections.abc import Callable
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+
+from accounts.service import command_line_person
+from domain.people import Role
+from release.service import record_release, verify_release
+from storage.unit_of_work import unit_of_work
+from storage.workspace import current_workspace
+from tests.golden.release_world import GOLDEN, judged_world, write
+from tests.storage.worlds import NOW
+from ui.door.files import ROUTES
+from ui.door.gate import Gate
+
+FILE, ZIP = "/files/releases/1/gold.jsonl", "/files/releases/1.zip"
+REFUSALS = "/files/refusals/20260302-demo.csv"
+
+
+@pytest.fixture
+def folder(workspace):
+    """Release 1 of the workspace, and a list of refused records."""
+    written = write(judged_world(workspace), current_workspace().releases / "demo" / "v1")
+    with unit_of_work(workspace) as db:
+        record_release(db, by=command_line_person(), written=written, now=NOW)
+    current_workspace().refusals.mkdir()
+    (current_workspace().refusals / "20260302-demo.csv").write_text("file,record,field,reason\n")
+    (current_workspace().home / "secret.csv").write_text("SECRET")
+    return written.folder
+
+
+@pytest.fixture
+def get(folder, browser) -> Callable[[str], httpx.Response]:
+    """Ask the routes behind the gate with the cookies of the browser."""
+    app = Starlette(routes=ROUTES, middleware=[Middleware(Gate)])
+
+    def ask(address: str) -> httpx.Response:
+        async def asking() -> httpx.Response:
+            transport = httpx.ASGITransport(app=app)
+            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+                client.cookies.update(browser.cookies)
+                return await client.get(httpx.URL(address) if "%" not in address else address)
+
+        return asyncio.run(asking())
+
+    return ask
+
+
+def test_a_coordinator_gets_the_file_its_hash_and_nothing_is_kept(get, sign_in_as):
+    sign_in_as("cora", Role.COORDINATOR)
+    answer = get(FILE)
+    assert answer.status_code == 200
+    assert answer.content == (GOLDEN / "gold.jsonl").read_bytes()
+    assert answer.headers["x-content-sha256"] == hashlib.sha256(answer.content).hexdigest()
+    assert answer.headers["content-disposition"].startswith('attachment; filename="demo-v1-gold.jsonl"')
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["content-length"] == str(len(answer.content))
+
+
+def test_the_zip_is_a_whole_release_that_verifies(get, sign_in_as, tmp_path):
+    sign_in_as("cora", Role.COORDINATOR)
+    answer = get(ZIP)
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        assert archive.testzip() is None
+        archive.extractall(tmp_path / "out")
+    assert verify_release(tmp_path / "out" / "demo-v1").ok
+    assert answer.content == get(ZIP).content
+
+
+@pytest.mark.parametrize("address", [FILE, ZIP, REFUSALS])
+def test_without_a_sign_in_there_is_no_byte(get, address):
+    answer = get(address)
+    assert answer.status_code == 401
+    assert b"Q1" not in answer.content
+    assert "content-disposition" not in answer.headers
+
+
+@pytest.mark.parametrize("address", [FILE, ZIP, REFUSALS])
+@pytest.mark.parametrize("role", [Role.ADMIN, Role.REVIEWER, Role.READER])
+def test_no_other_role_gets_a_byte(get, sign_in_as, role, address):
+    sign_in_as("somebody", role)
+    answer = get(address)
+    assert (answer.status_code, answer.json()["kind"]) == (403, "NotAllowed")
+    assert "content-disposition" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/files/releases/2/gold.jsonl",
+        "/files/releases/2.zip",
+        "/files/releases/1/nothing.jsonl",
+        "/files/releases/1/../../../secret.csv",
+        "/files/releases/1/..%2f..%2f..%2fsecret.csv",
+        "/files/releases/1/%2fetc%2fpasswd",
+        "/files/releases/1/gold.jsonl%00.csv",
+        "/files/refusals/..%2fsecret.csv",
+        "/files/refusals/%2e%2e%2fsecret.csv",
+        "/files/refusals/.hidden",
+        "/files/refusals/nothing.csv",
+    ],
+)
+def test_a_path_that_is_none_of_ours_is_not_found(get, sign_in_as, address):
+    sign_in_as("cora", Role.COORDINATOR)
+    answer = get(address)
+    assert answer.status_code == 404
+    assert b"SECRET" not in answer.content
+    assert b"root:" not in answer.content
+
+
+def test_a_file_that_was_changed_is_not_given_out(get, sign_in_as, folder):
+    sign_in_as("cora", Role.COORDINATOR)
+    path = folder / "gold.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"answer":[0]', b'"answer":[1]'))
+    answer = get(FILE)
+    assert (answer.status_code, answer.json()["kind"]) == (422, "Refused")
+
+
+def test_a_release_whose_file_is_gone_gives_no_half_zip(get, sign_in_as, folder):
+    sign_in_as("cora", Role.COORDINATOR)
+    (folder / "gold.csv").unlink()
+    assert get(ZIP).status_code == 404
+
+
+def test_the_list_of_refused_records_is_given_to_a_coordinator(get, sign_in_as):
+    sign_in_as("cora", Role.COORDINATOR)
+    answer = get(REFUSALS)
+    assert answer.text == "file,record,field,reason\n"
+    assert answer.headers["content-type"].startswith("text/csv")
+
+
+def test_a_link_among_the_refusals_is_not_followed(get, sign_in_as):
+    sign_in_as("cora", Role.COORDINATOR)
+    (current_workspace().refusals / "link.csv").symlink_to(current_workspace().home / "secret.csv")
+    assert get("/files/refusals/link.csv").status_code == 404
