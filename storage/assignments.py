@@ -201,7 +201,7 @@ def ordinal(db: Session, *, person_id: int, batch_id: int, position: int) -> int
         )
         for state in _HELD
     ]
-    return int(db.execute(select(func.sum(union_all(*parts).subquery().c.n))).scalar_one())
+    return int(db.execute(select(func.sum(union_all(*parts).subquery("three_counts").c.n))).scalar_one())
 
 
 def batches_of(db: Session, *, person_id: int) -> tuple[int, ...]:

@@ -1,0 +1,69 @@
+"""What the queue asks is answered from an index, not by looking through the table."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import Engine, event, text
+
+from review import service as review
+from storage.assignments import first_open, has_question_on_exam, neighbour
+from storage.unit_of_work import reading
+from tests.storage.worlds import NOW, World, make_world
+
+
+@pytest.fixture
+def world(sqlite_engine: Engine) -> World:
+    return make_world(sqlite_engine, assigned_to=["ruth"])
+
+
+def plans(world: World, ask) -> list[str]:
+    """SQLite's plan of each SELECT that ``ask`` sends, a line a step."""
+    sent = []
+
+    def note(_connection, _cursor, statement, parameters, *_rest):
+        sent.append((statement, parameters))
+
+    event.listen(world.engine, "before_cursor_execute", note)
+    with reading(world.engine) as db:
+        ask(db)
+    event.remove(world.engine, "before_cursor_execute", note)
+    with world.engine.connect() as connection:
+        return [
+            row[3]
+            for statement, parameters in sent
+            if statement.lstrip().startswith("SELECT")
+            for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
+        ]
+
+
+def test_the_next_question_is_one_look_into_the_index(world):
+    ruth = world.people["ruth"].id
+    (step,) = plans(world, lambda db: first_open(db, person_id=ruth, batch_id=1))
+    assert "USING INDEX assignment_queue (person_id=? AND batch_id=? AND state=?)" in step
+
+
+def test_the_neighbours_are_found_by_the_index(world):
+    ruth = world.people["ruth"].id
+    steps = plans(world, lambda db: neighbour(db, person_id=ruth, batch_id=1, position=5, forward=True))
+    assert len(steps) == 3  # open, done, skipped
+    assert all("state=? AND position>?" in step for step in steps)
+
+
+def test_whether_an_exam_is_a_persons_is_found_without_a_scan(world):
+    ruth = world.people["ruth"].id
+    steps = plans(world, lambda db: has_question_on_exam(db, person_id=ruth, exam_number=1, batch_ids=[1]))
+    assert [step for step in steps if step.startswith("SCAN")] == []
+
+
+def test_the_whole_sheet_scans_no_table(world):
+    steps = plans(
+        world,
+        lambda db: review.open_sheet(db, person=world.people["ruth"], batch_id=1, now=NOW),
+    )
+    assert {step for step in steps if step.startswith("SCAN")} == {"SCAN three_counts"}  # of three numbers
+
+
+def test_the_plan_is_asked_for_as_sqlite_says_it(world):
+    """The tests above look for words of SQLite's own; this one shows that a scan would be found."""
+    steps = plans(world, lambda db: db.execute(text("SELECT stem FROM question WHERE stem = 'x'")).all())
+    assert steps == ["SCAN question"]
