@@ -89,8 +89,9 @@ class QuestionFile:
             # A broken first line is still a line when the next one begins a record, too.
             following = self.head[len(first_line) :].lstrip()
             return Container.LINES if newline and following[:1] == b"{" else Container.OBJECT
-        nested = bool(first) and all(isinstance(value, dict) for value in first.values())
-        return Container.OBJECT if nested else Container.LINES
+        # A record may hold an object or two; an object of records holds little else.
+        records = sum(isinstance(value, dict) for value in first.values())
+        return Container.OBJECT if records * 2 >= len(first) > 0 else Container.LINES
 
     def records(self, container: Container) -> Iterator[Raw]:
         """(name, bytes) of each record; a record that can't be found comes as its reason."""

@@ -57,7 +57,7 @@ class ImageFolder:
                 if inside and found.is_file():
                     return found
                 outside = outside or (not inside and found.exists())
-        if outside:
+        if outside or rises:
             raise InvalidValue(_FIELD, f"{text!r} leaves the folder of images; name a folder that holds it")
         raise InvalidValue(_FIELD, f"{text!r} is not in the folder of images")
 

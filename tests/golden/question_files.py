@@ -1,7 +1,7 @@
 """Question files of the published shapes, traps included, and what must come of them: ``expected.json``.
 
-The texts are made up, the images are made here. After a wanted change: ``python -m tests.golden.question_files``,
-then read the difference.
+The texts are made up, the images are made here. After a wanted change run
+``python -m tests.golden.question_files`` and read the difference.
 """
 
 from __future__ import annotations

@@ -1,0 +1,89 @@
+"""Small question files to import, right ones and bad ones, and an import on a database of the test's own."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine, func, select
+
+from accounts.service import command_line_person
+from intake.service import ImportRefused, ImportReport, import_questions
+from storage.rows import metadata
+from storage.unit_of_work import reading, unit_of_work
+from storage.workspace import Workspace
+from tests.golden.question_files import write_image
+
+NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+def record(number: int = 1, **changes: Any) -> dict[str, Any]:
+    """A native record that no check finds anything in; ``changes`` replace fields, ... takes one out."""
+    found = {
+        "id": f"q-{number}",
+        "exam": {"id": "e-1", "radiographs": [{"id": "pa", "file": "pa.png", "view": "PA"}]},
+        "format": "single",
+        "stem": "Which finding is present on this radiograph?",
+        "options": ["Effusion", "Pneumothorax", "Consolidation", "Cardiomegaly"],
+        "answer": [2],
+        "explanation": "An airspace opacity with air bronchograms is seen.",
+        "task": "presence",
+        "category": "Opacity",
+        "difficulty": "easy",
+        **changes,
+    }
+    return {name: value for name, value in found.items() if value is not ...}
+
+
+def lines(*records: dict[str, Any] | str | bytes) -> bytes:
+    """A JSON Lines file; text and bytes stand as they are."""
+    texts = [
+        each if isinstance(each, str | bytes) else json.dumps(each, ensure_ascii=False) for each in records
+    ]
+    return b"\n".join(each if isinstance(each, bytes) else each.encode() for each in texts) + b"\n"
+
+
+class Importer:
+    """Imports into one database; each import is a minute after the one before."""
+
+    def __init__(self, engine: Engine, folder: Path) -> None:
+        self.engine, self.folder = engine, folder
+        self.images = folder / "images"
+        self.workspace = Workspace(home=folder / "workspace", database_url=str(engine.url))
+        self._now = NOW
+        write_image(self.images / "pa.png", 100, 80, "L")
+
+    def __call__(self, content: bytes | None, name: str = "questions.jsonl", **options: Any) -> ImportReport:
+        """Import a file of that content (None: one that is not there), without images unless they are given.
+
+        Starting the images' readers takes longer than most of what is tested.
+        """
+        path = self.folder / name
+        if content is not None:
+            path.write_bytes(content)
+        self._now += timedelta(minutes=1)
+        given = {"dataset": "d", "images": None, **options}
+        with unit_of_work(self.engine) as db:
+            return import_questions(
+                db, by=command_line_person(), path=path, workspace=self.workspace, now=self._now, **given
+            )
+
+    def refused(self, content: bytes | None, name: str = "questions.jsonl", **options: Any) -> ImportReport:
+        """The report of an import that must be refused, with the database as it was."""
+        before = self.rows()
+        try:
+            found = self(content, name, **options)
+        except ImportRefused as error:
+            assert self.rows() == before
+            return error.report
+        raise AssertionError(f"this came in: {found}")
+
+    def rows(self) -> dict[str, int]:
+        """How many rows each table has."""
+        with reading(self.engine) as db:
+            return {
+                table.name: db.execute(select(func.count()).select_from(table)).scalar_one()
+                for table in metadata.sorted_tables
+            }
