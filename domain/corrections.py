@@ -49,8 +49,9 @@ def corrected(question: Question, correction: Correction) -> Question:
     """
     new = {each.name: getattr(correction, each.name) for each in fields(correction)}
     values: dict[str, Any] = {name: value for name, value in new.items() if value is not None}
-    if "options" in values or "answer" in values:
-        # Further right answers were stated for the old options or beside the old key.
+    reworded_only = len(values.get("options", question.options)) == len(question.options)
+    if "answer" in values or not reworded_only:
+        # Further right answers stood beside the old key, or for options that have moved.
         values["also_right"] = ()
     return replace(question, **values)
 
@@ -67,11 +68,17 @@ def changes(question: Question, correction: Correction) -> tuple[Change, ...]:
 
 
 def without_unchanged(question: Question, correction: Correction) -> Correction:
-    """The correction with values that equal the question's own taken out."""
+    """The correction with values that equal the question's own taken out.
+
+    The same key stated again says something where further answers were right too: that they are not.
+    """
     kept = {
         each.name: getattr(correction, each.name)
         for each in fields(correction)
         if getattr(correction, each.name) is not None
-        and getattr(correction, each.name) != getattr(question, each.name)
+        and (
+            getattr(correction, each.name) != getattr(question, each.name)
+            or (each.name == "answer" and question.also_right)
+        )
     }
     return Correction(**kept)
