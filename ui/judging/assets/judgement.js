@@ -15,10 +15,10 @@ export class Judgement {
     this.steps = steps(data, state);
     this.rows = new Map();
     this.marking = false;
-    this.anchor = h("p", { class: "anchor", "aria-live": "polite" });
+    this.anchor = h("p", { class: "anchor" });
     this.root = h("section", { class: "judgement", "aria-label": "Judgement" });
     const ratings = h("div", { class: "ratings" }, data.asks.ratings.map((rating) => this.rating(rating)));
-    this.root.append(h("div", {}, ratings, this.anchor));
+    if (data.asks.ratings.length) this.root.append(h("div", {}, ratings, this.anchor));
     if (data.asks.flags) this.root.append(this.flags());
     this.root.append(this.errors(), this.texts());
     this.paint();
@@ -186,19 +186,14 @@ export class Judgement {
     this.changed();
   }
 
-  /** The words of one value; without one, those of the row in turn. */
+  /** What each value of a rating means: of the one in turn, or of the one that is pointed at. */
   showAnchor(name, value) {
-    const current = name ?? this.cursor()?.name;
-    const rating = this.data.asks.ratings.find((each) => each.name === current);
-    if (!rating) {
-      this.anchor.textContent = "";
-      return;
-    }
-    this.anchor.replaceChildren(
-      ...(value
-        ? [h("b", {}, `${value}`), ` ${rating.anchors[value - 1]}`]
-        : [h("b", {}, "1"), ` ${rating.anchors[0]} … `, h("b", {}, "5"), ` ${rating.anchors[4]}`]),
-    );
+    const { ratings } = this.data.asks;
+    const wanted = [name, this.cursor()?.name, this.lastSet].map((each) => ratings.find((rating) => rating.name === each)).find(Boolean);
+    const rating = wanted ?? ratings[ratings.length - 1];
+    if (!rating) return;
+    const said = value ?? this.value(rating.name);
+    this.anchor.replaceChildren(...rating.anchors.map((text, index) => h("span", { class: index + 1 === said ? "meant" : null }, h("b", {}, String(index + 1)), ` ${text}`)));
   }
 
   paint() {

@@ -54,7 +54,7 @@ export function patientLine(data) {
 
 /** The picture's own row of tools. */
 export function pictureTools(data, act) {
-  const slider = (name, label) => h("label", { class: "small" }, label, h("input", { type: "range", min: "0.4", max: "2.5", step: "0.05", value: "1", "aria-label": label, oninput: (event) => act.light(name, Number(event.target.value)) }));
+  const slider = (name, sign, label) => h("label", { class: "small", title: label }, sign, h("input", { type: "range", min: "0.4", max: "2.5", step: "0.05", value: "1", "aria-label": label, oninput: (event) => act.light(name, Number(event.target.value)) }));
   const locked = data.blind || !data.open || !data.asks.boxes;
   return h(
     "div",
@@ -63,8 +63,8 @@ export function pictureTools(data, act) {
     locked ? null : button("Move, resize", "B", act.move, { class: "quiet toggle", "data-tool": "move", "aria-pressed": "false", title: "drag a box or its corners; click a chosen box to relabel it" }),
     locked ? null : button("Undo", "U", act.undo, { class: "quiet" }),
     h("span", { class: "spring" }),
-    slider("brightness", "Light"),
-    slider("contrast", "Contrast"),
+    slider("brightness", "☀", "Brightness"),
+    slider("contrast", "◐", "Contrast"),
     button("Invert", "I", act.invert, { class: "quiet" }),
     button("−", null, () => act.zoom(-1), { class: "quiet", "aria-label": "zoom out" }),
     button("+", null, () => act.zoom(1), { class: "quiet", "aria-label": "zoom in" }),
