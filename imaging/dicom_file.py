@@ -30,6 +30,7 @@ ATTRIBUTES_READ = (
     "PatientID", "PatientIdentityRemoved", "PatientAge", "PatientSex", "PatientOrientation",
     "SamplesPerPixel", "PhotometricInterpretation", "PlanarConfiguration", "NumberOfFrames",
     "Rows", "Columns", "PixelAspectRatio", "PixelSpacing", "ImagerPixelSpacing",
+    "PixelSpacingCalibrationType", "EstimatedRadiographicMagnificationFactor",
     "BitsAllocated", "BitsStored", "HighBit", "PixelRepresentation",
     "PixelPaddingValue", "PixelPaddingRangeLimit",
     "RescaleIntercept", "RescaleSlope", "RescaleType", "ModalityLUTSequence",
@@ -43,7 +44,8 @@ ATTRIBUTES_READ = (
 # What an image can be shown without: where it is damaged it counts as missing.
 _DISPENSABLE = frozenset({
     "SeriesDescription", "ViewPosition", "PatientID", "PatientIdentityRemoved", "PatientAge", "PatientSex",
-    "PatientOrientation", "PixelSpacing", "ImagerPixelSpacing", "RescaleType",
+    "PatientOrientation", "PixelSpacing", "ImagerPixelSpacing", "PixelSpacingCalibrationType",
+    "EstimatedRadiographicMagnificationFactor", "RescaleType",
     "WindowCenter", "WindowWidth", "WindowCenterWidthExplanation", "VOILUTFunction",
 })  # fmt: skip
 _TAGS = [Tag(tag) for keyword in ATTRIBUTES_READ if (tag := tag_for_keyword(keyword)) is not None]

@@ -41,6 +41,14 @@ class Limits:
     seconds: int = 10
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodedPixels:
+    """A radiograph for the browser: ``facts`` are JSON, ``matrix`` is gzip of the stored values."""
+
+    facts: bytes
+    matrix: bytes
+
+
 class GuardedReader:
     """Reading processes, started when first asked, ended with the ``with`` block. Threads may share it."""
 
@@ -114,6 +122,15 @@ class GuardedReader:
         """
         stated = None if window is None else asdict(window)
         return self._ask(path, name=name, do="picture", window=stated, longest=longest)[1][0]
+
+    def pixels(self, path: Path, *, name: str | None = None) -> EncodedPixels:
+        """``imaging.facts.viewer_facts`` and ``imaging.matrix.encode_matrix`` of the file, made over there.
+
+        Raises:
+            UnreadableImage: with the reason.
+        """
+        facts, matrix = self._ask(path, name=name, do="pixels")[1]
+        return EncodedPixels(facts=facts, matrix=matrix)
 
     def _described(self, path: Path, name: str) -> ImageFacts | UnreadableImage:
         try:

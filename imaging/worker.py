@@ -19,6 +19,8 @@ from typing import BinaryIO
 
 from imaging.display import display_jpeg
 from imaging.errors import UnreadableImage
+from imaging.facts import viewer_facts
+from imaging.matrix import encode_matrix
 from imaging.radiograph import Window
 from imaging.reading import describe, read_radiograph
 from imaging.wire import OUT_OF_MEMORY, Answer, taken_apart
@@ -59,6 +61,10 @@ def _answer(request: dict[str, object]) -> Answer:
         decoded = read_radiograph(content, name=name)
         if request["do"] == "decode":
             return taken_apart(decoded)
+        if request["do"] == "pixels":
+            facts = json.dumps(viewer_facts(content, decoded, name=name), allow_nan=False).encode()
+            matrix = encode_matrix(decoded)
+            return {"sizes": [len(facts), len(matrix)]}, [facts, matrix]
         stated = request["window"]
         picture = display_jpeg(
             decoded,

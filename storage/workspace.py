@@ -6,6 +6,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from domain.errors import InvalidValue
+
+_DEFAULT_CACHE_GIB = 2.0
 _DEFAULT_HOME = Path(__file__).resolve().parent.parent / "workspace"
 
 
@@ -47,6 +50,22 @@ def current_workspace() -> Workspace:
     home = Path(os.environ.get("OVERREAD_HOME") or _DEFAULT_HOME).expanduser().resolve()
     url = os.environ.get("OVERREAD_DATABASE_URL") or f"sqlite:///{home / 'overread.sqlite'}"
     return Workspace(home=home, database_url=driver_url(url))
+
+
+def cache_limit() -> int:
+    """Bytes that the folder ``cache`` may hold: ``OVERREAD_CACHE_GIB``, 2 GiB where it is not set.
+
+    Raises:
+        InvalidValue: not a number above 0.
+    """
+    said = os.environ.get("OVERREAD_CACHE_GIB", "").strip()
+    try:
+        gib = float(said) if said else _DEFAULT_CACHE_GIB
+    except ValueError:
+        gib = 0.0
+    if not 0 < gib < float("inf"):
+        raise InvalidValue("OVERREAD_CACHE_GIB", f"{said!r} is not a number of GiB above 0")
+    return int(gib * (1 << 30))
 
 
 def driver_url(url: str) -> str:

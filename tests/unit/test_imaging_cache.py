@@ -1,15 +1,35 @@
-"""Pictures are made once, and what is kept names a file's SHA-256 and nothing of an exam."""
+"""What is made once is kept, names nothing of an exam, and gives way when space runs out."""
 
 from __future__ import annotations
 
+import os
+import time
+from pathlib import Path
+
 import pytest
 
-from imaging.cache import cached_picture, picture_name
+from domain.errors import InvalidValue
+from imaging.cache import DiskCache, facts_name, matrix_name, picture_name
+from storage.workspace import cache_limit
 
 SHA256 = "ab" * 32
 
 
-def test_a_picture_is_made_once(tmp_path):
+@pytest.fixture
+def cache(tmp_path: Path) -> DiskCache:
+    return DiskCache(tmp_path, limit=1000)
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.rglob("*") if path.is_file()}
+
+
+def last_used(folder: Path, name: str, *, seconds_ago: float) -> None:
+    path = next(folder.rglob(name))
+    os.utime(path, (time.time() - seconds_ago,) * 2)
+
+
+def test_a_picture_is_made_once(cache):
     made = []
 
     def make() -> bytes:
@@ -17,26 +37,76 @@ def test_a_picture_is_made_once(tmp_path):
         return b"picture"
 
     for _ in range(3):
-        assert cached_picture(tmp_path, sha256=SHA256, longest=None, make=make) == b"picture"
+        assert cache.find_or_make("one", make) == b"picture"
     assert len(made) == 1
 
 
-def test_another_size_is_another_picture(tmp_path):
-    assert cached_picture(tmp_path, sha256=SHA256, longest=300, make=lambda: b"small") == b"small"
-    assert cached_picture(tmp_path, sha256=SHA256, longest=None, make=lambda: b"full") == b"full"
+def test_what_is_made_of_one_file_otherwise_has_another_name():
+    made = {picture_name(SHA256, longest=300), picture_name(SHA256, longest=None), matrix_name(SHA256)}
+    assert len({*made, facts_name(SHA256)}) == 4
 
 
-def test_a_picture_that_can_not_be_made_leaves_nothing(tmp_path):
+def test_a_picture_that_can_not_be_made_leaves_nothing(cache, tmp_path):
     def fail() -> bytes:
         raise OSError("no pixels")
 
     with pytest.raises(OSError, match="no pixels"):
-        cached_picture(tmp_path, sha256=SHA256, longest=None, make=fail)
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+        cache.find_or_make("one", fail)
+    assert names(tmp_path) == set()
 
 
-def test_only_whole_pictures_are_in_the_folder(tmp_path):
-    cached_picture(tmp_path, sha256=SHA256, longest=1200, make=lambda: b"picture")
-    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == [
-        picture_name(SHA256, longest=1200)
-    ]
+def test_only_whole_files_are_in_the_folder(cache, tmp_path):
+    cache.keep("one", b"picture")
+    assert names(tmp_path) == {"one"}
+
+
+def test_the_oldest_go_first_when_space_runs_out(cache, tmp_path):
+    for age, name in enumerate(["new", "old", "older"]):
+        cache.keep(name, bytes(300))
+        last_used(tmp_path, name, seconds_ago=age * 100)
+    cache.keep("newest", bytes(300))
+    assert names(tmp_path) == {"newest", "new", "old"}
+
+
+def test_what_was_looked_at_is_not_old(cache, tmp_path):
+    for name in ("first", "second", "third"):
+        cache.keep(name, bytes(300))
+        last_used(tmp_path, name, seconds_ago=100)
+    cache.find("first")
+    cache.keep("fourth", bytes(500))
+    assert {"first", "fourth"} <= names(tmp_path)
+
+
+def test_what_lay_there_before_counts(tmp_path):
+    DiskCache(tmp_path, limit=1000).keep("before", bytes(900))
+    last_used(tmp_path, "before", seconds_ago=100)
+    DiskCache(tmp_path, limit=1000).keep("after", bytes(300))
+    assert names(tmp_path) == {"after"}
+
+
+def test_a_file_larger_than_the_limit_is_given_and_not_kept(cache, tmp_path):
+    assert cache.find_or_make("large", lambda: bytes(2000)) == bytes(2000)
+    assert names(tmp_path) == set()
+
+
+def test_what_a_process_left_half_written_is_removed_after_an_hour(cache, tmp_path):
+    cache.keep("one", b"1")
+    half = next(tmp_path.rglob("one")).with_name(".incoming-x")
+    half.write_bytes(b"half")
+    last_used(tmp_path, ".incoming-x", seconds_ago=4000)
+    cache.keep("two", bytes(100))
+    assert names(tmp_path) == {"one", "two"}
+
+
+def test_the_limit_is_a_setting_in_gib(monkeypatch):
+    monkeypatch.delenv("OVERREAD_CACHE_GIB", raising=False)
+    assert cache_limit() == 2 << 30
+    monkeypatch.setenv("OVERREAD_CACHE_GIB", "0.5")
+    assert cache_limit() == 1 << 29
+
+
+@pytest.mark.parametrize("said", ["much", "0", "-1", "inf", "nan"])
+def test_a_limit_that_is_none_is_refused_by_name(monkeypatch, said):
+    monkeypatch.setenv("OVERREAD_CACHE_GIB", said)
+    with pytest.raises(InvalidValue, match="OVERREAD_CACHE_GIB"):
+        cache_limit()

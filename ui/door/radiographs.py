@@ -13,6 +13,7 @@ import atexit
 import functools
 import os
 import re
+from pathlib import Path
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -21,14 +22,14 @@ from starlette.routing import Route
 
 from domain.errors import InvalidValue, NotFound
 from domain.people import Person
-from imaging.cache import cached_picture, picture_name
+from imaging.cache import DiskCache, disk_cache, picture_name
 from imaging.guarded import GuardedReader
 from imaging.radiograph import Window
 from review.service import radiograph_file
 from review.sheet import StoredImage
 from storage.image_files import image_path
 from storage.unit_of_work import reading
-from storage.workspace import current_workspace
+from storage.workspace import cache_limit, current_workspace
 from ui.door.requests import json_errors, person_of
 
 #: Pixels of the longer side that a picture may be asked in; a closed list keeps the cache small.
@@ -53,35 +54,58 @@ async def radiograph(request: Request) -> Response:
     person = await person_of(request)
     exam_number, key = request.path_params["exam_number"], request.path_params["radiograph_key"]
     longest, window = _longest(request), _window(request)
-    stored = await run_in_threadpool(_allowed, person, exam_number, key)
+    stored = await run_in_threadpool(allowed_image, person, exam_number, key)
     mark = _mark(stored.sha256, longest=longest, window=window)
     headers = {**_KEEP, "ETag": mark}
-    if mark in {
-        part.strip().removeprefix("W/") for part in request.headers.get("if-none-match", "").split(",")
-    }:
+    if has_already(request, mark):
         return Response(status_code=304, headers=headers)
     name = f"Radiograph {key} of exam {exam_number}"
     picture = await run_in_threadpool(_picture, stored.sha256, name=name, longest=longest, window=window)
     return Response(picture, media_type="image/jpeg", headers=headers)
 
 
-def _allowed(person: Person, exam_number: int, key: str) -> StoredImage:
+def allowed_image(person: Person, exam_number: int, key: str) -> StoredImage:
+    """The radiograph's file, for a person who may see it.
+
+    Raises:
+        NotAllowed, NotFound: nobody else learns anything of it.
+    """
     with reading() as db:
         return radiograph_file(db, person=person, exam_number=exam_number, radiograph_key=key)
 
 
-def _picture(sha256: str, *, name: str, longest: int | None, window: Window | None) -> bytes:
-    workspace = current_workspace()
-    original = image_path(workspace, sha256=sha256)
-    if not original.exists():
+def has_already(request: Request, mark: str) -> bool:
+    """Whether the browser says that it has what ``mark`` stands for (RFC 9110, 13.1.2)."""
+    stated = request.headers.get("if-none-match", "").split(",")
+    return mark in {part.strip().removeprefix("W/") for part in stated}
+
+
+def original_file(sha256: str, *, name: str) -> Path:
+    """Where the original lies.
+
+    Raises:
+        NotFound: the workspace does not have it.
+    """
+    path = image_path(current_workspace(), sha256=sha256)
+    if not path.exists():
         raise NotFound(f"{name}: its file is missing from the workspace; import the images again.")
+    return path
+
+
+def shared_cache() -> DiskCache:
+    """What the routes keep on the disk, of this workspace."""
+    return disk_cache(current_workspace().cache, limit=cache_limit())
+
+
+def _picture(sha256: str, *, name: str, longest: int | None, window: Window | None) -> bytes:
+    original = original_file(sha256, name=name)
 
     def make() -> bytes:
         return shared_reader().picture(original, name=name, window=window, longest=longest)
 
     if window is not None:
         return make()  # there are as many windows as a person can ask for: none is kept
-    return cached_picture(workspace.cache, sha256=sha256, longest=longest, make=make)
+    return shared_cache().find_or_make(picture_name(sha256, longest=longest), make)
 
 
 def _longest(request: Request) -> int | None:

@@ -11,6 +11,7 @@ _MODULES = (
     "ui.door.sign_in",
     "ui.door.health",
     "ui.door.radiographs",
+    "ui.door.pixels",
     "ui.door.files",
     "ui.door.judging",
 )

@@ -1,0 +1,129 @@
+"""What the browser needs to show a radiograph's stored values as the file means them, as plain JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydicom import Dataset
+from pydicom.uid import UID
+
+from imaging.dicom_file import DAMAGE, parse
+from imaging.display import automatic_window, first_window
+from imaging.lookup import look_up
+from imaging.matrix import SIGNED_OFFSET, wire_bits
+from imaging.radiograph import DICOM, DecodedRadiograph, VoiTable
+from imaging.spacing import spacing_of
+
+# Goes into the name of kept facts: count it up when they say something else of the same file.
+FACTS_FORM = 1
+
+# PS3.3 C.7.6.1.1.1: anterior, posterior, right, left, head, feet; up to three, the main one first.
+_DIRECTIONS = frozenset("APRLHF")
+
+
+def viewer_facts(content: bytes, decoded: DecodedRadiograph, *, name: str) -> dict[str, Any]:
+    """How the values of ``imaging.matrix`` are to be shown.
+
+    Args:
+        content: the file that ``decoded`` was read from; its header is looked at again for what only a
+            viewer needs.
+
+    Returns:
+        Stored values in it (``stored_min``, ``stored_max``, ``padding``, ``modality.table_first``) are signed
+        where the file's are; on the wire ``offset`` is added. Order of the transforms: modality (PS3.3
+        C.11.1), window or table (C.11.2), ``inverted`` last (C.7.6.3.1.2); padding is black whatever comes of
+        it (C.7.5.1.1.2). A VOI table is asked with the rounded value less ``first``, held within the table;
+        its entries run from 0 to 2 ** ``bits`` - 1.
+
+    Raises:
+        UnreadableImage: the header is damaged.
+    """
+    header = parse(content, name=name) if decoded.facts.media_type == DICOM else Dataset()
+    is_grey = decoded.facts.photometric.startswith("MONOCHROME")
+    signed = decoded.pixels.dtype == np.int16
+    lowest, highest = _range(decoded)
+    first = first_window(decoded)
+    stored = isinstance(first, VoiTable) or first in decoded.windows
+    automatic = automatic_window(decoded) if stored else first
+    return {
+        "rows": decoded.facts.rows,
+        "columns": decoded.facts.columns,
+        "bits": wire_bits(decoded),
+        "signed": signed,
+        "offset": SIGNED_OFFSET if signed else 0,
+        "inverted": decoded.inverted,
+        "stored_min": lowest,
+        "stored_max": highest,
+        "padding": None if decoded.padding is None else list(decoded.padding),
+        "modality": _modality(decoded, header if is_grey else Dataset()),
+        "windows": [asdict(window) for window in decoded.windows],
+        "voi_tables": _voi_tables(decoded, header) if decoded.tables else [],
+        "automatic": {"center": automatic.center, "width": automatic.width, "function": automatic.function},
+        "first_look": ("table" if isinstance(first, VoiTable) else "window") if stored else "automatic",
+        "spacing": spacing_of(header),
+        "aspect": list(decoded.aspect),
+        "orientation": _orientation(header),
+        "view": str(decoded.facts.view),
+        "media": decoded.facts.media_type,
+        "notes": list(decoded.facts.notes),
+    }
+
+
+def _range(decoded: DecodedRadiograph) -> tuple[int, int]:
+    """The lowest and highest stored value that is no padding; of an image of nothing else, of all."""
+    pixels = decoded.pixels
+    if decoded.padding is not None:
+        low, high = decoded.padding
+        image = pixels[(pixels < low) | (pixels > high)]
+        pixels = image if image.size else pixels
+    return int(pixels.min()), int(pixels.max())
+
+
+def _modality(decoded: DecodedRadiograph, header: Dataset) -> dict[str, Any]:
+    """PS3.3 C.11.1: the table where there is one, else the rescale, else values stay as they are."""
+    if header.get("ModalityLUTSequence"):
+        first, entries = _without_level_ends(decoded.modality, decoded.lowest)
+        table = [int(entry) for entry in entries]
+        return {"kind": "table", "slope": 1.0, "intercept": 0.0, "table_first": first, "table": table}
+    stated = [header.get("RescaleSlope"), header.get("RescaleIntercept")]
+    slope, intercept = (1.0, 0.0) if None in stated or "" in stated else (float(part) for part in stated)
+    kind = "identity" if (slope, intercept) == (1.0, 0.0) else "linear"
+    return {"kind": kind, "slope": slope, "intercept": intercept, "table_first": 0, "table": []}
+
+
+def _without_level_ends(modality: NDArray[np.float32], lowest: int) -> tuple[int, NDArray[np.float32]]:
+    """The part of a table outside of which its ends go on (C.11.1.1.1), and the value it begins with."""
+    changes = np.flatnonzero(np.diff(modality))
+    if not changes.size:
+        return lowest, modality[:1]
+    first, last = int(changes[0]), int(changes[-1]) + 1
+    return lowest + first, modality[first : last + 1]
+
+
+def _voi_tables(decoded: DecodedRadiograph, header: Dataset) -> list[dict[str, Any]]:
+    """PS3.3 C.11.2.1.1, with the entries as the file has them."""
+    little_endian = bool(UID(str(header.file_meta.TransferSyntaxUID)).is_little_endian)
+    tables = []
+    for table, item in zip(decoded.tables, header.VOILUTSequence, strict=True):
+        length, first = int(item.LUTDescriptor[0]) or 1 << 16, int(item.LUTDescriptor[1])
+        if first >= SIGNED_OFFSET and decoded.modality.min() < 0:
+            first -= 1 << 16  # written as unsigned, though what is looked up is signed
+        asked = np.arange(first, first + length, dtype=np.int32)
+        entries, bits = look_up(asked, item, little_endian=little_endian)
+        values = [int(entry) for entry in entries]
+        tables.append({"name": table.name, "first": first, "bits": bits, "values": values})
+    return tables
+
+
+def _orientation(header: Dataset) -> list[str] | None:
+    """Where rows (to the right) and columns (down) run to, such as L and F (PS3.3 C.7.6.1.1.1); else None."""
+    try:
+        stated = [str(part).strip().upper() for part in header.get("PatientOrientation") or []]
+    except DAMAGE:
+        return None
+    if len(stated) != 2 or not all(part and set(part) <= _DIRECTIONS for part in stated):
+        return None
+    return stated

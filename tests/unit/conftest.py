@@ -1,0 +1,100 @@
+"""The routes of radiographs behind the gate, by raw HTTP, on a workspace with an exam."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+import pytest
+from sqlalchemy import Engine
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+
+from accounts import service as accounts
+from storage.engine import current_engine, engine_for
+from storage.image_files import image_path
+from storage.unit_of_work import unit_of_work
+from storage.workspace import current_workspace
+from tests.storage.worlds import World, make_world
+from tests.unit.makers.dicom_files import dicom, ramp
+from ui.door import pixels, radiographs
+from ui.door.gate import Gate
+
+ROUTES = [*radiographs.ROUTES, *pixels.ROUTES]
+PLATE = dicom(ramp(300, 400), PhotometricInterpretation="MONOCHROME1")
+PLATE_SHA256 = f"{1:062d}{0:02d}"  # as the made world has it
+
+
+@dataclass
+class RawBrowser:
+    """Requests to the route behind the gate, with whatever cookies are in here."""
+
+    cookies: dict[str, str] = field(default_factory=dict)
+
+    def get(self, address: str, headers: Mapping[str, str] | None = None) -> httpx.Response:
+        app = Starlette(routes=ROUTES, middleware=[Middleware(Gate)])
+
+        async def ask() -> httpx.Response:
+            transport = httpx.ASGITransport(app=app)
+            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+                client.cookies.update(self.cookies)
+                return await client.get(address, headers=dict(headers or {}))
+
+        return asyncio.run(ask())
+
+
+@pytest.fixture(scope="module")
+def reading_processes() -> Iterator[None]:
+    yield
+    radiographs.shared_reader().close()
+    radiographs.shared_reader.cache_clear()
+
+
+@pytest.fixture
+def engine_here(sqlite_template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
+    """A workspace of the test's own, which the routes find by the environment."""
+    home = tmp_path / "workspace"
+    home.mkdir()
+    shutil.copyfile(sqlite_template, home / "overread.sqlite")
+    monkeypatch.setenv("OVERREAD_HOME", str(home))
+    monkeypatch.delenv("OVERREAD_DATABASE_URL", raising=False)
+    engine = current_engine()
+    yield engine
+    engine.dispose()
+    engine_for.cache_clear()
+
+
+@pytest.fixture
+def world(engine_here: Engine, reading_processes: None) -> World:
+    """Ruth has questions, remo has none. The first exam's PA image is there, the other files are missing."""
+    world = make_world(engine_here, assigned_to=("ruth",))
+    path = image_path(current_workspace(), sha256=PLATE_SHA256)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(PLATE)
+    return world
+
+
+@pytest.fixture
+def browser_of(world: World):
+    """``browser_of("ruth")``: a browser with her cookie; ``browser_of(None)``: one without."""
+
+    def open_browser(name: str | None) -> RawBrowser:
+        browser = RawBrowser()
+        if name is not None:
+            with unit_of_work() as db:
+                accounts.begin_sign_in(
+                    db,
+                    person=world.people[name],
+                    token=f"token-of-{name}",
+                    replaces=None,
+                    now=datetime.now(UTC),
+                )
+            browser.cookies["overread"] = f"token-of-{name}"
+        return browser
+
+    return open_browser
