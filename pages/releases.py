@@ -17,12 +17,12 @@ _NAMES = {
     release.Names.PSEUDONYM: "reviewer-1, reviewer-2, …",
 }
 _WHAT = {
-    "manifest.json": "what it is, where it comes from, SHA-256 of each file",
     "gold.jsonl": "the questions with their corrections in them",
     "gold.csv": "the same as a table",
     "corrections.jsonl": "each correction: field, before, after, who, when, why",
     "left_out.jsonl": "what was judged and is not in it, with the reason",
     "images.jsonl": "the radiographs and their SHA-256",
+    "manifest.json": "what it is, where it comes from, SHA-256 of each file",
 }
 
 
@@ -180,7 +180,8 @@ def _made(person: Person, made: release.KnownRelease) -> None:
         except DomainError as error:
             st.error(plain(str(error)))
             return
-        lines = [_line(made.id, each) for each in files if each.entry.path in _WHAT]
+        by_path = {each.entry.path: each for each in files}
+        lines = [_line(made.id, by_path[path]) for path in _WHAT if path in by_path]
         images = sum(each.entry.path.startswith("images/") for each in files)
         whole = f"[All {len(files):,} files as one ZIP](/files/releases/{made.id}.zip)"
         st.markdown("\n".join([*lines, f"- {whole}" + (f", with {images:,} images" if images else "")]))

@@ -17,8 +17,8 @@ from ui.parts import act, empty_state, notices, plain, table
 
 _TIERS = (*Difficulty, None)
 _MODES = {
-    Mode.JUDGE: "Judge: key and explanation are shown from the start",
-    Mode.ANSWER_FIRST: "Answer first: they are shown once the reviewer has answered",
+    Mode.JUDGE: "From the start (judge)",
+    Mode.ANSWER_FIRST: "After the reviewer's own answer",
 }
 _PARTS = {
     Parts.ALL: "The whole form",
@@ -43,7 +43,8 @@ def main() -> None:
         )
         return
     notices("draw")
-    if state.chosen("drawn") is not None:
+    said = state.notice()
+    if said is not None and said.place == "draw" and not said.refused:
         st.page_link(ROOT / "pages/assign.py", label="Give it to reviewers", icon=":material/group_work:")
     form = state.form("draw")
     left, right = st.columns([2, 3], gap="large")
@@ -83,12 +84,12 @@ def _batch(known: list[Batch], form: str, dataset: str) -> Batch | None:
         return None
     name = st.selectbox(
         "Batch",
-        [None, *there],
+        ["", *there],
         key=f"{form}-batch-{dataset}",
-        format_func=lambda name: "A new batch" if name is None else f"Add to {name}",
+        format_func=lambda name: "A new batch" if not name else f"Add to {name}",
         help="Drawing again for a batch takes only from the questions that came since. What was drawn stays.",
     )
-    if name is None:
+    if not name:
         return None
     st.markdown(f"Its plan: {plain(sampling.describe(there[name].plan))}.")
     return there[name]
@@ -170,7 +171,7 @@ def _sentence(seen: sampling.Preview, batch: Batch | None) -> str:
 def _row(stratum: Stratum) -> dict[str, object]:
     return {
         "Stratum": stratum.name,
-        "In the dataset (N)": stratum.size,
+        "To draw from (N)": stratum.size,
         "Drawn (n)": stratum.drawn,
         "Probability": f"{stratum.inclusion_probability:.4f}",
     }
@@ -190,7 +191,7 @@ def _bars(strata: tuple[Stratum, ...]) -> alt.Chart:
     numbers = bars.mark_text(align="left", dx=5, fontSize=13).encode(text=alt.Text("drawn:Q", format=","))
     # Their own colour would be the theme's text colour only by chance.
     numbers = numbers.encode(color=alt.value("#8a949b"))
-    return (bars.mark_bar(size=16) + numbers).properties(height=30 * len(tiers) + 10)
+    return (bars.mark_bar(size=16, color="#6fa8b8") + numbers).properties(height=30 * len(tiers) + 10)
 
 
 # ---------------------------------------------------------------------------------------------------- drawing
@@ -214,10 +215,10 @@ def _draw(
 
 def _new_batch(form: str, taken: set[str]) -> tuple[str, BatchSettings]:
     free = next(f"batch-{i}" for i in range(1, len(taken) + 2) if f"batch-{i}" not in taken)
-    naming, way, asking, report = st.columns([2, 3, 2, 2], vertical_alignment="bottom")
+    naming, way, asking, report = st.columns([2, 2, 2, 2], vertical_alignment="bottom")
     name = naming.text_input("Name of the batch", value=free, key=f"{form}-name")
-    mode = way.selectbox("Reviewers", list(_MODES), key=f"{form}-mode", format_func=_MODES.get)
-    parts = asking.selectbox("are asked for", list(_PARTS), key=f"{form}-parts", format_func=_PARTS.get)
+    mode = way.selectbox("The key is shown", list(_MODES), key=f"{form}-mode", format_func=_MODES.get)
+    parts = asking.selectbox("Asked for", list(_PARTS), key=f"{form}-parts", format_func=_PARTS.get)
     show_report = report.checkbox(
         "May open the report",
         key=f"{form}-report",
@@ -240,7 +241,6 @@ def _save(dataset: str, plan: SamplingPlan, name: str, settings: BatchSettings) 
             now=clock(),
         )
     state.clear_form("draw")
-    state.set_chosen("drawn", drawn.batch.name)
     state.set_chosen("batch", drawn.batch.name)  # the page Batches opens with it
     added = f"{drawn.added:,} question{'' if drawn.added == 1 else 's'}"
     return f"Batch {drawn.batch.name}: {added} drawn from {dataset}."

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from domain.batches import Stratum
 from domain.gold import GoldItem, JudgedQuestion, LeaveOut, LeftOut
 from domain.verdicts import Decision
+from domain.vocabulary import Difficulty
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,11 +68,8 @@ class Counting:
             len(settled.changes) for each in settled.judged.judgements if corrects(each.verdict.decision)
         )
 
-    def tally(self, *, unjudged: int, drawn: Iterable[Stratum]) -> Tally:
-        """The counts so far; ``drawn`` are the strata of the draws behind them."""
-        in_stratum: Counter[str] = Counter()
-        for stratum in drawn:
-            in_stratum[stratum.name] += stratum.drawn
+    def tally(self, *, unjudged: int, drawn: Mapping[str, int]) -> Tally:
+        """The counts so far; ``drawn`` are the questions of the batches behind them, by stratum."""
         return Tally(
             released=self._of["released"],
             accepted=self._of["accepted"],
@@ -82,13 +79,20 @@ class Counting:
             unjudged=unjudged,
             strata={
                 name: {
-                    "drawn": in_stratum[name],
+                    "drawn": drawn.get(name, 0),
                     "judged": self._strata.get(name, Counter())["judged"],
                     "released": self._strata.get(name, Counter())["released"],
                 }
-                for name in sorted({*in_stratum, *self._strata})
+                for name in sorted({*drawn, *self._strata}, key=_as_shown)
             },
         )
+
+
+def _as_shown(stratum: str) -> tuple[int, str]:
+    """Easy, medium, hard, then those without a tier."""
+    tier = stratum.split(" / ", maxsplit=1)[0]
+    tiers = [each.value for each in Difficulty]
+    return (tiers.index(tier) if tier in tiers else len(tiers), stratum)
 
 
 def corrects(decision: Decision) -> bool:

@@ -59,6 +59,27 @@ def count_unjudged(db: Session, *, batches: Sequence[Batch]) -> int:
     return db.execute(statement).scalar_one()
 
 
+def drawn_by_stratum(db: Session, *, batches: Sequence[Batch]) -> dict[str, int]:
+    """How many questions these batches have, by the stratum in the first batch that drew them."""
+    of_these = BatchQuestionRow.batch_id.in_([batch.id for batch in batches])  # type: ignore[attr-defined]  # a column
+    first = (
+        select(BatchQuestionRow.question_id, func.min(BatchQuestionRow.batch_id).label("batch_id"))
+        .where(of_these)
+        .group_by(BatchQuestionRow.question_id)
+        .subquery()
+    )
+    statement = (
+        select(BatchQuestionRow.stratum, func.count())
+        .join(
+            first,
+            (first.c.question_id == BatchQuestionRow.question_id)
+            & (first.c.batch_id == BatchQuestionRow.batch_id),
+        )
+        .group_by(BatchQuestionRow.stratum)
+    )
+    return {row[0]: row[1] for row in db.execute(statement)}
+
+
 def reviewers(db: Session, *, batches: Sequence[Batch]) -> dict[int, tuple[str, str]]:
     """(sign-in name, display name) of everybody who judged in these batches, by number."""
     statement = (

@@ -237,9 +237,9 @@ def _settled(db: Session, batches: list[Batch], *, with_report: bool) -> Iterato
 
 
 def _tally(db: Session, counting: Counting, chosen: list[DrawnBatch]) -> Tally:
+    batches = [each.batch for each in chosen]
     return counting.tally(
-        unjudged=gold.count_unjudged(db, batches=[each.batch for each in chosen]),
-        drawn=[stratum for each in chosen for strata in each.draws for stratum in strata],
+        unjudged=gold.count_unjudged(db, batches=batches), drawn=gold.drawn_by_stratum(db, batches=batches)
     )
 
 

@@ -35,7 +35,7 @@ def by_label(elements, label):
 
 
 def shown(page):
-    return page.dataframe[0].value[["Stratum", "In the dataset (N)", "Drawn (n)"]].to_numpy().tolist()
+    return page.dataframe[0].value[["Stratum", "To draw from (N)", "Drawn (n)"]].to_numpy().tolist()
 
 
 def test_without_questions_the_page_leads_to_the_import(coordinator, open_page):
@@ -69,8 +69,8 @@ def test_a_draw_makes_the_batch_that_was_shown_with_its_settings(coordinator, wo
     plant(workspace, planted(1000))
     page = open_page(PAGE)
     by_label(page.text_input, "Name of the batch").set_value("pilot")
-    by_label(page.selectbox, "Reviewers").set_value(Mode.ANSWER_FIRST)
-    by_label(page.selectbox, "are asked for").set_value(Parts.KEY)
+    by_label(page.selectbox, "The key is shown").set_value(Mode.ANSWER_FIRST)
+    by_label(page.selectbox, "Asked for").set_value(Parts.KEY)
     page.run()
     page = click(page, "Draw 100")
     assert "Batch pilot: 100 questions drawn from demo." in texts(page).replace("\\", "")
