@@ -15,6 +15,7 @@ from domain.errors import InvalidValue
 from domain.people import Action, Person, require
 from domain.problems import Check
 from imaging.guarded import GuardedReader
+from intake.archives import unpack
 from intake.containers import QuestionFile
 from intake.folders import ImageFolder
 from intake.parsing_process import LARGE, batches_of
@@ -22,6 +23,7 @@ from intake.recognition import FileFormat, recognised
 from intake.refusals import RefusalList, refusal_list
 from intake.reports import ImportRefused, ImportReport, Progress
 from intake.service.landing import Landing
+from intake.service.look import Look, look_at
 from intake.service.pictures import Pictures
 from storage import datasets
 from storage.bulk import indexes_afterwards, lock_for_import
@@ -30,7 +32,16 @@ from storage.workspace import Workspace
 #: What a caller may name as the format; "gemex" covers both of its forms.
 FORMATS = tuple(each.value for each in FileFormat)
 
-__all__ = ["FORMATS", "ImportRefused", "ImportReport", "Progress", "import_questions"]
+__all__ = [
+    "FORMATS",
+    "ImportRefused",
+    "ImportReport",
+    "Look",
+    "Progress",
+    "import_questions",
+    "look_at",
+    "unpack_images",
+]
 
 
 def import_questions(
@@ -145,6 +156,16 @@ def import_questions(
             refused=refusals.count,
         )
     return report
+
+
+def unpack_images(*, by: Person, archive: Path, folder: Path) -> int:
+    """Unpack a zip of images below ``folder``, which must not be there yet; how many files.
+
+    Raises:
+        InvalidValue: no zip that can be taken, with the reason; what was unpacked so far stays.
+    """
+    require(by, Action.IMPORT_QUESTIONS)
+    return unpack(archive, folder)
 
 
 def check_dataset_name(name: str) -> str:

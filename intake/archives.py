@@ -1,0 +1,79 @@
+"""A zip of images, unpacked into a folder of its own and nowhere else."""
+
+from __future__ import annotations
+
+import stat
+import zipfile
+from pathlib import Path, PurePosixPath
+
+from domain.errors import InvalidValue
+
+#: All files together, unpacked; and one of them.
+LARGEST_TOTAL = 20 << 30
+LARGEST_FILE = 256 << 20
+MOST_FILES = 200_000
+#: Images hardly shrink; a file that unpacks to so many times its size was made to fill the disk.
+HIGHEST_RATIO = 200
+_CHUNK = 1 << 20
+
+
+def unpack(archive: Path, folder: Path) -> int:
+    """Unpack the files of a zip below ``folder``, which must not be there yet.
+
+    Sizes are counted while they are unpacked: what the zip's directory says of them need not be true.
+
+    Returns:
+        How many files there are.
+
+    Raises:
+        InvalidValue: no zip, damaged, encrypted, links, names that leave the folder, or too much of it.
+    """
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            members = [each for each in opened.infolist() if not each.is_dir()]
+            if len(members) > MOST_FILES:
+                raise InvalidValue(
+                    "images", f"the zip holds {len(members):,} files, at most {MOST_FILES:,} are taken"
+                )
+            for member in members:
+                _refuse(member)
+            folder.mkdir(parents=True)
+            left = LARGEST_TOTAL
+            for member in members:
+                left -= _write(opened, member, folder.joinpath(*PurePosixPath(member.filename).parts), left)
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, RuntimeError) as error:
+        raise InvalidValue("images", f"the zip can't be unpacked: {error}") from error
+    return len(members)
+
+
+def _refuse(member: zipfile.ZipInfo) -> None:
+    name = member.filename
+    parts = PurePosixPath(name).parts
+    kind = stat.S_IFMT(member.external_attr >> 16)
+    if (
+        not parts
+        or name.startswith("/")
+        or ".." in parts
+        or "\\" in name
+        or ":" in parts[0]
+        or not name.isprintable()
+    ):
+        raise InvalidValue("images", f"the zip holds {name!r}, which would leave its folder")
+    if kind not in (0, stat.S_IFREG):
+        raise InvalidValue("images", f"the zip holds {name!r}, which is a link or a device, no file")
+    if member.flag_bits & 1:
+        raise InvalidValue("images", f"{name!r} is encrypted; unpack the zip and pack it without a password")
+
+
+def _write(opened: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, left: int) -> int:
+    """Write one file; its size."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    written = 0
+    most = min(LARGEST_FILE, left, max(_CHUNK, member.compress_size * HIGHEST_RATIO))
+    with opened.open(member) as source, target.open("xb") as out:
+        while part := source.read(_CHUNK):
+            written += len(part)
+            if written > most:
+                raise InvalidValue("images", f"{member.filename!r} unpacks to far too much; it was given up")
+            out.write(part)
+    return written

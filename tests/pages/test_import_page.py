@@ -1,0 +1,203 @@
+"""The page Import: a look before anything is written, one import for a double click, and what came of it."""
+
+import time
+import zipfile
+
+import pytest
+from sqlalchemy import func, select
+
+from domain.errors import InvalidValue, NotFound
+from domain.people import Role
+from intake.service import unpack_images
+from storage.datasets import list_datasets
+from storage.rows import QuestionRow
+from storage.unit_of_work import reading
+from tests.golden.question_files import write_image
+from tests.pages.conftest import COMMAND_LINE, texts
+from tests.storage.import_worlds import lines, record
+from ui.imports import deliveries, runs
+
+PAGE = "pages/import_questions.py"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder on the machine with a question file and its image, below which files may be read."""
+    found = tmp_path / "data"
+    write_image(found / "pa.png", 30, 20, "L")
+    (found / "set.jsonl").write_bytes(lines(record(1), record(2)))
+    monkeypatch.setenv(deliveries.FOLDERS_SETTING, str(found))
+    return found
+
+
+@pytest.fixture
+def page(folder, sign_in_as, run_page):
+    sign_in_as("cora", Role.COORDINATOR)
+    found = run_page(PAGE)
+    assert not found.exception
+    yield found
+    for run in list(runs._runs.values()):
+        wait(run)
+        runs.forget(run)
+
+
+def click(page, label):
+    return next(button for button in page.button if button.label.startswith(label)).click().run()
+
+
+def wait(run):
+    deadline = time.monotonic() + 30
+    while not run.done and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert run.done
+
+
+def hand_in(page, file, images=""):
+    page.segmented_control[0].set_value("machine").run()
+    page.text_input[0].set_value(str(file))
+    page.text_input[1].set_value(str(images))
+    return click(page, "Look at it")
+
+
+def questions():
+    with reading() as db:
+        return db.execute(select(func.count()).select_from(QuestionRow)).scalar_one()
+
+
+def the_run():
+    (run,) = runs._runs.values()
+    wait(run)
+    return run
+
+
+def test_a_file_is_looked_at_before_anything_is_written(page, folder):
+    hand_in(page, folder / "set.jsonl", folder)
+    shown = texts(page)
+    assert "**native** with 2 records" in shown
+    assert "The images of the first 2 records are all there (1)." in shown
+    assert "Which finding is present on this radiograph?" in shown
+    assert questions() == 0
+
+
+def test_an_import_runs_behind_the_page_and_says_what_came_of_it(page, folder):
+    hand_in(page, folder / "set.jsonl", folder)
+    click(page, "Import 2 records")
+    the_run()
+    page.run()
+    assert "2 questions, 1 new exams and 1 new images came into set from set.jsonl (native)." in texts(page)
+    assert questions() == 2
+    with reading() as db:
+        assert [each.name for each in list_datasets(db)] == ["set"]
+
+
+def test_a_double_click_starts_one_import(page, folder):
+    delivery = deliveries.on_this_machine(str(folder / "set.jsonl"), str(folder))
+    wish = runs.Wish(
+        delivery=delivery,
+        file_format="auto",
+        dataset="d",
+        skip_known=False,
+        skip_bad=False,
+        minimum_explanation=None,
+    )
+    assert runs.start(wish, COMMAND_LINE) is runs.start(wish, COMMAND_LINE)
+    the_run()
+    assert questions() == 2
+
+
+def test_refused_records_are_shown_with_a_link_to_the_whole_list_and_the_rest_can_come_in(page, folder):
+    (folder / "bad.jsonl").write_bytes(lines(record(1), record(2, answer=[9])))
+    hand_in(page, folder / "bad.jsonl", folder)
+    assert "1 of the first 2 records would be refused." in texts(page)
+    click(page, "Import 2 records")
+    run = the_run()
+    page.run()
+    assert "Nothing was imported from bad.jsonl: 1 refused." in texts(page)
+    assert f"/files/refusals/{run.report.refusals_file.name}" in texts(page)
+    click(page, "Import the rest")
+    the_run()
+    page.run()
+    assert "1 were refused and left out." in texts(page)
+    assert questions() == 1
+
+
+def test_a_file_of_no_known_format_gets_its_reason(page, folder):
+    (folder / "other.json").write_text('[{"a": 1}]')
+    hand_in(page, folder / "other.json")
+    assert "not recognised: it begins with a record with a." in texts(page)
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../secret.jsonl", "nowhere.jsonl", ""])
+def test_a_path_outside_the_named_folders_is_as_if_it_were_not_there(folder, path):
+    with pytest.raises(NotFound, match="that may be read"):
+        deliveries.on_this_machine(path and str(folder / path), "")
+
+
+def make_zip(path, **files):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return path
+
+
+@pytest.mark.parametrize(
+    "name", ["../out.png", "/out.png", "a/../../out.png", "C:/out.png", "a\\..\\out.png"]
+)
+def test_a_zip_whose_names_leave_its_folder_is_refused(tmp_path, name):
+    archive = make_zip(tmp_path / "a.zip", **{"good.png": b"1", name: b"2"})
+    with pytest.raises(InvalidValue, match="leave its folder"):
+        unpack_images(by=COMMAND_LINE, archive=archive, folder=tmp_path / "into")
+    assert not (tmp_path / "into").exists()
+
+
+def test_a_zip_with_a_link_is_refused(tmp_path):
+    link = zipfile.ZipInfo("link.png")
+    link.external_attr = 0o120777 << 16
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr(link, "/etc/passwd")
+    with pytest.raises(InvalidValue, match="a link or a device"):
+        unpack_images(by=COMMAND_LINE, archive=tmp_path / "a.zip", folder=tmp_path / "into")
+
+
+def test_a_zip_that_unpacks_to_far_too_much_is_given_up(tmp_path):
+    archive = make_zip(tmp_path / "a.zip", **{"bomb.png": bytes(64 << 20)})
+    with pytest.raises(InvalidValue, match="far too much"):
+        unpack_images(by=COMMAND_LINE, archive=archive, folder=tmp_path / "into")
+
+
+def test_what_is_no_zip_is_refused(tmp_path):
+    (tmp_path / "a.zip").write_bytes(b"PK\x03\x04 no")
+    with pytest.raises(InvalidValue, match="can't be unpacked"):
+        unpack_images(by=COMMAND_LINE, archive=tmp_path / "a.zip", folder=tmp_path / "into")
+
+
+def test_an_upload_is_kept_in_the_workspace_until_it_has_landed(page, tmp_path):
+    class Upload:
+        def __init__(self, name, content):
+            self.name, self.content = name, content
+
+        def getbuffer(self):
+            return memoryview(self.content)
+
+    write_image(tmp_path / "pa.png", 30, 20, "L")
+    packed = make_zip(tmp_path / "a.zip", **{"wrapping/pa.png": (tmp_path / "pa.png").read_bytes()})
+    delivery = deliveries.uploaded(
+        Upload("my set.jsonl", lines(record(1))), Upload("a.zip", packed.read_bytes()), by=COMMAND_LINE
+    )
+    assert (delivery.name, delivery.images.name) == ("my set.jsonl", "wrapping")
+    wish = runs.Wish(
+        delivery=delivery,
+        file_format="auto",
+        dataset="d",
+        skip_known=False,
+        skip_bad=False,
+        minimum_explanation=None,
+    )
+    runs.start(wish, COMMAND_LINE)
+    assert the_run().landed
+    assert not delivery.path.exists()
+
+
+def test_a_reviewer_finds_no_such_page(folder, sign_in_as, run_page):
+    sign_in_as("rhea", Role.REVIEWER)
+    assert "Page not found." in texts(run_page(PAGE))
