@@ -101,3 +101,12 @@ def test_a_body_of_megabytes_is_refused(client):
 )
 def test_each_error_has_its_status(error, status):
     assert status_of(error) == status
+
+
+def test_a_browser_that_leaves_while_it_sends_is_no_fault_of_ours():
+    async def leaves():
+        return {"type": "http.disconnect"}
+
+    request = Request({"type": "http", "method": "POST", "headers": []}, leaves)
+    with pytest.raises(UnreadableRequest, match="left before"):
+        asyncio.run(json_body(request))

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from domain.errors import AlreadyThere, DomainError, NotAllowed, NotFound, NotSignedIn, StaleRevision
@@ -73,13 +73,16 @@ async def json_body(request: Request) -> object:
     """The request's body as plain JSON: objects, lists, text, numbers, booleans, None.
 
     Raises:
-        UnreadableRequest: larger than 2 MiB, or not JSON.
+        UnreadableRequest: larger than 2 MiB, cut off, or not JSON.
     """
     content = bytearray()
-    async for chunk in request.stream():
-        content += chunk
-        if len(content) > _LARGEST_BODY:
-            raise UnreadableRequest("The request is larger than 2 MiB.")
+    try:
+        async for chunk in request.stream():
+            content += chunk
+            if len(content) > _LARGEST_BODY:
+                raise UnreadableRequest("The request is larger than 2 MiB.")
+    except ClientDisconnect as error:  # a page that was closed while it sent its draft
+        raise UnreadableRequest("The browser left before all of the request had come.") from error
     try:
         return msgspec.json.decode(bytes(content))
     except (msgspec.DecodeError, RecursionError) as error:
