@@ -1,0 +1,142 @@
+"""sample, batch and release in the terminal, and a release that is imported again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+
+import pytest
+from sqlalchemy import select
+
+import cli
+from release.native import question_of
+from storage.engine import current_engine, engine_for
+from storage.frames import dataset_number
+from storage.questions import load_questions
+from storage.rows import QuestionRow
+from storage.unit_of_work import reading
+from tests.golden.release_world import GOLDEN, judged_world
+from tests.storage.planted_frames import plant, planted
+
+
+@pytest.fixture
+def workspace(sqlite_template, tmp_path, monkeypatch):
+    """A workspace that the environment names; its engine."""
+    home = tmp_path / "workspace"
+    home.mkdir()
+    shutil.copyfile(sqlite_template, home / "overread.sqlite")
+    monkeypatch.setenv("OVERREAD_HOME", str(home))
+    monkeypatch.delenv("OVERREAD_DATABASE_URL", raising=False)
+    engine = current_engine()
+    yield engine
+    engine.dispose()
+    engine_for.cache_clear()
+
+
+def listed(capsys, *arguments):
+    capsys.readouterr()
+    assert cli.main(["batch", "list", *arguments]) == 0
+    return list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+
+
+def test_sample_twice_with_one_seed_gives_the_same_batch(workspace, capsys):
+    plant(workspace, planted(10_000))
+    for name in ("a", "b"):
+        assert cli.main(["sample", "demo", "--per-1000", "100", "--seed", "7", "--batch", name]) == 0
+    assert "Batch b: 1,000 questions added." in capsys.readouterr().out
+    assert listed(capsys, "a") == listed(capsys, "b")
+
+
+def test_the_list_of_a_batch_has_stratum_probability_and_state(workspace, capsys):
+    plant(workspace, planted(1000))
+    cli.main(["sample", "demo", "--n", "200", "--seed", "7", "--batch", "alignment", "--strata", "task"])
+    rows = listed(capsys, "alignment")
+    assert len(rows) == 200
+    assert list(rows[0]) == ["question_id", "stratum", "inclusion_probability", "state"]
+    assert {row["stratum"].split(" / ")[0] for row in rows} == {"easy", "medium", "hard"}
+    assert {row["state"] for row in rows} == {"unassigned"}
+
+
+def test_all_batches_are_listed_with_their_plans(workspace, capsys):
+    plant(workspace, planted(1000))
+    cli.main(
+        ["sample", "demo", "--seed", "7", "--batch", "b", "--mode", "answer first", "--shares", "hard=2"]
+    )
+    [row] = listed(capsys)
+    assert (row["batch"], row["questions"], row["mode"]) == ("b", "100", "answer first")
+    assert row["plan"] == "100 of every 1,000, seed 7, hard with share 2"
+
+
+def test_a_dry_run_shows_the_draw_and_draws_nothing(workspace, capsys):
+    plant(workspace, planted(1000))
+    assert cli.main(["sample", "demo", "--seed", "7", "--batch", "b", "--dry-run"]) == 0
+    assert "Would draw 100 of 1,000 questions" in capsys.readouterr().out
+    assert listed(capsys) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["sample", "other", "--seed", "7", "--batch", "b"], "no dataset 'other'"),
+        (["sample", "demo", "--seed", "7", "--batch", "b", "--shares", "hard=much"], "like hard=2"),
+        (["sample", "demo", "--seed", "7", "--batch", "b", "--shares", "expert=2"], "is no tier"),
+        (["sample", "demo", "--seed", "7", "--batch", "b", "--per-1000", "0"], "must be 1 to 1,000"),
+        (["sample", "demo", "--seed", "7", "--batch", "b", "--strata", "age"], "may be task and category"),
+        (["batch", "list", "nothing"], "no batch 'nothing'"),
+        (["release", "create", "demo", "--name", "v1", "--out", "x"], "has no batch yet"),
+        (["release", "verify", "nowhere"], "is it the folder of a release"),
+    ],
+)
+def test_what_can_not_be_done_is_refused_with_its_reason(workspace, capsys, arguments, said):
+    plant(workspace, planted(10))
+    assert cli.main(arguments) == 1
+    assert said in capsys.readouterr().err
+
+
+def test_a_release_is_made_found_again_and_verified(workspace, capsys, tmp_path):
+    judged_world(workspace)
+    create = ["release", "create", "demo", "--name", "v1", "--out", str(tmp_path / "v1")]
+    assert cli.main(create) == 0
+    assert "released   5 (accepted 1, revised 4)" in capsys.readouterr().out
+    assert (tmp_path / "v1" / "manifest.json").read_bytes() == (GOLDEN / "manifest.json").read_bytes()
+    assert cli.main(create) == 0
+    assert "was there already, the same byte for byte" in capsys.readouterr().out
+    assert cli.main(["release", "verify", str(tmp_path / "v1")]) == 0
+    assert cli.main(["release", "list"]) == 0
+    assert "1\tdemo\tv1\t5 questions" in capsys.readouterr().out
+
+
+def test_verify_fails_on_a_changed_file_and_names_it(capsys, tmp_path):
+    shutil.copytree(GOLDEN, tmp_path / "v1")
+    (tmp_path / "v1" / "gold.csv").write_text("")
+    assert cli.main(["release", "verify", str(tmp_path / "v1")]) == 1
+    assert "gold.csv: 0 bytes, the manifest says" in capsys.readouterr().err
+
+
+def test_a_preview_of_a_release_writes_nothing(workspace, capsys, tmp_path):
+    judged_world(workspace)
+    assert cli.main(["release", "create", "demo", "--name", "v1", "--dry-run"]) == 0
+    assert "not judged 4" in capsys.readouterr().out
+    assert list(tmp_path.glob("**/gold.jsonl")) == []
+
+
+def test_a_release_without_a_folder_is_wrong_usage(workspace):
+    judged_world(workspace)
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["release", "create", "demo", "--name", "v1"])
+    assert stopped.value.code == 2
+
+
+def test_a_release_that_is_imported_gives_equal_questions(workspace, tmp_path):
+    judged_world(workspace)
+    cli.main(["release", "create", "demo", "--name", "v1", "--out", str(tmp_path / "v1")])
+    gold = tmp_path / "v1" / "gold.jsonl"
+    assert cli.main(["import", "questions", str(gold), "--dataset", "gold", "--without-images"]) == 0
+    released = {record["id"]: question_of(record) for record in map(json.loads, gold.open(encoding="utf-8"))}
+    with reading() as db:
+        number = dataset_number(db, name="gold")
+        ids = db.execute(select(QuestionRow.id).where(QuestionRow.dataset_id == number)).scalars().all()
+        imported = {question.id: question for _, question in load_questions(db, question_ids=ids)}
+    assert imported == released
