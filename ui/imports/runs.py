@@ -103,6 +103,7 @@ def _carry_out(run: Run) -> None:
                 now=clock(),
                 progress=note,
             )
+        discard(wish.delivery)
         run.landed, run.report = True, report
     except ImportRefused as error:
         run.report = error.report
@@ -111,6 +112,3 @@ def _carry_out(run: Run) -> None:
     except Exception:  # noqa: BLE001 - the thread's last line: the page must not wait for ever
         _LOG.exception("an import failed")
         run.failure = "The import failed and nothing was imported. The server's log says why."
-    finally:
-        if run.landed:
-            discard(wish.delivery)
