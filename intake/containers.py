@@ -31,7 +31,7 @@ def _object_pattern() -> bytes:
 
 
 _SPACE = re.compile(rb"[ \t\r\n]*+")
-_KEY = re.compile(rb"[ \t\r\n]*+(" + _STRING + rb")[ \t\r\n]*+:[ \t\r\n]*+", re.DOTALL)
+_KEY = re.compile(rb"[ \t\r\n]*+(" + _STRING + rb")[ \t\r\n]*+:", re.DOTALL)
 # A scalar is found too, so that the record can be refused as such.
 _VALUE = re.compile(_object_pattern() + rb"|" + _STRING + rb"|[^\s,\]}{\"\[]++(?=[\s,\]}])", re.DOTALL)
 _TOKEN = re.compile(_STRING + rb"|[{}]", re.DOTALL)
@@ -148,6 +148,7 @@ class QuestionFile:
                     name = json.loads(key[1])
                 except ValueError:
                     name = f"record {count}"
+            window.skip_space()  # what follows the key may not have been read with it
             value = window.match(_VALUE)
             if value is None:
                 yield name, window.why_not()

@@ -1,0 +1,218 @@
+"""Records are found in files of any size and spacing, ids are met once, folders are not left."""
+
+import json
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.errors import InvalidValue
+from intake import containers
+from intake.containers import Container, QuestionFile
+from intake.folders import ImageFolder
+from intake.formats.gemex_shape import places_of
+from intake.formats.views import view_of
+from intake.records import QuestionRecord
+from intake.rules import question_of, surely_valid
+from intake.seen import SeenHashes
+from intake.strictness import decode, decode_plain
+from intake.texts import as_list, known, lettered, place_of
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text(max_size=20)
+    | st.sampled_from(['"', "\\", "{", "}]", "],"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+RECORDS = st.dictionaries(st.text(max_size=5), JSON, max_size=4).filter(
+    lambda record: json.dumps(record).count("{") <= 8
+)
+
+
+def found(path, container):
+    return [(name, json.loads(raw)) for name, raw in QuestionFile(path).records(container)]
+
+
+@given(
+    records=st.lists(RECORDS, min_size=1, max_size=6),
+    indent=st.sampled_from([None, 1]),
+    chunk=st.integers(1, 200),
+)
+def test_members_of_an_array_are_found_whatever_their_spacing_and_wherever_a_read_ends(
+    tmp_path_factory, records, indent, chunk
+):
+    path = tmp_path_factory.mktemp("array") / "a.json"
+    path.write_text(
+        json.dumps(records, indent=indent, ensure_ascii=False), encoding="utf-8", errors="surrogatepass"
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(containers, "_CHUNK", chunk)
+        assert found(path, Container.ARRAY) == list(enumerate(records, start=1))
+
+
+@given(
+    records=st.dictionaries(st.text(max_size=8), RECORDS, min_size=1, max_size=6), chunk=st.integers(1, 200)
+)
+def test_members_of_an_object_are_found_with_their_keys(tmp_path_factory, records, chunk):
+    path = tmp_path_factory.mktemp("object") / "a.json"
+    path.write_text(json.dumps(records), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(containers, "_CHUNK", chunk)
+        assert found(path, Container.OBJECT) == list(records.items())
+
+
+@given(records=st.lists(RECORDS, min_size=1, max_size=9), chunk=st.integers(1, 100))
+def test_lines_keep_their_numbers(tmp_path_factory, records, chunk):
+    path = tmp_path_factory.mktemp("lines") / "a.jsonl"
+    path.write_text("\n\n".join(json.dumps(record) for record in records), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(containers, "_CHUNK", chunk)
+        assert found(path, Container.LINES) == [
+            (2 * place + 1, record) for place, record in enumerate(records)
+        ]
+
+
+def test_a_line_without_an_end_is_skipped_in_pieces(tmp_path, monkeypatch):
+    monkeypatch.setattr(containers, "_CHUNK", 100)
+    monkeypatch.setattr(containers, "LONGEST_RECORD", 1_000)
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{"a": 1}\n{"b": "' + b"x" * 5_000 + b'"}\n{"c": 3}\n')
+    names = [
+        (name, isinstance(raw, InvalidValue)) for name, raw in QuestionFile(path).records(Container.LINES)
+    ]
+    assert names == [(1, False), (2, True), (3, False)]
+
+
+@given(st.lists(st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(0, 50), max_size=30), max_size=40))
+def test_a_hash_met_before_is_told(batches):
+    seen, before = SeenHashes(), set()
+    for batch in batches:
+        expected = [place for place, value in enumerate(batch) if value in before or batch.count(value) > 1]
+        assert seen.met_before(batch) == expected
+        before |= set(batch)
+
+
+NATIVE = {
+    "id": "q",
+    "exam": {"id": "e", "radiographs": [{"id": "pa", "file": "pa.png"}]},
+    "format": "single",
+    "stem": "Which?",
+    "options": ["a", "b", "c"],
+    "answer": [0],
+}
+
+
+@given(
+    answer_format=st.sampled_from(["closed", "single", "multiple", "open"]),
+    options=st.lists(st.sampled_from(["a", "b", " ", ""]), max_size=28),
+    answer=st.lists(st.integers(-2, 4), max_size=3) | st.sampled_from(["yes", "no", "maybe", " ", ""]),
+    stem=st.sampled_from(["Which?", " ", ""]),
+    key=st.sampled_from(["q", " q", "", "q" * 501, "\u00a0"]),
+)
+def test_what_surely_stands_stands(answer_format, options, answer, stem, key):
+    record = msgspec.convert(
+        {**NATIVE, "format": answer_format, "options": options, "answer": answer, "stem": stem, "id": key},
+        QuestionRecord,
+    )
+    if surely_valid(record):
+        assert question_of(record).id == key
+
+
+def test_an_ordinary_record_surely_stands():
+    assert surely_valid(msgspec.convert(NATIVE, QuestionRecord))
+
+
+@given(st.lists(st.sampled_from([0, 1, 2, 3]), min_size=1, max_size=60))
+def test_lines_decoded_together_are_those_decoded_alone(kinds):
+    decoder = msgspec.json.Decoder(QuestionRecord)
+    plain = json.dumps(NATIVE).encode()
+    doubled = plain.replace(b'"stem"', b'"id": "r", "stem"')
+    odd = json.dumps({**NATIVE, "stem": "é: \\"}).encode()
+    raws = [(plain, doubled, plain[:50], odd)[kind] for kind in kinds]
+    for raw, record in zip(raws, decode_plain(raws, decoder), strict=True):
+        if record is not None:
+            assert record == decode(raw, decoder, whole=True)
+
+
+@pytest.mark.parametrize("raw", ['{"a": 1, "a" : 2}', '{"a": 1, "b": 2, "a"\n:2}', '{"\\u0061": 1, "a": 2}'])
+def test_a_key_given_twice_is_found_however_it_is_spelt(raw):
+    class Letters(msgspec.Struct):
+        a: int
+        b: int | msgspec.UnsetType = msgspec.UNSET
+
+    with pytest.raises(InvalidValue, match="a: is given twice"):
+        decode(raw.encode(), msgspec.json.Decoder(Letters), whole=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["A. x", "B) y", "C: z"], (["A", "B", "C"], ["x", "y", "z"])),
+        (["B: y", "A: x"], (["B", "A"], ["y", "x"])),
+        (["x", "y"], (["A", "B"], ["x", "y"])),
+        (["A. fumigatus", "none"], (["A", "B"], ["A. fumigatus", "none"])),
+    ],
+)
+def test_options_lose_their_letters(options, expected):
+    assert lettered(options) == expected
+
+
+def test_options_of_which_some_have_letters_are_refused():
+    with pytest.raises(InvalidValue, match="some begin with their letter"):
+        lettered(["A. x", "B. y", "z"])
+
+
+@pytest.mark.parametrize("answer", ["C", "c", " C. ", "(C)", "C: text", "C) text"])
+def test_a_letter_names_an_option_however_it_is_written(answer):
+    assert place_of(answer, ["A", "B", "C", "D"]) == 2
+
+
+@pytest.mark.parametrize("answer", ["E", "", "CD", "Consolidation", "1"])
+def test_what_names_no_option_is_refused(answer):
+    with pytest.raises(InvalidValue, match="no option"):
+        place_of(answer, ["A", "B", "C", "D"])
+
+
+@pytest.mark.parametrize("answer", [["C", "A"], "['A', 'C']", "[A, C]", "A, C"])
+def test_several_letters_are_read_in_all_spellings(answer):
+    assert places_of(answer, ["A", "B", "C"]) == [0, 2]
+
+
+def test_a_list_may_come_as_the_text_of_one():
+    assert as_list("['PA', None]", "x") == ["PA", None]
+    assert as_list("PA", "x") == ["PA"]
+    assert as_list("None", "x") == []
+
+
+@pytest.mark.parametrize("text", ["None", "nan", " ", "NULL", None])
+def test_words_for_nothing_are_nothing(text):
+    assert known(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "view"),
+    [("PA", "PA"), ("POSTERO_ANTERIOR", "PA"), ("ap", "AP"), ("LL", "LATERAL"), ("LAO", "OTHER"),
+     ("N/A", "UNKNOWN"), (None, "UNKNOWN")],
+)  # fmt: skip
+def test_views_are_read_as_files_spell_them(text, view):
+    assert view_of(text) == view
+
+
+@given(
+    st.lists(st.sampled_from(["..", ".", "a", "b.png", "/", "~", "c:", "\\", " "]), min_size=1, max_size=5)
+)
+def test_nothing_outside_the_folder_is_ever_found(tmp_path_factory, parts):
+    root = tmp_path_factory.mktemp("root")
+    inside = root / "a"
+    inside.mkdir()
+    for place in (root, inside):
+        (place / "b.png").write_bytes(b"1")
+    try:
+        path = ImageFolder(inside, file_folder=root / "a").find("/".join(parts))
+    except InvalidValue:
+        return
+    assert path.is_relative_to(inside)

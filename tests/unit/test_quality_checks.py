@@ -1,0 +1,119 @@
+"""The four structural checks, and the quick look that spares most questions them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.boxes import Box, LabelledBox
+from domain.problems import Check
+from domain.questions import Question
+from domain.vocabulary import AnswerFormat, Difficulty, Task
+from quality.checks import check_completeness, check_format, check_question, check_schema, check_types
+from quality.quick import surely_fine
+
+
+def question(**changes):
+    return Question(
+        **{
+            "id": "q",
+            "exam_id": "e",
+            "format": AnswerFormat.SINGLE,
+            "stem": "Which finding is present on this radiograph?",
+            "options": ("Effusion", "Pneumothorax", "Consolidation", "Cardiomegaly"),
+            "answer": (0,),
+            "explanation": "The costophrenic angle is blunted by fluid.",
+            "task": Task.PRESENCE,
+            "category": "Pleura",
+            "difficulty": Difficulty.EASY,
+            **changes,
+        }
+    )
+
+
+def box(label):
+    return LabelledBox(radiograph="pa", label=label, box=Box(x_min=0, y_min=0, x_max=1, y_max=1))
+
+
+def test_a_whole_question_passes_all_four():
+    assert check_question(question(), minimum_explanation=20) == ()
+
+
+def test_v1_wants_four_options_of_a_choice_question():
+    assert check_schema(question(options=("a", "b", "c"))).reason == "there are 3; the published form has 4"
+    assert check_schema(question(format=AnswerFormat.OPEN, options=(), answer="fluid")) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"stem": "['Which', 'finding']"}, "stem"),
+        ({"stem": "12 / 7?"}, "stem"),
+        ({"explanation": "nan"}, "explanation"),
+        ({"explanation": "None"}, "explanation"),
+        ({"options": ("Effusion", "NaN", "Consolidation", "Cardiomegaly")}, "options"),
+        ({"options": ("Effusion", "{'a': 1}", "Consolidation", "Cardiomegaly")}, "options"),
+        ({"boxes": (box("undefined"),)}, "boxes.label"),
+    ],
+)
+def test_v2_finds_what_was_turned_into_text(changes, field):
+    assert check_types(question(**changes)).field == field
+
+
+def test_v2_takes_none_for_an_option():
+    assert check_types(question(options=("Effusion", "None", "Consolidation", "Cardiomegaly"))) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"options": ("Effusion", " effusion", "Consolidation", "Cardiomegaly")}, "options"),
+        ({"options": ("A. Effusion", "B. Line", "C. Tube", "D. None")}, "options"),
+        ({"explanation": "Too short."}, "explanation"),
+        ({"stem": "Which is it? The answer is B."}, "stem"),
+        ({"stem": "Which is it? A) Effusion B) Line"}, "stem"),
+    ],
+)
+def test_v3_finds_what_is_badly_formatted(changes, field):
+    assert check_format(question(**changes), minimum_explanation=20).field == field
+
+
+def test_v3_leaves_a_missing_explanation_to_v4():
+    assert check_format(question(explanation=""), minimum_explanation=20) is None
+    assert check_completeness(question(explanation="")).field == "explanation"
+
+
+def test_v4_names_all_that_is_missing_at_once():
+    found = check_completeness(
+        question(explanation=" ", difficulty=None, category="", task=None, boxes=(box(""),))
+    )
+    assert found.field == "explanation, difficulty, category, task, boxes.label"
+    assert found.check is Check.COMPLETENESS
+
+
+PIECES = st.sampled_from(
+    ["Which finding is present?", "effusion", "Effusion", "A. ", "B) ", "A ", "answer: B", "Answer is A", "[",
+     "]", "{", "}", " ", "  ", "\t", "\n", "nan", "null", "None", "undefined", "[object Object]", "N/A", "1",
+     "é", "Opacity in the left lower zone"]
+)  # fmt: skip
+TEXTS = st.lists(PIECES, min_size=1, max_size=4).map("".join)
+
+
+@given(
+    stem=TEXTS.filter(str.strip),
+    options=st.lists(TEXTS.filter(str.strip), min_size=2, max_size=5),
+    explanation=st.one_of(st.just(""), TEXTS),
+    labels=st.lists(st.one_of(st.just(""), TEXTS), max_size=2),
+    minimum=st.integers(0, 40),
+)
+def test_the_quick_look_never_passes_what_a_check_finds_something_in(
+    stem, options, explanation, labels, minimum
+):
+    boxes = tuple(box(label) for label in labels)
+    if surely_fine(stem, options, explanation, boxes, minimum):
+        whole = question(stem=stem, options=tuple(options), explanation=explanation, boxes=boxes)
+        assert check_question(whole, minimum_explanation=minimum) == ()
+
+
+def test_the_quick_look_spares_an_ordinary_question():
+    ordinary = question(boxes=(box("left lower zone"),))
+    assert surely_fine(ordinary.stem, ordinary.options, ordinary.explanation, ordinary.boxes, 20)
