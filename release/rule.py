@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from domain.batches import Parts
-from domain.corrections import changes, corrected
-from domain.gold import GoldItem, JudgedQuestion, LeaveOut, LeftOut
+from domain.corrections import Correction, changes, corrected
+from domain.gold import GoldItem, JudgedQuestion, Judgement, LeaveOut, LeftOut
+from domain.questions import Question
 from domain.verdicts import Decision
 
 #: The rule in words; it stands in every manifest.
@@ -25,17 +26,25 @@ def settle(judged: JudgedQuestion) -> GoldItem | LeftOut:
     if all(each.parts is Parts.IMAGE_ALIGNMENT for each in judged.judgements):
         return LeftOut(judged=judged, reason=LeaveOut.ALIGNMENT_ONLY)
     whole = [each for each in judged.judgements if each.parts is not Parts.IMAGE_ALIGNMENT]
-    correcting = [each.verdict.opinion.correction for each in judged.judgements]
     # Who was asked for image alignment alone has not approved the wording: only their corrections count.
-    results = [corrected(judged.question, each.verdict.opinion.correction) for each in whole]
-    results += [corrected(judged.question, each) for each in correcting if not each.is_empty()]
-    if any(result != results[0] for result in results):
+    counted = [each for each in judged.judgements if each in whole or not _correction(each).is_empty()]
+    first = _correction(whole[0])
+    result = _result(judged.question, first)
+    if any(_result(judged.question, _correction(each)) != result for each in counted if each is not whole[0]):
         return LeftOut(judged=judged, reason=LeaveOut.CORRECTIONS_DIFFER)
-    by_change = (each for each in correcting if corrected(judged.question, each) == results[0])
-    made = changes(judged.question, next(by_change))
+    made = () if first.is_empty() else changes(judged.question, first)
     return GoldItem(
-        question=results[0],
+        question=result,
         judged=judged,
         decision=Decision.REVISE if made else Decision.ACCEPT,
         changes=made,
     )
+
+
+def _correction(judgement: Judgement) -> Correction:
+    return judgement.verdict.opinion.correction
+
+
+def _result(question: Question, correction: Correction) -> Question:
+    # Most verdicts correct nothing, and a release may hold a hundred thousand.
+    return question if correction.is_empty() else corrected(question, correction)
