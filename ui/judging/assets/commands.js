@@ -52,7 +52,7 @@ function commands(form, event) {
     "+": () => act.zoom(1),
     "-": () => act.zoom(-1),
     0: () => act.zoom(0),
-    p: () => form.openReport(),
+    p: () => form.report?.open(),
     q: () => form.question?.stemArea?.focus(),
     w: () => form.judgement?.commentArea.focus(),
   };

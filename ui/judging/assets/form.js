@@ -5,15 +5,15 @@
 
 import { Radiographs } from "./boxes.js";
 import { LookClock } from "./clock.js";
-import { clockTime, h, minutes } from "./dom.js";
-import { Judgement } from "./judgement.js";
 import { pressed } from "./commands.js";
+import { showCorrections } from "./corrections.js";
+import { clockTime, h, minutes } from "./dom.js";
 import { Errand } from "./errand.js";
 import { listen } from "./keys.js";
-import { begin, correctionOf, missing, opinionOf } from "./model.js";
-import { OwnAnswer } from "./own.js";
-import { boxList, decisionBar, keySheet, labelList, patientLine, pictureTools, skipPanel, topLine } from "./page.js";
-import { corrections, QuestionView } from "./question.js";
+import { actions, build } from "./layout.js";
+import { begin, missing, opinionOf } from "./model.js";
+import { boxList, keySheet, skipPanel } from "./page.js";
+import { QuestionView } from "./question.js";
 import { Drafts, post } from "./send.js";
 import { fillWindow } from "./window.js";
 
@@ -33,10 +33,15 @@ class JudgingForm {
       listen((key, event) => pressed(this, key, event)),
       fillWindow(this.root, () => this.fit()),
       this.on(document, "pointerup", () => this.radiographs.pointerReleased(), { capture: true }),
+      this.on(document, "pointercancel", () => this.radiographs.pointerReleased(), { capture: true }),
       this.on(window, "pagehide", () => this.leave()),
       this.on(document, "visibilitychange", () => document.hidden && this.drafts?.flush()),
     ];
     this.seconds = setInterval(() => this.paintClock(), 1000);
+  }
+
+  actions() {
+    return actions(this);
   }
 
   on(target, name, act, options) {
@@ -58,6 +63,7 @@ class JudgingForm {
     this.data = data;
     this.shown = key;
     this.skipping = false;
+    if (this.keysShown) this.toggleKeys();
     this.drafts = new Drafts({
       batch: data.batch,
       question: data.question,
@@ -66,7 +72,7 @@ class JudgingForm {
     });
     this.clock.start(data.look);
     this.state = data.blind ? null : begin(data);
-    this.build();
+    build(this);
     this.radiographs.show(data);
     this.paintBoxes();
     this.paintChanges();
@@ -87,88 +93,12 @@ class JudgingForm {
     return "";
   }
 
-  build() {
-    const { data } = this;
-    const act = this.actions();
-    const right = [];
-    if (data.blind) {
-      this.own = new OwnAnswer({ data, changed: () => this.ownChanged(), commit: () => this.commit() });
-      this.question = this.judgement = null;
-      right.push(this.own.root);
-    } else {
-      this.own = null;
-      const may = { texts: data.open && data.asks.texts, key: data.open && data.asks.key };
-      this.question = new QuestionView({ data, state: this.state, may, changed: () => this.changed() });
-      this.judgement = new Judgement({ data, state: this.state, changed: (more) => this.changed(more) });
-      right.push(this.ownLine(), this.question.root, this.judgement.root, this.reportPart());
-    }
-    this.changesPlace = h("div", { class: "changes-place", "data-step": "changes" });
-    this.boxPlace = h("div", {});
-    this.rightColumn = h("div", { class: "scroll" }, right);
-    this.pictureTools = pictureTools(data, act);
-    this.root.replaceChildren(
-      topLine(data, { ...act, savedLine: this.savedLine, clockLine: this.clockLine }),
-      h(
-        "div",
-        { class: "columns" },
-        h("section", { class: "left", "aria-label": "Radiographs" }, patientLine(data), this.pictureTools, this.radiographs.root, this.boxPlace),
-        h("section", { class: "right" }, this.rightColumn, this.changesPlace, this.message, this.panel, decisionBar(data, act)),
-      ),
-    );
-    this.panel.replaceChildren();
-    this.datalist = labelList(data.words.labels);
-  }
-
-  actions() {
-    const pictures = this.radiographs;
-    return {
-      batch: (id) => this.go({ batch: id }),
-      guideline: () => this.guideline(),
-      keys: () => this.toggleKeys(),
-      draw: () => this.setEditing(false),
-      move: () => this.setEditing(true),
-      undo: () => pictures.undo(),
-      invert: () => this.setLight("invert", !this.light.invert),
-      light: (name, value) => this.setLight(name, value),
-      zoom: (by) => pictures.setZoom(by === 0 ? 1 : pictures.zoom * (by > 0 ? 1.5 : 1 / 1.5)),
-      decide: (decision) => this.decide(decision),
-      commit: () => this.commit(),
-      skip: () => this.askSkip(),
-      last: () => this.go({ to: "last" }),
-      previous: () => this.data.previous !== null && this.go({ to: this.data.previous }),
-      next: () => this.data.next !== null && this.go({ to: this.data.next }),
-    };
-  }
-
-  ownLine() {
-    const { ownAnswer } = this.data;
-    return ownAnswer ? h("p", { class: "own-line" }, h("span", { class: "label" }, "Your own answer "), ownAnswer.text, ` (confidence ${ownAnswer.confidence})`) : null;
-  }
-
-  /** The report: offered once image alignment has been rated, which is fixed by opening it. */
-  reportPart() {
-    const { data } = this;
-    if (!data.report) return null;
-    if (data.report.text !== null) return h("section", { class: "report", "aria-label": "Report" }, h("span", { class: "label" }, "Report"), h("p", {}, data.report.text));
-    this.reportButton = h("button", { type: "button", class: "quiet", onclick: () => this.openReport() }, "Open the report ", h("kbd", {}, "P"));
-    this.reportHint = h("span", { class: "hint" });
-    this.paintReport();
-    return h("section", { class: "report" }, this.reportButton, this.reportHint);
-  }
-
-  paintReport() {
-    if (!this.reportButton || !this.data.report || this.data.report.text !== null) return;
-    const rated = this.state.ratings.image_alignment ?? null;
-    this.reportButton.disabled = rated === null || !this.data.open;
-    this.reportHint.textContent = rated === null ? "after image alignment is rated" : `fixes image alignment at ${rated}`;
-  }
-
   // ---------------------------------------------------------------- changes
 
   changed({ note = "" } = {}) {
     this.note(note);
     this.paintChanges();
-    this.paintReport();
+    this.report?.paint();
     if (this.data.open) this.drafts.changed("form", () => opinionOf(this.state, this.data.full));
   }
 
@@ -190,33 +120,16 @@ class JudgingForm {
   }
 
   paintChanges() {
-    if (!this.state) return;
-    const boxes = this.data.asks.boxes ? this.radiographs.changes() : { added: [], gone: [] };
-    const list = corrections(this.data, this.state, { boxes, resetBoxes: () => this.radiographs.reset() });
-    this.correctedBoxes = boxes.added.length + boxes.gone.length > 0;
-    const line = ({ label, nodes, reset, name }) =>
-      h(
-        "li",
-        {},
-        h("b", {}, `${label}: `),
-        nodes,
-        " ",
-        h("button", { type: "button", class: "quiet", "aria-label": `reset ${label}`, onclick: () => this.resetField(name, reset) }, "reset"),
-      );
-    this.changesPlace.replaceChildren(...(list.length ? [h("section", { class: "changes", "aria-label": "Corrections" }, h("span", { class: "label" }, "Corrections"), h("ul", {}, list.map(line)))] : []));
-    this.root.querySelector('[data-decision="accept"]')?.classList.toggle("dim", list.length > 0);
-    this.root.querySelector('[data-decision="revise"]')?.classList.toggle("dim", list.length === 0);
+    if (this.state) this.corrected = showCorrections(this);
   }
 
-  resetField(name, reset) {
-    reset();
-    if (name !== "boxes") {
-      const fresh = new QuestionView({ data: this.data, state: this.state, may: this.question.may, changed: () => this.changed() });
-      this.question.root.replaceWith(fresh.root);
-      this.question = fresh;
-      fresh.fit();
-    }
-    this.changed();
+  /** A field set back from outside: its text area is made anew. */
+  refreshQuestion() {
+    const { data, state } = this;
+    const fresh = new QuestionView({ data, state, may: this.question.may, changed: () => this.changed() });
+    this.question.root.replaceWith(fresh.root);
+    this.question = fresh;
+    fresh.fit();
   }
 
   // ----------------------------------------------------------------- saving
@@ -227,7 +140,7 @@ class JudgingForm {
     await this.radiographs.settled();
     const drawings = this.radiographs.drawings();
     this.paintChanges();
-    const lack = missing(decision, data, this.state, { boxesChanged: this.correctedBoxes });
+    const lack = missing(decision, data, this.state, { boxesChanged: this.corrected.boxes });
     if (lack) {
       this.note(lack.text);
       this.pointTo(lack.at);
@@ -267,14 +180,6 @@ class JudgingForm {
     this.stopSkipping();
     await this.drafts.flush();
     await this.errand.save("skip", { batch: data.batch, question: data.question, reason }, { told: (saved) => `skipped ${clockTime(saved.at)}` });
-  }
-
-  async openReport() {
-    const rated = this.state?.ratings.image_alignment ?? null;
-    if (rated === null || !this.data.report || this.data.report.text !== null) return;
-    await this.drafts.flush();
-    const { batch, question } = this.data;
-    await this.errand.save("report", { batch, question, image_alignment: rated }, { then: { to: question } });
   }
 
   tellLook(times) {

@@ -54,7 +54,7 @@ export function patientLine(data) {
 
 /** The picture's own row of tools. */
 export function pictureTools(data, act) {
-  const slider = (name, sign, label) => h("label", { class: "small", title: label }, sign, h("input", { type: "range", min: "0.4", max: "2.5", step: "0.05", value: "1", "aria-label": label, oninput: (event) => act.light(name, Number(event.target.value)) }));
+  const slider = (name, sign, label) => h("label", { class: "small", title: label }, sign, h("input", { type: "range", min: "0.4", max: "2.5", step: "0.05", value: String(act.lightOf(name)), "aria-label": label, oninput: (event) => act.light(name, Number(event.target.value)) }));
   const locked = data.blind || !data.open || !data.asks.boxes;
   return h(
     "div",

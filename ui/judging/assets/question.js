@@ -1,13 +1,6 @@
 // The question as it stands: every part of it can be corrected where it is read.
 
 import { growing, h, letter } from "./dom.js";
-import { difference } from "./diff.js";
-import { answerOf } from "./model.js";
-
-/** A difference as marked-up text; not by colour alone: what goes is struck out, what comes is underlined. */
-export function marked(before, after) {
-  return difference(before, after).map(({ kind, text }) => (kind === "same" ? h("span", {}, text) : h(kind, {}, text)));
-}
 
 export class QuestionView {
   /** `changed()` after every correction. `may.texts`, `may.key` say what may be corrected. */
@@ -194,60 +187,4 @@ export class QuestionView {
   fit() {
     for (const area of this.root.querySelectorAll("textarea")) area.fit();
   }
-}
-
-/** What is corrected, each with its difference and a way back: [{name, label, nodes, reset}]. */
-export function corrections(data, state, { resetBoxes, boxes }) {
-  const { full } = data;
-  const result = [];
-  for (const [name, label] of [["stem", "Stem"], ["explanation", "Explanation"], ["category", "Category"]]) {
-    const before = full[name] ?? "";
-    if (state.texts[name].trim() !== before.trim()) {
-      result.push({ name, label, nodes: marked(before, state.texts[name].trim()), reset: () => (state.texts[name] = before) });
-    }
-  }
-  for (const [name, label] of [["task", "Task"], ["difficulty", "Tier"]]) {
-    const before = full[name] ?? "";
-    if (state.choices[name] !== before) {
-      result.push({ name, label, nodes: [h("del", {}, before || "none"), " ", h("ins", {}, state.choices[name] || "none")], reset: () => (state.choices[name] = before) });
-    }
-  }
-  const lines = optionLines(full.options, state.options);
-  if (lines.length) result.push({ name: "options", label: "Options", nodes: lines, reset: () => resetOptions(data, state) });
-  const answer = answerOf(state);
-  if (JSON.stringify(answer) !== JSON.stringify(full.answer)) {
-    const text = (value) => (Array.isArray(value) ? value.map(letter).join(", ") || "none" : value);
-    result.push({ name: "answer", label: "Key", nodes: [h("del", {}, text(full.answer)), " ", h("ins", {}, text(answer))], reset: () => resetOptions(data, state) });
-  }
-  if (boxes.added.length || boxes.gone.length) {
-    const say = (box) => `${box.label || "no label"}${box.width ? ` ${box.width} × ${box.height} px` : ""}`;
-    result.push({
-      name: "boxes",
-      label: "Boxes",
-      nodes: [...boxes.gone.map((box) => h("del", {}, say(box))), ...boxes.added.map((box) => h("ins", {}, say(box)))].flatMap((node) => [node, " "]),
-      reset: resetBoxes,
-    });
-  }
-  return result;
-}
-
-function optionLines(before, options) {
-  const lines = [];
-  options.forEach((option, index) => {
-    const text = option.text.trim();
-    const was = option.from === null ? null : before[option.from];
-    if (was === null) lines.push(h("span", { class: "line" }, `${letter(index)}. `, h("ins", {}, text || "(empty)")));
-    else if (was.trim() !== text) lines.push(h("span", { class: "line" }, `${letter(index)}. `, marked(was, text)));
-    else if (option.from !== index) lines.push(h("span", { class: "line" }, `${letter(option.from)} → ${letter(index)}. ${text}`));
-  });
-  before.forEach((text, index) => {
-    if (!options.some((option) => option.from === index)) lines.push(h("span", { class: "line" }, h("del", {}, `${letter(index)}. ${text}`)));
-  });
-  return lines;
-}
-
-function resetOptions(data, state) {
-  const { options, answer } = data.full;
-  state.options = options.map((text, index) => ({ text, from: index, right: Array.isArray(answer) && answer.includes(index) }));
-  state.answer = Array.isArray(answer) ? null : answer;
 }
