@@ -61,25 +61,25 @@ def demo_batches() -> tuple[DemoBatch, ...]:
     guideline = GUIDELINE.read_text(encoding="utf-8")
     return (
         DemoBatch(
-            name="Round 1",
-            plan=SamplingPlan(seed=7, per_1000=100),
-            settings=BatchSettings(show_report=True, guideline=guideline),
-            done=((ROSA, 0.33), (RAVI, 0.9)),
-            days_ago=8,
+            name="Image alignment",
+            plan=SamplingPlan(seed=27, per_1000=None, n=24),
+            settings=BatchSettings(parts=Parts.IMAGE_ALIGNMENT, show_report=True, guideline=guideline),
+            done=((RAVI, 0.5), (RENATE, 1.0)),
+            days_ago=10,
         ),
         DemoBatch(
             name="Answer first",
             plan=SamplingPlan(seed=8, per_1000=None, n=30),
             settings=BatchSettings(mode=Mode.ANSWER_FIRST, guideline=guideline),
-            done=((ROSA, 0.0), (RENATE, 0.6)),
-            days_ago=5,
+            done=((RAVI, 0.0), (RENATE, 0.6)),
+            days_ago=8,
         ),
         DemoBatch(
-            name="Image alignment",
-            plan=SamplingPlan(seed=27, per_1000=None, n=24),
-            settings=BatchSettings(parts=Parts.IMAGE_ALIGNMENT, show_report=True, guideline=guideline),
-            done=((RAVI, 0.5), (RENATE, 1.0)),
-            days_ago=3,
+            name="Round 1",
+            plan=SamplingPlan(seed=7, per_1000=100),
+            settings=BatchSettings(show_report=True, guideline=guideline),
+            done=((ROSA, 0.33), (RAVI, 0.9)),
+            days_ago=6,
         ),
     )
 
@@ -95,7 +95,7 @@ def furnish(
     say: Callable[[str], None],
 ) -> None:
     """Fill an empty workspace; one transaction's worth of work."""
-    people = add_people(db, by=command_line_person(), now=now - timedelta(days=10))
+    people = add_people(db, by=command_line_person(), now=now - timedelta(days=13))
     dana = people[DANA.name]
     say("Importing the questions and their images")
     report = import_questions(
@@ -106,7 +106,7 @@ def furnish(
         dataset=DATASET,
         images=file.parent / "images",
         workspace=workspace,
-        now=now - timedelta(days=9),
+        now=now - timedelta(days=12),
     )
     say(f"{report.questions:,} questions on {report.exams} exams are in; drawing batches, simulating reviews")
     for batch in demo_batches():

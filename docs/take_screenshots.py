@@ -1,0 +1,288 @@
+"""Every page of the demo as a picture, dark and light: ``make screenshots``.
+
+Starts the real app on a fresh demo workspace, drives Chromium through it at 1440 x 900 and writes
+docs/screenshots/NAME-dark.png and NAME-light.png. A page that does not show what its entry waits for is
+named, and the command ends with 1.
+
+    python docs/take_screenshots.py --only review        # the entries whose names begin so
+    python docs/take_screenshots.py --home FOLDER        # a demo workspace that is there already
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # the script is run from anywhere, and reads the demo's own facts
+
+from accounts.service import DEMO_PASSWORD, person_named  # noqa: E402 - the path comes first
+from review.service import batches_for, open_sheet  # noqa: E402 - the path comes first
+from review.sheet import ReviewSheet  # noqa: E402 - the path comes first
+from storage.engine import make_engine  # noqa: E402 - the path comes first
+from storage.unit_of_work import reading  # noqa: E402 - the path comes first
+
+OUT = ROOT / "docs" / "screenshots"
+SIZE = {"width": 1440, "height": 900}
+THEMES = ("dark", "light")
+_CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+_ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+_ROOTS = "[...document.querySelectorAll('*')].map(each => each.shadowRoot).filter(Boolean)"
+_PAINTED = f"""() => {_ROOTS}.some(root => {{
+    const canvas = root.querySelector('.stage .dc-background-canvas');
+    return canvas && canvas.width > 300
+        && canvas.getContext('2d').getImageData(200, 200, 1, 1).data[3] > 0;
+}})"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shot:
+    """One picture: whose page, where, what must be read on it, and what is done before it is taken.
+
+    ``sheet`` picks a question of the person in batch ``batch`` to open instead of ``path``.
+    """
+
+    name: str
+    person: str | None
+    path: str = "/"
+    shows: str
+    batch: str = ""
+    sheet: Callable[[ReviewSheet], bool] | None = None
+    steps: Callable[[Page], None] = lambda _page: None
+
+
+def _kinds(sheet: ReviewSheet) -> set[str]:
+    return {box.label for box in sheet.question.boxes} if sheet.question else set()
+
+
+def _is_open(sheet: ReviewSheet) -> bool:
+    return sheet.last_verdict is None and not sheet.skipped
+
+
+def _lesion(sheet: ReviewSheet) -> bool:
+    return _is_open(sheet) and bool(_kinds(sheet) & {"nodule", "consolidation", "pleural effusion"})
+
+
+def _two_views(sheet: ReviewSheet) -> bool:
+    return _lesion(sheet) and len(sheet.exam.radiographs) > 1 and sheet.question is not None
+
+
+def _choice(sheet: ReviewSheet) -> bool:
+    return _two_views(sheet) and bool(sheet.stem_only.options)
+
+
+def _two_sentences(sheet: ReviewSheet) -> bool:
+    return _choice(sheet) and sheet.question is not None and ". " in sheet.question.explanation
+
+
+def _correct(page: Page) -> None:
+    explanation = page.get_by_label("Explanation", exact=True)
+    first = explanation.input_value().partition(". ")[0]
+    explanation.fill(f"{first}. Nothing else bears on the key.")
+    page.keyboard.press("Escape")
+    for key in "5355yym":
+        page.keyboard.press(key)
+    page.wait_for_timeout(700)
+
+
+def _rate(page: Page) -> None:
+    for key in "5554":
+        page.keyboard.press(key)
+
+
+def _lateral(page: Page) -> None:
+    page.get_by_role("button", name="LATERAL").first.click()
+    page.wait_for_timeout(900)
+
+
+def _open_guideline(page: Page) -> None:
+    page.get_by_role("button", name="Guideline").first.click()
+    page.get_by_role("dialog").wait_for()
+
+
+SHOTS = (
+    Shot(name="sign-in", person=None, path="/sign-in", shows="Sign in"),
+    Shot(name="home-coordinator", person="dana", shows="Home"),
+    Shot(name="home-reviewer", person="rosa", shows="Your batches"),
+    Shot(name="home-admin", person="ada", shows="Home"),
+    Shot(name="import", person="dana", path="/import_questions", shows="Import"),
+    Shot(name="checks", person="dana", path="/checks", shows="Checks"),
+    Shot(name="draw-a-batch", person="dana", path="/sampling", shows="Draw"),
+    Shot(name="batches", person="dana", path="/assign", shows="Batches"),
+    Shot(name="progress", person="dana", path="/progress", shows="Progress"),
+    Shot(name="releases", person="dana", path="/releases", shows="Releases"),
+    Shot(name="people", person="ada", path="/people", shows="People"),
+    Shot(name="review-judge", person="rosa", batch="Round 1", sheet=_choice, shows="Guideline", steps=_rate),
+    Shot(name="review-correction", person="rosa", batch="Round 1", sheet=_two_sentences, shows="Guideline",
+         steps=_correct),
+    Shot(name="review-lateral", person="ravi", batch="Round 1", sheet=_two_views, shows="Guideline",
+         steps=_lateral),
+    Shot(name="review-guideline", person="rosa", batch="Round 1", sheet=_lesion, shows="Guideline",
+         steps=_open_guideline),
+    Shot(name="review-answer-first", person="ravi", batch="Answer first", sheet=_is_open, shows="Guideline"),
+    Shot(name="review-image-alignment", person="ravi", batch="Image alignment", sheet=_lesion,
+         shows="Guideline"),
+    Shot(name="review-done", person="renate", batch="Image alignment", path="/review", shows="Thank you"),
+)  # fmt: skip
+
+
+def main() -> int:
+    """Take the pictures; 1 when one of the pages did not show what it should."""
+    parser = argparse.ArgumentParser(description="Every page of the demo as a picture, dark and light.")
+    parser.add_argument("--only", default="", metavar="NAME", help="entries whose names begin so")
+    parser.add_argument("--home", type=Path, help="a demo workspace that is there already")
+    parser.add_argument("--out", type=Path, default=OUT, help="folder of the pictures")
+    parser.add_argument("--port", type=int, default=0, help="of the app; by default a free one")
+    args = parser.parse_args()
+    wanted = [shot for shot in SHOTS if shot.name.startswith(args.only)]
+    args.out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="overread-screenshots-") as folder:
+        home = args.home or Path(folder) / "home"
+        environment = {**os.environ, "OVERREAD_HOME": str(home), "OVERREAD_DATABASE_URL": ""}
+        command = [sys.executable, "cli.py", "demo", "--if-missing"]
+        subprocess.run(command, cwd=ROOT, env=environment, check=True)
+        with _app(environment, args.port or _free_port()) as url, sync_playwright() as playwright:
+            found = next(filter(None, map(shutil.which, _CHROMIUM)), None)
+            browser = playwright.chromium.launch(executable_path=found, args=_ARGUMENTS)
+            failed = []
+            for theme in THEMES:
+                failed += _take_all(browser, url=url, home=home, theme=theme, shots=wanted, out=args.out)
+    total = sum(path.stat().st_size for path in args.out.glob("*.png"))
+    print(f"{args.out}: {total / 1e6:.1f} MB in all")
+    for failure in failed:
+        print(failure, file=sys.stderr)
+    return 1 if failed else 0
+
+
+def _take_all(
+    browser: Browser, *, url: str, home: Path, theme: str, shots: list[Shot], out: Path
+) -> list[str]:
+    """Take the shots of one theme, each person signed in once; what failed, in words."""
+    failed = []
+    used: set[int] = set()
+    for person in dict.fromkeys(shot.person for shot in shots):
+        context = browser.new_context(viewport=SIZE, color_scheme=theme, base_url=url, locale="en-GB")
+        if person is not None:
+            _sign_in(context, person)
+        for shot in (each for each in shots if each.person == person):
+            page = context.new_page()
+            try:
+                _take(page, shot, home, used, out / f"{shot.name}-{theme}.png")
+                print(f"{shot.name}-{theme}")
+            except (Error, LookupError) as error:
+                failed.append(f"{shot.name}-{theme}: {str(error).splitlines()[0]}")
+                page.screenshot(path=out / f"failed-{shot.name}-{theme}.png")
+            page.close()
+        context.close()
+    return failed
+
+
+def _take(page: Page, shot: Shot, home: Path, used: set[int], target: Path) -> None:
+    page.goto(_address(shot, home, used))
+    page.get_by_text(shot.shows).first.wait_for(timeout=30_000)
+    if shot.person is not None:
+        page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for(timeout=30_000)
+    if shot.sheet is not None:
+        page.wait_for_function(_PAINTED, timeout=30_000)
+    page.wait_for_timeout(1200)  # tables and images settle
+    shot.steps(page)
+    page.wait_for_timeout(300)
+    target.write_bytes(_small(page.screenshot()))
+
+
+def _address(shot: Shot, home: Path, used: set[int]) -> str:
+    """The path, or that of the first fitting question that no other picture shows."""
+    if not shot.batch:
+        return shot.path
+    engine = make_engine(f"sqlite:///{home / 'overread.sqlite'}")
+    try:
+        with reading(engine) as db:
+            person = person_named(db, name=shot.person or "")
+            batch = next(
+                each.batch for each in batches_for(db, person=person) if each.batch.name == shot.batch
+            )
+            if shot.sheet is None:
+                return f"{shot.path}?batch={batch.id}"
+            number: int | None = None
+            sheet = open_sheet(db, person=person, batch_id=batch.id, now=batch.created_at)
+            while sheet is not None:
+                if sheet.question_number not in used and shot.sheet(sheet):
+                    used.add(sheet.question_number)
+                    return f"/review?batch={batch.id}&question={sheet.question_number}"
+                number = sheet.next
+                if number is None:
+                    break
+                sheet = open_sheet(
+                    db, person=person, batch_id=batch.id, question=number, now=batch.created_at
+                )
+        raise LookupError("no question fits this entry any more; take the pictures on a fresh demo")
+    finally:
+        engine.dispose()
+
+
+def _sign_in(context: BrowserContext, name: str) -> None:
+    page = context.new_page()
+    page.goto("/sign-in")
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Password").fill(DEMO_PASSWORD)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    page.get_by_role("button", name="Sign out").wait_for(timeout=30_000)
+    page.close()
+
+
+def _small(png: bytes) -> bytes:
+    """The picture with 128 colours: a third of the size, and nothing that an eye would miss."""
+    image = Image.open(io.BytesIO(png)).convert("RGB")
+    packed = io.BytesIO()
+    image.quantize(128, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(
+        packed, "PNG", optimize=True
+    )
+    return packed.getvalue()
+
+
+@contextmanager
+def _app(environment: dict[str, str], port: int) -> Iterator[str]:
+    """The app on that port while the block lasts; its address."""
+    url = f"http://localhost:{port}"
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    with subprocess.Popen(command, cwd=ROOT, env=environment) as server:
+        try:
+            for _ in range(300):
+                try:
+                    with urllib.request.urlopen(f"{url}/health", timeout=2):  # noqa: S310 - our own server
+                        break
+                except OSError:
+                    time.sleep(0.2)
+            else:
+                raise SystemExit("the app did not start")
+            yield url
+        finally:
+            server.terminate()
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
