@@ -134,7 +134,8 @@ def test_a_release_that_is_imported_gives_equal_questions(workspace, tmp_path):
     cli.main(["release", "create", "demo", "--name", "v1", "--out", str(tmp_path / "v1")])
     gold = tmp_path / "v1" / "gold.jsonl"
     assert cli.main(["import", "questions", str(gold), "--dataset", "gold", "--without-images"]) == 0
-    released = {record["id"]: question_of(record) for record in map(json.loads, gold.open(encoding="utf-8"))}
+    records = [json.loads(line) for line in gold.read_text(encoding="utf-8").splitlines()]
+    released = {record["id"]: question_of(record) for record in records}
     with reading() as db:
         number = dataset_number(db, name="gold")
         ids = db.execute(select(QuestionRow.id).where(QuestionRow.dataset_id == number)).scalars().all()
