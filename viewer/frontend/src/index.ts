@@ -1,0 +1,3 @@
+// What the judging form imports.
+
+export { ReadingRoom } from "./room";

@@ -1,0 +1,41 @@
+// Where a box's label stands: outside of its box, clear of the other boxes and labels, within the pane. Pure.
+
+import type { Corners } from "./types";
+
+const GAP = 3;
+
+const overlap = ([a, b, c, d]: Corners, [e, f, g, h]: Corners): number =>
+  Math.max(0, Math.min(c, g) - Math.max(a, e)) * Math.max(0, Math.min(d, h) - Math.max(b, f));
+
+/** The places beside a box, the preferred one first: above, below, right, left, by either corner. */
+function places([left, top, right, bottom]: Corners, width: number, height: number): [number, number][] {
+  return [
+    [left, top - height - GAP],
+    [left, bottom + GAP],
+    [right - width, top - height - GAP],
+    [right - width, bottom + GAP],
+    [right + GAP, top],
+    [left - width - GAP, top],
+    [right + GAP, bottom - height],
+    [left - width - GAP, bottom - height],
+  ];
+}
+
+/**
+ * The upper left corner for the label of `box`; all in CSS pixels of the pane.
+ *
+ * Of the eight places beside the box the first that covers nothing of `others` is taken, else the one that covers
+ * least. A label never covers the box that it names, unless the box fills the pane.
+ */
+export function placeLabel(box: Corners, width: number, height: number, pane: { width: number; height: number }, others: readonly Corners[]): [number, number] {
+  let best: [number, number] = [box[0], box[1]];
+  let least = Infinity;
+  for (const [x, y] of places(box, width, height)) {
+    const at: [number, number] = [Math.min(Math.max(x, 0), Math.max(0, pane.width - width)), Math.min(Math.max(y, 0), Math.max(0, pane.height - height))];
+    const label: Corners = [at[0], at[1], at[0] + width, at[1] + height];
+    const covered = others.reduce((sum, other) => sum + overlap(label, other), 0) + 1000 * overlap(label, box);
+    if (covered < least) [best, least] = [at, covered];
+    if (covered === 0) break;
+  }
+  return best;
+}
