@@ -14,28 +14,38 @@ from ui import state
 from ui.context import reading, require_page
 from ui.imports import runs
 from ui.imports.deliveries import Delivery, allowed_folders, discard, on_this_machine, uploaded
-from ui.imports.outcome import run_panel
+from ui.imports.outcome import outcome, watch
 from ui.navigation import ROOT
 from ui.parts import act, empty_state, notices, plain, table
 
 _PLACES = {"upload": "On my computer", "machine": "On the machine that Overread runs on"}
 
 
-@st.fragment
 def main() -> None:
-    """All in one fragment, so that no click can overtake what it follows."""
     person = require_page(Action.IMPORT_QUESTIONS)
     st.title("Import")
     run = runs.latest_of(person)
+    if run is not None and not run.done:
+        watch(run)
+    else:
+        _page()
+
+
+@st.fragment
+def _page() -> None:
+    """All that can be clicked in one fragment, so that no click can overtake what it follows."""
+    person = require_page(Action.IMPORT_QUESTIONS)
+    run = runs.latest_of(person)
     delivery = state.chosen("delivery")
     if run is not None:
-        run_panel(run, person)
+        if not run.done:
+            st.rerun()  # it was started just now: the whole page watches it
+        outcome(run, person)
     elif isinstance(delivery, Delivery):
         _look(delivery, person)
     else:
         _hand_in(person)
-    if run is None or run.done:
-        _datasets(person)
+    _datasets(person)
 
 
 def _hand_in(person: Person) -> None:
@@ -96,15 +106,16 @@ def _look(delivery: Delivery, person: Person) -> None:
     st.markdown(f"**{plain(look.file_format)}** with {about}{look.records:,} records.")
     _pictures(look, delivery)
     if look.refusals:
-        st.warning(f"{len(look.refusals):,} of the first {look.looked_at:,} records would be refused.")
+        st.warning(f"Records that would be refused: {len(look.refusals):,} of the first {look.looked_at:,}.")
         table(
             [
                 {"Record": each.record, "Field": each.field, "Reason": each.reason}
                 for each in look.refusals[:20]
             ]
         )
-    for question, exam in look.first:
-        _question(question, exam)
+    for column, (question, exam) in zip(st.columns(3), look.first, strict=False):
+        with column:
+            _question(question, exam)
     _begin(delivery, look, asked, person, form)
 
 
@@ -112,9 +123,7 @@ def _pictures(look: Look, delivery: Delivery) -> None:
     if delivery.images is None:
         st.warning("Without images: reviewers would see the questions alone.")
     elif look.missing:
-        st.warning(
-            f"{len(look.missing):,} of the first {look.images:,} images are not in the folder or the zip."
-        )
+        st.warning(f"Images that are not there: {len(look.missing):,} of the first {look.images:,}.")
         table([{"Missing image": each} for each in look.missing[:10]])
     else:
         st.markdown(f"The images of the first {look.looked_at:,} records are all there ({look.images:,}).")
@@ -123,7 +132,7 @@ def _pictures(look: Look, delivery: Delivery) -> None:
 def _question(question: Question, exam: Exam) -> None:
     with st.container(border=True):
         st.caption(
-            plain(f"{question.id} · {question.format} · exam {exam.id} · {len(exam.radiographs)} images")
+            plain(f"{question.id} · {question.format} · exam {exam.id} · images: {len(exam.radiographs)}")
         )
         st.markdown(f"**{plain(question.stem)}**")
         for place, option in enumerate(question.options):

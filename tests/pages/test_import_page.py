@@ -108,7 +108,7 @@ def test_a_double_click_starts_one_import(page, folder):
 def test_refused_records_are_shown_with_a_link_to_the_whole_list_and_the_rest_can_come_in(page, folder):
     (folder / "bad.jsonl").write_bytes(lines(record(1), record(2, answer=[9])))
     hand_in(page, folder / "bad.jsonl", folder)
-    assert "1 of the first 2 records would be refused." in texts(page)
+    assert "Records that would be refused: 1 of the first 2." in texts(page)
     click(page, "Import 2 records")
     run = the_run()
     page.run()

@@ -15,16 +15,9 @@ from ui.parts import act, notices, plain, table
 _SHOWN = 200
 
 
-def run_panel(run: runs.Run, person: Person) -> None:
-    """The import's progress, or what came of it."""
-    if run.done:
-        _done(run, person)
-    else:
-        _running(run)
-
-
 @st.fragment(run_every=1.0)
-def _running(run: runs.Run) -> None:
+def watch(run: runs.Run) -> None:
+    """The import's progress, every second, until it is done."""
     if run.done:
         st.rerun()  # the whole page: there is something else to show now
     progress = run.progress
@@ -39,7 +32,8 @@ def _running(run: runs.Run) -> None:
     )
 
 
-def _done(run: runs.Run, person: Person) -> None:
+def outcome(run: runs.Run, person: Person) -> None:
+    """What came of an import, and what to do next."""
     report = run.report
     if report is None:
         st.error(plain(run.failure or ""))
