@@ -89,14 +89,10 @@ def _choice(sheet: ReviewSheet) -> bool:
     return _two_views(sheet) and bool(sheet.stem_only.options)
 
 
-def _two_sentences(sheet: ReviewSheet) -> bool:
-    return _choice(sheet) and sheet.question is not None and ". " in sheet.question.explanation
-
-
 def _correct(page: Page) -> None:
     explanation = page.get_by_label("Explanation", exact=True)
-    first = explanation.input_value().partition(". ")[0]
-    explanation.fill(f"{first}. Nothing else bears on the key.")
+    said = explanation.input_value().rstrip(".")
+    explanation.fill(f"{said}; this is best seen on the PA radiograph.")
     page.keyboard.press("Escape")
     for key in "5355yym":
         page.keyboard.press(key)
@@ -131,7 +127,7 @@ SHOTS = (
     Shot(name="releases", person="dana", path="/releases", shows="Releases"),
     Shot(name="people", person="ada", path="/people", shows="People"),
     Shot(name="review-judge", person="rosa", batch="Round 1", sheet=_choice, shows="Guideline", steps=_rate),
-    Shot(name="review-correction", person="rosa", batch="Round 1", sheet=_two_sentences, shows="Guideline",
+    Shot(name="review-correction", person="rosa", batch="Round 1", sheet=_choice, shows="Guideline",
          steps=_correct),
     Shot(name="review-lateral", person="ravi", batch="Round 1", sheet=_two_views, shows="Guideline",
          steps=_lateral),
