@@ -111,7 +111,7 @@ class _Teller:
         if now - self._began < 2 or (now - self._told < 1 and self._open):
             return
         self._told, self._open = now, True
-        counts = f"{progress.images:,} new images, {progress.refused:,} refused"
+        counts = f"{progress.images:,} images, {progress.refused:,} refused"
         line = f"\r{progress.part:4.0%}  {progress.records:,} records, {counts}"
         print(line, end="", file=sys.stderr, flush=True)
 

@@ -14,7 +14,7 @@ SHOWN_REFUSALS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far an import has come: records read, and the part of the file that has been read, 0 to 1."""
+    """How far an import has come: records read, image files read, and the part of all the work, 0 to 1."""
 
     records: int
     questions: int

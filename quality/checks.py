@@ -3,7 +3,7 @@
 Each takes a question and gives the first problem it finds, or None. A question with problems stays in the
 dataset: the problems are shown before an expert's time is spent. What could not even be stored (an answer
 that is no option, an empty stem) was refused at import and never comes here. What the paper leaves open and
-how it is read here: docs/decisions/020-structural-checks.md.
+how it is read here: docs/decisions/017-structural-checks.md.
 """
 
 from __future__ import annotations

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from sqlmodel import Session
@@ -18,6 +19,7 @@ from imaging.guarded import GuardedReader
 from intake.archives import unpack
 from intake.containers import QuestionFile
 from intake.folders import ImageFolder
+from intake.parsing import ParsedBatch
 from intake.parsing_process import LARGE, batches_of
 from intake.recognition import FileFormat, recognised
 from intake.refusals import RefusalList, refusal_list
@@ -96,6 +98,15 @@ def import_questions(
         except OSError as error:
             refusals.add("", "file", f"can't be read: {error.strerror}")
             raise ImportRefused(_report(dataset, name, file_format, refusals, listed_at)) from error
+        parse = partial(
+            batches_of, path, container=container, file_format=known_format, file_stem=Path(name).stem
+        )
+        told = partial(_told, progress, path.stat().st_size)
+        pictures = None
+        if folder:
+            pictures = Pictures(workspace, folder, stack.enter_context(GuardedReader()))
+            _fetch(pictures, parse(minimum_explanation=0), told)
+        # Only now: on SQLite everybody who saves something waits from here to the end.
         lock_for_import(db)
         dataset_id, there = _dataset(db, name=dataset, minimum_explanation=minimum_explanation, now=now)
         import_id = datasets.add_import(
@@ -107,8 +118,6 @@ def import_questions(
             now=now,
         )
         digest = stack.enter_context(ThreadPoolExecutor(1)).submit(_sha256, path)
-        reader = stack.enter_context(GuardedReader()) if folder else None
-        pictures = Pictures(workspace, folder, reader) if folder and reader else None
         large = path.stat().st_size >= LARGE
         with indexes_afterwards(db, wanted=large):
             landing = Landing(
@@ -122,24 +131,11 @@ def import_questions(
                 there=there,
             )
             records = 0
-            for batch in batches_of(
-                path,
-                container=container,
-                file_format=known_format,
-                file_stem=Path(name).stem,
-                minimum_explanation=datasets.minimum_explanation_of(db, dataset_id=dataset_id),
-            ):
+            minimum = datasets.minimum_explanation_of(db, dataset_id=dataset_id)
+            for batch in parse(minimum_explanation=minimum):
                 landing.land(batch)
                 records += batch.records
-                progress(
-                    Progress(
-                        records=records,
-                        questions=landing.questions,
-                        refused=refusals.count,
-                        images=pictures.new if pictures else 0,
-                        part=min(1.0, batch.bytes_read / max(1, path.stat().st_size)),
-                    )
-                )
+                told(batch, records, questions=landing.questions, refused=refusals.count, pictures=pictures)
         if records == 0:
             refusals.add("", "file", "holds no records")
         report = _report(
@@ -156,6 +152,34 @@ def import_questions(
             refused=refusals.count,
         )
     return report
+
+
+def _fetch(pictures: Pictures, batches: Iterator[ParsedBatch], told: Callable[..., None]) -> None:
+    """Read all images that the records name, before anybody has to wait for this import."""
+    records = 0
+    for batch in batches:
+        pictures.fetch(file for exam in batch.exams for _, file, _ in exam[6])
+        records += batch.records
+        told(batch, records, questions=0, refused=len(batch.refusals), pictures=pictures, fetching=True)
+
+
+def _told(
+    progress: Callable[[Progress], None],
+    size: int,
+    batch: ParsedBatch,
+    records: int,
+    *,
+    questions: int,
+    refused: int,
+    pictures: Pictures | None,
+    fetching: bool = False,
+) -> None:
+    """Tell the progress: with images, fetching them is most of the work."""
+    part = min(1.0, batch.bytes_read / max(1, size))
+    if pictures:
+        part = part * 0.9 if fetching else 0.9 + part * 0.1
+    images = pictures.fetched if pictures else 0
+    progress(Progress(records=records, questions=questions, refused=refused, images=images, part=part))
 
 
 def unpack_images(*, by: Person, archive: Path, folder: Path) -> int:

@@ -64,10 +64,9 @@ class Landing:
         places = self._new_ones(batch)
         self._look_up([batch.exams[place][0] for place in {batch.exam_of[i] for i in places}])
         if self._pictures:
-            needed = {place for i in places for place in (batch.exam_of[i],)}
-            self._pictures.fetch(
-                self._db, (file for place in sorted(needed) for _, file, _ in batch.exams[place][6])
-            )
+            needed = {batch.exam_of[i] for i in places}
+            files = (file for place in sorted(needed) for _, file, _ in batch.exams[place][6])
+            self._pictures.write(self._db, files)
         writing = BatchRows(self, batch)
         rows = writing.rows(places)
         self._write(writing, rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -20,8 +21,7 @@ from storage.workspace import Workspace
 _COLUMNS = ("sha256", "media_type", "bytes", "rows", "columns", "bits", "photometric")
 #: A radiograph's file is 10 to 30 MB; far larger ones are not read into memory.
 _LARGEST = 256 << 20
-# Files remembered by their path; forgotten ones are only read again.
-_REMEMBERED = 20_000
+_FIELD = "exam.radiographs.file"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,46 +29,63 @@ class KeptImage:
     """An image file in the workspace."""
 
     sha256: str
+    size: int
     facts: ImageFacts
 
 
 class Pictures:
-    """Image files by the paths that records give."""
+    """Image files by the paths that records give: fetched without the database, which nobody has to wait for,
+    and written to it later.
+    """
 
     def __init__(self, workspace: Workspace, folder: ImageFolder, reader: GuardedReader) -> None:
         """``reader`` is ended by whoever started it."""
         self._workspace, self._folder, self._reader = workspace, folder, reader
         self._by_text: dict[str, KeptImage | InvalidValue] = {}
-        self.new = 0
+        self._written: set[str] = set()
+        self.fetched = self.new = 0
 
-    def fetch(self, db: Session, texts: Iterable[str]) -> None:
-        """Find, keep and describe the files that are not known yet; new ones get their row."""
-        if len(self._by_text) > _REMEMBERED:
-            self._by_text.clear()
-        kept: dict[str, list[str]] = {}
-        sizes: dict[str, int] = {}
+    def fetch(self, texts: Iterable[str]) -> None:
+        """Find, keep and describe the files that are not known yet."""
+        found: dict[str, _Found] = {}
         for text in dict.fromkeys(texts):
             if text in self._by_text:
                 continue
             try:
-                path = self._folder.find(text)
-                size = path.stat().st_size
-                if size > _LARGEST:
-                    raise InvalidValue(
-                        "exam.radiographs.file", f"{text!r} has {size:,} bytes; at most {_LARGEST:,} are read"
-                    )
-                sha256 = keep_image(self._workspace, content=path.read_bytes())
+                self._keep(text, found)
             except InvalidValue as error:
                 self._by_text[text] = error
-                continue
             except OSError as error:
-                self._by_text[text] = InvalidValue(
-                    "exam.radiographs.file", f"{text!r} can't be read: {error.strerror}"
+                self._by_text[text] = InvalidValue(_FIELD, f"{text!r} can't be read: {error.strerror}")
+        asked = [
+            (image_path(self._workspace, sha256=sha256), each.texts[0]) for sha256, each in found.items()
+        ]
+        for (sha256, each), facts in zip(found.items(), self._reader.describe_all(asked), strict=True):
+            if isinstance(facts, UnreadableImage) and each.new:
+                image_path(self._workspace, sha256=sha256).unlink(missing_ok=True)
+            for text in each.texts:
+                self._by_text[text] = (
+                    InvalidValue(_FIELD, f"{text!r} {_why(facts)}")
+                    if isinstance(facts, UnreadableImage)
+                    else KeptImage(sha256=sha256, size=each.size, facts=facts)
                 )
-                continue
-            kept.setdefault(sha256, []).append(text)
-            sizes[sha256] = size
-        self._describe(db, kept, sizes)
+        self.fetched += len(found)
+
+    def write(self, db: Session, texts: Iterable[str]) -> None:
+        """Give the fetched files of those paths their rows."""
+        images = (self._by_text.get(text) for text in texts)
+        wanted = {each.sha256: each for each in images if isinstance(each, KeptImage)}
+        wanted = {sha256: each for sha256, each in wanted.items() if sha256 not in self._written}
+        there = known_images(db, sha256=wanted)
+        rows = [
+            (sha256, each.facts.media_type, each.size, each.facts.rows, each.facts.columns, each.facts.bits,
+             each.facts.photometric)
+            for sha256, each in wanted.items()
+            if sha256 not in there
+        ]  # fmt: skip
+        insert_rows(db, table="image", columns=_COLUMNS, rows=rows)
+        self._written |= wanted.keys()
+        self.new += len(rows)
 
     def __getitem__(self, text: str) -> KeptImage:
         """The file of that path, which was fetched before.
@@ -76,41 +93,38 @@ class Pictures:
         Raises:
             InvalidValue: why there is none.
         """
-        found = self._by_text[text]
+        found = self._by_text.get(text) or InvalidValue(
+            "file", "was changed while it was read; import it again"
+        )
         if isinstance(found, InvalidValue):
             raise found
         return found
 
-    def _describe(self, db: Session, kept: dict[str, list[str]], sizes: dict[str, int]) -> None:
-        if not kept:
-            return
-        there = known_images(db, sha256=kept)
-        asked = [(image_path(self._workspace, sha256=sha256), texts[0]) for sha256, texts in kept.items()]
-        rows = []
-        for (sha256, texts), facts in zip(kept.items(), self._reader.describe_all(asked), strict=True):
-            if isinstance(facts, UnreadableImage):
-                told = f"{facts.attribute}: {facts.reason}" if facts.attribute else facts.reason
-                for text in texts:
-                    self._by_text[text] = InvalidValue("exam.radiographs.file", f"{text!r} {told}")
-                if sha256 not in there:
-                    image_path(self._workspace, sha256=sha256).unlink(missing_ok=True)
-                continue
-            for text in texts:
-                self._by_text[text] = KeptImage(sha256=sha256, facts=facts)
-            if sha256 not in there:
-                rows.append(
-                    (
-                        sha256,
-                        facts.media_type,
-                        sizes[sha256],
-                        facts.rows,
-                        facts.columns,
-                        facts.bits,
-                        facts.photometric,
-                    )
-                )
-        insert_rows(db, table="image", columns=_COLUMNS, rows=rows)
-        self.new += len(rows)
+    def _keep(self, text: str, found: dict[str, _Found]) -> None:
+        path = self._folder.find(text)
+        size = path.stat().st_size
+        if size > _LARGEST:
+            raise InvalidValue(_FIELD, f"{text!r} has {size:,} bytes; at most {_LARGEST:,} are read")
+        content = path.read_bytes()
+        sha256 = hashlib.sha256(content).hexdigest()
+        if sha256 not in found:
+            new = not image_path(self._workspace, sha256=sha256).exists()
+            found[sha256] = _Found(texts=[], size=len(content), new=new)
+            keep_image(self._workspace, content=content)
+        found[sha256].texts.append(text)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Found:
+    """A file that is to be described: the paths that name it, and whether the workspace lacked it."""
+
+    texts: list[str]
+    size: int
+    new: bool
+
+
+def _why(refusal: UnreadableImage) -> str:
+    return f"{refusal.attribute}: {refusal.reason}" if refusal.attribute else refusal.reason
 
 
 def view_told(stated: str, facts: ImageFacts) -> str:

@@ -22,14 +22,11 @@ def watch(run: runs.Run) -> None:
         st.rerun()  # the whole page: there is something else to show now
     progress = run.progress
     st.subheader(f"Importing {plain(run.wish.delivery.name)}")
-    st.progress(progress.part, text=f"{progress.part:.0%} of the file")
+    st.progress(progress.part, text=f"{progress.part:.0%}")
     st.markdown(
-        f"{progress.records:,} records read · {progress.images:,} new images · {progress.refused:,} refused"
+        f"{progress.records:,} records read · {progress.images:,} images read · {progress.refused:,} refused"
     )
-    st.caption(
-        "It goes on when this page is closed. Until it is done nothing of it is to be seen, and judgements "
-        "that others save wait for it."
-    )
+    st.caption("It goes on when this page is closed. Until it is done nothing of it is to be seen.")
 
 
 def outcome(run: runs.Run, person: Person) -> None:
