@@ -22,6 +22,7 @@ FAMILIES = (
     "assign",
     "progress",
     "release",
+    "image",
     "demo",
 )
 

@@ -91,13 +91,17 @@ def automatic_window(decoded: DecodedRadiograph) -> Window:
     return _automatic(decoded, *_histogram(decoded))
 
 
-def grey_table(decoded: DecodedRadiograph, *, window: Window | VoiTable) -> NDArray[np.uint8]:
-    """The grey level, 0 black to 255 white, of each stored value as an unsigned number.
+def grey_table(
+    decoded: DecodedRadiograph, *, window: Window | VoiTable, bits: int = 8
+) -> NDArray[np.uint8] | NDArray[np.uint16]:
+    """The grey level, 0 black to 255 white (of 16 ``bits``: to 65,535), of each stored value as an unsigned
+    number.
 
     Polarity comes last, after all transforms (PS3.3 C.7.6.3.1.2); padding is background, black (C.7.5.1.1.2).
     """
     shown = _brightness(decoded, window)
-    levels = np.rint((1 - shown if decoded.inverted else shown) * 255).astype(np.uint8)
+    most = (1 << bits) - 1
+    levels = np.rint((1 - shown if decoded.inverted else shown) * most).astype(f"u{bits // 8}")
     if decoded.padding is not None:
         first, last = (np.clip(end - decoded.lowest, -1, len(levels)) for end in decoded.padding)
         levels[max(first, 0) : last + 1] = 0

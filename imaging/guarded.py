@@ -25,6 +25,7 @@ from typing import Any, Self
 
 from imaging.errors import UnreadableImage
 from imaging.radiograph import DecodedRadiograph, ImageFacts, Window
+from imaging.render import Rendered
 from imaging.wire import OUT_OF_MEMORY, Answer, facts_from, put_together
 
 _PROJECT = Path(__file__).resolve().parent.parent
@@ -131,6 +132,24 @@ class GuardedReader:
         """
         facts, matrix = self._ask(path, name=name, do="pixels")[1]
         return EncodedPixels(facts=facts, matrix=matrix)
+
+    def render(
+        self,
+        path: Path,
+        *,
+        name: str | None = None,
+        bits: int = 8,
+        window: Window | None = None,
+        quarter: bool = False,
+    ) -> Rendered:
+        """``imaging.render.render`` of the file, made over there.
+
+        Raises:
+            UnreadableImage: with the reason.
+        """
+        stated = None if window is None else asdict(window)
+        files = self._ask(path, name=name, do="render", bits=bits, window=stated, quarter=quarter)[1]
+        return Rendered(full=files[0], quarter=files[1] if quarter else None)
 
     def _described(self, path: Path, name: str) -> ImageFacts | UnreadableImage:
         try:

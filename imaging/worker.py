@@ -15,7 +15,7 @@ import time
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from imaging.display import display_jpeg
 from imaging.errors import UnreadableImage
@@ -23,6 +23,7 @@ from imaging.facts import viewer_facts
 from imaging.matrix import encode_matrix
 from imaging.radiograph import Window
 from imaging.reading import describe, read_radiograph
+from imaging.render import render
 from imaging.wire import OUT_OF_MEMORY, Answer, taken_apart
 
 
@@ -52,7 +53,7 @@ def _allow_cpu(seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + seconds + 1, hard))
 
 
-def _answer(request: dict[str, object]) -> Answer:
+def _answer(request: dict[str, Any]) -> Answer:
     name = str(request["name"])
     try:
         content = Path(str(request["path"])).read_bytes()
@@ -66,10 +67,15 @@ def _answer(request: dict[str, object]) -> Answer:
             matrix = encode_matrix(decoded)
             return {"sizes": [len(facts), len(matrix)]}, [facts, matrix]
         stated = request["window"]
+        window = Window(**stated) if isinstance(stated, dict) else None
+        if request["do"] == "render":
+            made = render(decoded, bits=int(request["bits"]), window=window, quarter=bool(request["quarter"]))
+            files = [made.full] if made.quarter is None else [made.full, made.quarter]
+            return {"sizes": [len(file) for file in files]}, files
         picture = display_jpeg(
             decoded,
-            window=Window(**stated) if isinstance(stated, dict) else None,
-            longest=request["longest"],  # type: ignore[arg-type]  # it was an int or None before it was JSON
+            window=window,
+            longest=request["longest"],
         )
         return {"facts": asdict(decoded.facts), "sizes": [len(picture)]}, [picture]
     except UnreadableImage as error:

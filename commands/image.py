@@ -1,0 +1,108 @@
+"""``cli.py image``: radiographs as PNG files, for models and data sets."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from imaging.errors import UnreadableImage
+from imaging.folder import RenderJob, plan_file, plan_folder, render_all
+from imaging.guarded import GuardedReader
+from imaging.radiograph import Window
+
+_WRONG_USAGE = 2
+
+
+def add_to(subparsers: argparse._SubParsersAction) -> None:
+    """The command and what it takes."""
+    parser = subparsers.add_parser(
+        "image", help="turn radiographs into PNG files", description="Work on image files."
+    )
+    verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    verb = verbs.add_parser(
+        "render",
+        help="DICOM, PNG or JPEG to PNG, one file or a whole folder",
+        description="Write each radiograph as a grey PNG, low values black (MONOCHROME2). A folder is gone "
+        "through with all below it, and its structure is kept. A PNG that is there already is replaced. What "
+        "can't be read is listed with file and attribute; the rest is written.",
+    )
+    verb.add_argument("source", metavar="FILE|DIR", type=Path)
+    verb.add_argument("out", metavar="OUT", type=Path, help="a folder, or for one file a name ending in .png")
+    verb.add_argument(
+        "--quarter", action="store_true", help="NAME.quarter.png besides: a quarter of each side, averaged"
+    )
+    verb.add_argument(
+        "--bits", type=int, choices=(8, 16), default=8,
+        help="8: as the screen shows it first (default). 16: every value the file can hold, evenly spread",
+    )  # fmt: skip
+    verb.add_argument(
+        "--window", type=float, nargs=2, metavar=("CENTER", "WIDTH"),
+        help="this window instead, in values after the modality transform",
+    )  # fmt: skip
+    verb.add_argument(
+        "--processes", type=int, default=os.cpu_count() or 1, metavar="N",
+        help="files at a time (default: one for each processor)",
+    )  # fmt: skip
+    verb.set_defaults(run=run, needs_workspace=False)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Render; 1 if any file was refused, 2 if what was asked for makes no sense."""
+    wrong = _wrong_usage(args)
+    if wrong is not None:
+        print(wrong, file=sys.stderr)
+        return _WRONG_USAGE
+    if args.source.is_dir():
+        jobs, others = plan_folder(args.source, args.out, quarter=args.quarter)
+    else:
+        jobs, others = [plan_file(args.source, args.out, quarter=args.quarter)], 0
+    window = None
+    if args.window is not None:
+        window = Window(center=args.window[0], width=args.window[1], name="Chosen")
+    processes = min(args.processes, max(1, len(jobs)))
+    try:
+        refused = _render(jobs, processes=processes, bits=args.bits, window=window)
+    except OSError as error:
+        print(f"{error.filename}: can't be written ({error.strerror}).", file=sys.stderr)
+        return 1
+    for refusal in refused:
+        print(refusal, file=sys.stderr)
+    summary = f"{len(jobs) - len(refused):,} of {len(jobs):,} radiographs written to {args.out}."
+    print(summary + (f" {others:,} other files were left out." if others else ""))
+    return 1 if refused else 0
+
+
+def _render(
+    jobs: list[RenderJob], *, processes: int, bits: int, window: Window | None
+) -> list[UnreadableImage]:
+    refused = []
+    with GuardedReader(workers=processes) as reader:
+        answers = render_all(jobs, reader=reader, workers=processes, bits=bits, window=window)
+        for done, refusal in enumerate(answers, start=1):
+            if refusal is not None:
+                refused.append(refusal)
+            if len(jobs) > 1:
+                print(f"\r{done:,} of {len(jobs):,}", end="", file=sys.stderr, flush=True)
+    if len(jobs) > 1:
+        print(file=sys.stderr)
+    return refused
+
+
+def _wrong_usage(args: argparse.Namespace) -> str | None:
+    if not args.source.exists():
+        return f"{args.source} is not there."
+    if args.processes < 1:
+        return f"--processes: {args.processes} is not at least 1."
+    if args.window is not None and not (abs(args.window[0]) < 1e9 and 1 <= args.window[1] < 1e9):
+        return f"--window: {args.window[0]:g} {args.window[1]:g} is no center and width of at least 1."
+    if args.source.is_dir() and args.out.exists() and not args.out.is_dir():
+        return f"{args.out} is a file; for a folder, OUT is a folder."
+    if args.source.is_dir() and args.out.resolve() == args.source.resolve():
+        return f"{args.out} is the folder that is read: a PNG in it would be overwritten. Name another OUT."
+    if not args.source.is_dir():
+        job = plan_file(args.source, args.out, quarter=args.quarter)
+        if args.source.resolve() in {job.full.resolve(), job.quarter and job.quarter.resolve()}:
+            return f"{args.source} would be overwritten. Name another OUT."
+    return None

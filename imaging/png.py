@@ -1,0 +1,53 @@
+"""Grey PNG files, written fast: each row less the one above, deflated by ISA-L at its fastest level.
+
+The usual writers try five filters a row and deflate at zlib's level 6, which takes some twenty times as long
+for a few per cent of the size.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+import numpy as np
+from isal import isal_zlib
+from numpy.typing import NDArray
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_UP = 2  # PNG (third edition) 9.2: each byte less the one above it
+_ROWS_AT_ONCE = 64  # what is worked on stays in the processor's cache
+
+
+def grey_png(levels: NDArray[np.uint8] | NDArray[np.uint16], *, aspect: tuple[int, int] = (1, 1)) -> bytes:
+    """The grey levels, shape (rows, columns), as a PNG of 8 or 16 bits; 0 is black.
+
+    Args:
+        aspect: vertical by horizontal size of a pixel; written down where it is not square (11.3.4.3).
+    """
+    rows, columns = levels.shape
+    header = struct.pack(">IIBBBBB", columns, rows, levels.dtype.itemsize * 8, 0, 0, 0, 0)
+    parts = [_SIGNATURE, _chunk(b"IHDR", header)]
+    if aspect[0] != aspect[1]:
+        # pixels per unit, so the other way round than their sizes: x, y, unit unknown
+        parts.append(_chunk(b"pHYs", struct.pack(">IIB", aspect[0], aspect[1], 0)))
+    parts += [_chunk(b"IDAT", isal_zlib.compress(_filtered(levels), 1)), _chunk(b"IEND", b"")]
+    return b"".join(parts)
+
+
+def _filtered(levels: NDArray[np.uint8] | NDArray[np.uint16]) -> NDArray[np.uint8]:
+    rows, columns = levels.shape
+    size = levels.dtype.itemsize
+    filtered = np.empty((rows, 1 + columns * size), np.uint8)
+    filtered[:, 0] = _UP
+    above = np.zeros((1, columns * size), np.uint8)
+    for start in range(0, rows, _ROWS_AT_ONCE):
+        part = levels[start : start + _ROWS_AT_ONCE].astype(f">u{size}").view(np.uint8)
+        target = filtered[start : start + len(part), 1:]
+        np.subtract(part[:1], above, out=target[:1])
+        np.subtract(part[1:], part[:-1], out=target[1:])
+        above = part[-1:]
+    return filtered
+
+
+def _chunk(kind: bytes, body: bytes) -> bytes:
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(body, zlib.crc32(kind)))

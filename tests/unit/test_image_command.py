@@ -1,0 +1,146 @@
+"""``cli.py image render``: files and folders to PNG, by the command itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import cli
+from imaging.folder import plan_folder
+from tests.unit.makers.dicom_files import dicom, ramp
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def render(capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+    """``render("a.dcm", "out")``: the command as ``cli.py`` runs it."""
+
+    def call(*arguments: object) -> Done:
+        try:
+            code = cli.main(["image", "render", *map(str, arguments)])
+        except SystemExit as leaving:  # how argparse refuses
+            code = int(leaving.code or 0)
+        said = capsys.readouterr()
+        return Done(returncode=code, stdout=said.out, stderr=said.err)
+
+    return call
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two exams, one file that is damaged, one that is no image, one that is hidden."""
+    source = tmp_path / "in"
+    (source / "exam 1" / "deep").mkdir(parents=True)
+    (source / "exam 2").mkdir()
+    (source / "exam 1" / "pa.dcm").write_bytes(dicom(ramp(40, 60)))
+    (source / "exam 1" / "deep" / "1.2.840.10008").write_bytes(dicom(ramp(40, 60)))
+    (source / "exam 2" / "lateral.dcm").write_bytes(dicom(HighBit=15))
+    (source / "readme.txt").write_text("no image")
+    (source / ".DS_Store").write_bytes(b"x")
+    return source
+
+
+def files(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_folder_keeps_its_structure_and_lists_what_is_refused(render, folder, tmp_path):
+    done = render(folder, tmp_path / "out", "--quarter")
+    assert done.returncode == 1
+    assert files(tmp_path / "out") == {
+        "exam 1/pa.png", "exam 1/pa.quarter.png",
+        "exam 1/deep/1.2.840.10008.png", "exam 1/deep/1.2.840.10008.quarter.png",
+    }  # fmt: skip
+    assert "exam 2/lateral.dcm: HighBit (0028,0102)" in done.stderr
+    assert "3 of 3" in done.stderr  # the progress
+    assert "2 of 3 radiographs written" in done.stdout
+    assert "1 other files were left out" in done.stdout
+
+
+def test_one_file_by_name_at_16_bits(render, tmp_path):
+    (tmp_path / "a.dcm").write_bytes(dicom(ramp(40, 60)))
+    done = render(tmp_path / "a.dcm", tmp_path / "new" / "b.png", "--bits", 16, "--quarter")
+    assert done.returncode == 0, done.stderr
+    full, small = (Image.open(tmp_path / "new" / name) for name in ("b.png", "b.quarter.png"))
+    assert (full.mode, full.size, small.size) == ("I;16", (60, 40), (15, 10))
+
+
+def test_a_window_is_applied(render, tmp_path):
+    (tmp_path / "a.dcm").write_bytes(dicom(ramp(40, 60)))
+    assert render(tmp_path / "a.dcm", tmp_path, "--window", 100, 10).returncode == 0
+    assert (np.asarray(Image.open(tmp_path / "a.png")) == 255).mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nothing.dcm", "out"], "is not there"),
+        (["a.dcm", "out", "--window", "1", "0"], "--window"),
+        (["a.dcm", "out", "--processes", "0"], "--processes"),
+        (["a.dcm", "out", "--bits", "12"], "--bits"),
+        ([".", "."], "would be overwritten"),
+        (["a.png", "."], "would be overwritten"),
+        ([".", "a.dcm"], "is a file"),
+    ],
+)
+def test_what_makes_no_sense_is_wrong_usage(render, tmp_path, arguments, said):
+    (tmp_path / "a.dcm").write_bytes(dicom())
+    (tmp_path / "a.png").write_bytes(b"an original")
+    placed = [tmp_path / part if not part.lstrip("-")[:1].isdigit() and part[:2] != "--" else part
+              for part in arguments]  # fmt: skip
+    done = render(*placed)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert (tmp_path / "a.png").read_bytes() == b"an original"
+
+
+def test_a_folder_that_can_not_be_written_says_so(render, tmp_path):
+    (tmp_path / "a.dcm").write_bytes(dicom())
+    (tmp_path / "file").write_bytes(b"")
+    done = render(tmp_path / "a.dcm", tmp_path / "file" / "below")
+    assert done.returncode == 1
+    assert "can't be written" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# ---------------------------------------------------------------------------------------------- plans
+def names_of(source: Path, out: Path) -> list[str]:
+    jobs, _ = plan_folder(source, out, quarter=True)
+    return [job.full.name for job in jobs]
+
+
+def test_two_files_never_become_one(tmp_path):
+    source = tmp_path / "in"
+    source.mkdir()
+    for name in ("a.dcm", "a.png", "A.jpg", "b.dcm", "b.quarter.dcm"):
+        (source / name).write_bytes(b"")
+    jobs, _ = plan_folder(source, tmp_path / "out", quarter=True)
+    written = [str(path).casefold() for job in jobs for path in (job.full, job.quarter)]
+    assert len(set(written)) == 10
+
+
+def test_the_order_is_that_of_the_names(tmp_path):
+    source = tmp_path / "in"
+    source.mkdir()
+    for name in ("c.dcm", "a.dcm", "b.dcm"):
+        (source / name).write_bytes(b"")
+    assert names_of(source, tmp_path / "out") == ["a.png", "b.png", "c.png"]
+
+
+def test_what_was_written_before_is_not_read_again(tmp_path):
+    (tmp_path / "a.dcm").write_bytes(dicom())
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "a.png").write_bytes(b"")
+    assert names_of(tmp_path, out) == ["a.png"]
