@@ -14,11 +14,11 @@ from imaging.dicom_file import DAMAGE, parse
 from imaging.display import automatic_window, first_window
 from imaging.lookup import look_up
 from imaging.matrix import SIGNED_OFFSET, wire_bits
-from imaging.radiograph import DICOM, DecodedRadiograph, VoiTable
+from imaging.radiograph import DICOM, DecodedRadiograph, VoiTable, Window
 from imaging.spacing import spacing_of
 
 # Goes into the name of kept facts: count it up when they say something else of the same file.
-FACTS_FORM = 1
+FACTS_FORM = 2
 
 # PS3.3 C.7.6.1.1.1: anterior, posterior, right, left, head, feet; up to three, the main one first.
 _DIRECTIONS = frozenset("APRLHF")
@@ -62,7 +62,7 @@ def viewer_facts(content: bytes, decoded: DecodedRadiograph, *, name: str) -> di
         "windows": [asdict(window) for window in decoded.windows],
         "voi_tables": _voi_tables(decoded, header) if decoded.tables else [],
         "automatic": {"center": automatic.center, "width": automatic.width, "function": automatic.function},
-        "first_look": ("table" if isinstance(first, VoiTable) else "window") if stored else "automatic",
+        "first_look": {"kind": _kind(first) if stored else "automatic", "index": 0},
         "spacing": spacing_of(header),
         "aspect": list(decoded.aspect),
         "orientation": _orientation(header),
@@ -116,6 +116,10 @@ def _voi_tables(decoded: DecodedRadiograph, header: Dataset) -> list[dict[str, A
         values = [int(entry) for entry in entries]
         tables.append({"name": table.name, "first": first, "bits": bits, "values": values})
     return tables
+
+
+def _kind(look: Window | VoiTable) -> str:
+    return "table" if isinstance(look, VoiTable) else "window"
 
 
 def _orientation(header: Dataset) -> list[str] | None:

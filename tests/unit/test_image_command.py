@@ -72,8 +72,11 @@ def test_one_file_by_name_at_16_bits(render, tmp_path):
     (tmp_path / "a.dcm").write_bytes(dicom(ramp(40, 60)))
     done = render(tmp_path / "a.dcm", tmp_path / "new" / "b.png", "--bits", 16, "--quarter")
     assert done.returncode == 0, done.stderr
-    full, small = (Image.open(tmp_path / "new" / name) for name in ("b.png", "b.quarter.png"))
-    assert (full.mode, full.size, small.size) == ("I;16", (60, 40), (15, 10))
+    with (
+        Image.open(tmp_path / "new" / "b.png") as full,
+        Image.open(tmp_path / "new" / "b.quarter.png") as small,
+    ):
+        assert (full.mode, full.size, small.size) == ("I;16", (60, 40), (15, 10))
 
 
 def test_a_window_is_applied(render, tmp_path):

@@ -62,13 +62,13 @@ def shown_by_the_browser(content: bytes) -> np.ndarray:
 
 
 def _brightness(values: np.ndarray, facts: dict[str, Any]) -> np.ndarray:
-    if facts["first_look"] == "table":
+    if facts["first_look"]["kind"] == "table":
         voi = facts["voi_tables"][0]
         entries = np.array(voi["values"]) / (2 ** voi["bits"] - 1)
         return np.clip(
             entries[np.clip(np.rint(values).astype(int) - voi["first"], 0, len(entries) - 1)], 0, 1
         )
-    window = facts["windows"][0] if facts["first_look"] == "window" else facts["automatic"]
+    window = facts["windows"][0] if facts["first_look"]["kind"] == "window" else facts["automatic"]
     center, width = window["center"], window["width"]
     if window["function"] == "SIGMOID":
         return 1 / (1 + np.exp(-4 * (values - center) / width))
@@ -152,7 +152,7 @@ def test_a_modality_table_is_sent_without_the_ends_that_only_go_on():
 
 def test_a_window_for_another_image_is_not_the_first_look():
     facts = facts_of(dicom(SMOOTH, WindowCenter=60000, WindowWidth=10))
-    assert facts["first_look"] == "automatic"
+    assert facts["first_look"]["kind"] == "automatic"
     assert len(facts["windows"]) == 1  # it is stored, so it can still be chosen
 
 
