@@ -54,8 +54,8 @@ class ParsedBatch:
     """Questions in the order of the file, in plain values, so that another process can make them.
 
     ``names[i]``, ``exam_of[i]`` (a place in ``exams``) and ``questions[i]`` (the values of COLUMNS) belong
-    together; ``boxes[i]`` is there for questions with boxes. ``problems`` are (i, check, field, reason),
-    ``refusals`` (record, field, reason).
+    together; ``boxes[i]`` is there for questions whose boxes must be held against their image. ``problems``
+    are (i, check, field, reason), ``refusals`` (record, field, reason).
     """
 
     names: list[int | str] = field(default_factory=list)
@@ -74,7 +74,13 @@ class ParsedBatch:
 
 
 def parsed_batches(
-    path: Path, *, container: Container, file_format: FileFormat, file_stem: str, minimum_explanation: int
+    path: Path,
+    *,
+    container: Container,
+    file_format: FileFormat,
+    file_stem: str,
+    minimum_explanation: int,
+    with_images: bool,
 ) -> Iterator[ParsedBatch]:
     """The file's batches; what is wrong with a record is in ``refusals`` and stops nothing.
 
@@ -84,17 +90,18 @@ def parsed_batches(
         file_format: of the records.
         file_stem: the name that the file had where it came from, without its ending.
         minimum_explanation: of the format check, in characters.
+        with_images: boxes will be held against their images.
     """
     file = QuestionFile(path)
     reader = reader_for(file_format, file_stem)
     raws = file.records(container)
-    filling = _Filling(container, reader, minimum_explanation)
+    filling = _Filling(container, reader, minimum_explanation, with_images)
     while records := list(islice(raws, _AT_ONCE)):
         filling.fill(records)
         if filling.batch.records >= BATCH:
             filling.batch.bytes_read = file.bytes_read
             yield filling.batch
-            filling = _Filling(container, reader, minimum_explanation)
+            filling = _Filling(container, reader, minimum_explanation, with_images)
     if filling.batch.records:
         filling.batch.bytes_read = file.bytes_read
         yield filling.batch
@@ -144,8 +151,11 @@ def facts_of(record: ExamRecord, report: str | None) -> ExamFacts:
 class _Filling:
     """One batch while it is filled: which exams it has met already."""
 
-    def __init__(self, container: Container, reader: Reader, minimum_explanation: int) -> None:
-        self._container, self._reader, self._minimum = container, reader, minimum_explanation
+    def __init__(
+        self, container: Container, reader: Reader, minimum_explanation: int, with_images: bool
+    ) -> None:
+        self._container, self._reader = container, reader
+        self._minimum, self._with_images = minimum_explanation, with_images
         self.batch = ParsedBatch()
         self._last: dict[str, tuple[ExamRecord, str | None, int]] = {}
         self._places: dict[ExamFacts, int] = {}
@@ -237,8 +247,9 @@ class _Filling:
             if not (x_min < x_max and y_min < y_max):
                 raise InvalidValue("boxes", f"{list(each.box)} is empty or turned round")
             kept.append((each.radiograph, each.label, each.box))
-        plain_grid = (grid.width, grid.height, grid.fit.value) if grid else None
-        self.batch.boxes[len(self.batch.questions)] = (plain_grid, kept)
+        if grid is not None or self._with_images:
+            plain_grid = (grid.width, grid.height, grid.fit.value) if grid else None
+            self.batch.boxes[len(self.batch.questions)] = (plain_grid, kept)
 
     def _forget(self, place: int) -> None:
         self.batch.boxes.pop(place, None)

@@ -32,7 +32,13 @@ _PROJECT = Path(__file__).resolve().parent.parent
 
 
 def batches_of(
-    path: Path, *, container: Container, file_format: FileFormat, file_stem: str, minimum_explanation: int
+    path: Path,
+    *,
+    container: Container,
+    file_format: FileFormat,
+    file_stem: str,
+    minimum_explanation: int,
+    with_images: bool,
 ) -> Iterator[ParsedBatch]:
     """As ``parsed_batches``, in a process of its own for large files where there is a second processor.
 
@@ -44,6 +50,7 @@ def batches_of(
         "file_format": file_format,
         "file_stem": file_stem,
         "minimum_explanation": minimum_explanation,
+        "with_images": with_images,
     }
     if path.stat().st_size < LARGE or (os.cpu_count() or 1) < 2:
         yield from parsed_batches(path, **asked)  # type: ignore[arg-type]  # the arguments of above
@@ -113,6 +120,7 @@ def main(arguments: list[str]) -> int:
         file_format=FileFormat(asked["file_format"]),
         file_stem=asked["file_stem"],
         minimum_explanation=asked["minimum_explanation"],
+        with_images=asked["with_images"],
     ):
         _send(batch, sys.stdout.buffer)
     sys.stdout.buffer.write(bytes(8))

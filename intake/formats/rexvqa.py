@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -22,6 +23,8 @@ _TASKS = (
     ("presence", "presence"),
 )
 _SECTIONS = ("Comparison", "Findings", "Impression")
+#: The files' writer left NaN, which is no JSON, where an exam lacks a section. Anywhere else it is refused.
+_NO_SECTION = re.compile(rb'(?<!\\)("(?:Indication|Comparison|Findings|Impression)"\s*:\s*)NaN(?=\s*[,}])')
 
 
 class _Record(msgspec.Struct, gc=False):
@@ -64,6 +67,8 @@ class ReXVQA:
     def read(self, name: int | str, raw: bytes) -> QuestionRecord:
         if not isinstance(name, str):
             raise InvalidValue("id", "is missing: ReXVQA's ids are the keys of one JSON object")
+        if b"NaN" in raw:
+            raw = _NO_SECTION.sub(rb"\1null", raw)
         record = decode(raw, _decoder)
         letters, options = lettered([each or "" for each in as_list(record.options, "options")])
         exam_id = known(record.StudyInstanceUid) or known(_text(record.study_id))

@@ -99,7 +99,12 @@ def import_questions(
             refusals.add("", "file", f"can't be read: {error.strerror}")
             raise ImportRefused(_report(dataset, name, file_format, refusals, listed_at)) from error
         parse = partial(
-            batches_of, path, container=container, file_format=known_format, file_stem=Path(name).stem
+            batches_of,
+            path,
+            container=container,
+            file_format=known_format,
+            file_stem=Path(name).stem,
+            with_images=folder is not None,
         )
         told = partial(_told, progress, path.stat().st_size)
         pictures = None

@@ -53,7 +53,12 @@ def look_at(
         container, found = recognised(QuestionFile(path), file_format)
         batch = next(
             parsed_batches(
-                path, container=container, file_format=found, file_stem=Path(name).stem, minimum_explanation=0
+                path,
+                container=container,
+                file_format=found,
+                file_stem=Path(name).stem,
+                minimum_explanation=0,
+                with_images=False,
             )
         )
     except OSError as error:
