@@ -1,0 +1,42 @@
+"""ReXVQA's records: a report section may be NaN, as the files' writer left it; nothing else may."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from domain.errors import InvalidValue
+from intake.formats.rexvqa import ReXVQA
+
+RECORD = {
+    "question": "Which finding is present?",
+    "options": ["A. Effusion", "B. Nodule", "C. Fracture", "D. None"],
+    "correct_answer": "A",
+    "correct_answer_explanation": "The left costophrenic angle is blunted.",
+    "ImagePath": ["../deid_png/a.png"],
+    "StudyInstanceUid": "1.2.3",
+    "Indication": "Cough",
+    "Findings": "Left effusion.",
+    "Impression": "Effusion.",
+}
+
+
+def raw(**changes):
+    return json.dumps(RECORD | changes).encode()
+
+
+def test_sections_that_are_nan_are_not_known():
+    found = ReXVQA("test_vqa_data").read("q1", raw(Indication=float("nan"), Findings=float("nan")))
+    assert found.exam.indication is None
+    assert found.report == "Impression: Effusion."
+
+
+def test_nan_in_another_field_is_refused():
+    with pytest.raises(InvalidValue, match="NaN"):
+        ReXVQA("test_vqa_data").read("q1", raw(correct_answer=float("nan")))
+
+
+def test_nan_that_a_text_quotes_stays_in_the_text():
+    quoted = 'A file with {"Findings": NaN, "Impression": NaN} is wrong.'
+    assert ReXVQA("test_vqa_data").read("q1", raw(question=quoted)).stem == quoted
