@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from statistics import median
 from typing import Protocol
@@ -14,7 +14,7 @@ from domain.verdicts import Decision, ErrorKind
 from domain.vocabulary import Difficulty, Task
 from measures.agreement import Weights, contingency, weighted_kappa
 from measures.proportions import Proportion, wilson, wilson_by_cluster
-from review.pace import finish
+from review.pace import Finish, finish
 from review.progress import Line, Progress, Rate, TierTable
 
 NO_TIER, NO_TASK, DIFFER = "no tier", "no task", "reviewers differ"
@@ -77,13 +77,14 @@ def count_batch(batch: Batch, facts: Facts, *, now: datetime) -> Progress:
     tier_of = {number: str(each.tier or NO_TIER) for number, each in by_number.items()}
     task_of = {number: str(each.task or NO_TASK) for number, each in by_number.items()}
     table = _tier_table(facts.judgements, by_number)
+    reviewers = _reviewer_lines(facts, now=now)
     rates = _Rates(reviewed=reviewed, judged=by_question, skipped=len(only_skipped))
     return Progress(
         batch=batch,
-        whole=_whole(batch.name, facts, by_number, now=now),
+        whole=_whole(batch.name, facts, by_number, reviewers, now=now),
         tiers=_lines(facts, tier_of, [*map(str, Difficulty), NO_TIER], now=now),
         tasks=_lines(facts, task_of, [*map(str, Task), NO_TASK], now=now),
-        reviewers=_reviewer_lines(facts, now=now),
+        reviewers=reviewers,
         reviewed=len(reviewed),
         skipped=wilson(len(only_skipped), len(reviewed) + len(only_skipped)),
         decisions=rates.of_decisions(),
@@ -132,10 +133,17 @@ def _reviewer_lines(facts: Facts, *, now: datetime) -> tuple[Line, ...]:
     return tuple(_line(name, piles[name], now=now) for name in sorted(piles))
 
 
-def _whole(name: str, facts: Facts, numbers: Iterable[int], *, now: datetime) -> Line:
+def _whole(
+    name: str, facts: Facts, numbers: Iterable[int], reviewers: Sequence[Line], *, now: datetime
+) -> Line:
+    """All of the batch; finished no earlier than the slowest of its reviewers."""
     pile = _piles(facts, lambda _question, _person: name).get(name, _Pile())
     pile.questions = set(numbers)
-    return _line(name, pile, now=now)
+    line = _line(name, pile, now=now)
+    ends = [at for each in (line, *reviewers) if (at := each.finish.at) is not None]
+    if line.finish.at is None:
+        return line
+    return replace(line, finish=Finish(at=max(ends)))
 
 
 def _line(name: str, pile: _Pile, *, now: datetime) -> Line:

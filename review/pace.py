@@ -11,7 +11,8 @@ WINDOW, ENOUGH = 50, 5
 
 RULE = (
     f"Finish at this pace: what is left, at the rate of the last {WINDOW} questions judged, counted up to "
-    "now with nights and pauses in between. Weekends, holidays and people who start later are not foreseen. "
+    "now with nights and pauses in between. A batch is finished when the slowest of its reviewers is. "
+    "Weekends, holidays and people who start later are not foreseen. "
     f"Fewer than {ENOUGH} verdicts give no pace."
 )
 _FARTHEST = timedelta(days=3650)

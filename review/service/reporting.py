@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -65,9 +66,20 @@ def progress(db: Session, *, by: Person, batch: str, now: datetime) -> Progress:
             if each[2] is not AssignmentState.WITHDRAWN
         ),
         judgements=tuple(stored.judged(db, batch_id=found.id)),
-        people={person.id: person.name for person in list_people(db)},
+        people=_shown_names(list_people(db)),
     )
     return count_batch(found, facts, now=now)
+
+
+def _shown_names(people: Sequence[Person]) -> dict[int, str]:
+    """Display names by the person's number; with the sign-in name where two people share one."""
+    shared = Counter(person.display_name for person in people)
+    return {
+        person.id: person.display_name
+        if shared[person.display_name] == 1
+        else f"{person.display_name} ({person.name})"
+        for person in people
+    }
 
 
 def overview(db: Session, *, by: Person) -> list[BatchOverview]:

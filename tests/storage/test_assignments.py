@@ -260,8 +260,8 @@ def test_progress_counts_what_is_in_the_database(engine):
         latest = list(review.settled(db, batch_ids=[world.batch.id]))
     assert (found.whole.questions, found.whole.asked, found.whole.done, found.whole.left) == (12, 24, 2, 22)
     assert [(line.name, line.done, line.seconds_median) for line in found.reviewers] == [
-        ("remo", 1, 30.0),
-        ("ruth", 1, 10.0),
+        ("Remo", 1, 30.0),
+        ("Ruth", 1, 10.0),
     ]
     assert found.tier_table.n == 2
     assert (listed.questions, listed.asked, listed.done) == (12, 24, 2)

@@ -201,6 +201,20 @@ def test_before_any_verdict_a_line_has_no_median_and_no_pace():
     assert line.finish.note == "not enough verdicts yet"
 
 
+def test_a_batch_is_finished_no_earlier_than_its_slowest_reviewer():
+    asked = questions(20)
+    assigned = [(number, 1, DONE) for number in range(1, 6)]
+    assigned += [(number, 2, DONE if number <= 10 else OPEN) for number in range(6, 21)]
+    said = [Said(question_number=number, person_number=1) for number in range(1, 6)]
+    said += [
+        Said(question_number=number, person_number=2, first_given_at=NOW - timedelta(days=number))
+        for number in range(6, 11)
+    ]
+    found = count(asked, said, assigned)
+    ends = {line.name: line.finish.at for line in found.reviewers}
+    assert found.whole.finish.at == ends["remo"] == NOW + timedelta(days=25)
+
+
 def test_an_empty_batch_counts_to_nothing():
     found = count([])
     assert (found.whole.questions, found.reviewed, found.tiers, found.reviewers) == (0, 0, (), ())
