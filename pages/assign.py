@@ -10,7 +10,7 @@ from domain.errors import DomainError
 from domain.people import Action, Person, Role
 from review import service as review
 from ui import state
-from ui.batches.choice import first_open
+from ui.batches.choice import largest_open
 from ui.batches.settings import settings_panel
 from ui.context import clock, current_person, reading, require_page, unit_of_work
 from ui.parts import act, empty_state, notices, plain, table
@@ -32,7 +32,7 @@ def main() -> None:
         )
         return
     table([_row(each) for each in batches])
-    chosen = _choose([each.batch for each in batches])
+    chosen = _choose(batches)
     _header(chosen)
     giving, moving, judging = st.tabs(["Assign", "Move or take back", "How it is judged"])
     with reading() as db:
@@ -60,17 +60,17 @@ def _row(each: review.BatchOverview) -> dict[str, object]:
     }
 
 
-def _choose(batches: list[Batch]) -> Batch:
-    names = [batch.name for batch in batches]
+def _choose(batches: list[review.BatchOverview]) -> Batch:
+    names = [each.batch.name for each in batches]
     before = state.chosen("batch")
     name = st.selectbox(
         "Batch",
         names,
-        index=names.index(before) if before in names else first_open(batches),
+        index=names.index(before) if before in names else largest_open(batches),
         key="batch-to-manage",  # allow fixed-widget-key: it is the question itself, nothing is asked about
     )
     state.set_chosen("batch", name)
-    return batches[names.index(name)]
+    return batches[names.index(name)].batch
 
 
 def _header(batch: Batch) -> None:

@@ -10,6 +10,7 @@ from domain.people import Action, Person, Role
 from review.service import BatchOverview, batches_for, overview
 from review.sheet import BatchForReviewer
 from sampling.service import drawable
+from ui import state
 from ui.context import reading, require_page
 from ui.next_step import next_step
 from ui.parts import go_to, plain
@@ -107,7 +108,15 @@ def _batch_under_way(each: BatchOverview) -> None:
     if each.batch.state is BatchState.CLOSED:
         said.append("closed")
     name, bar = st.columns([1, 3], vertical_alignment="center")
-    name.markdown(f"**{plain(each.batch.name)}**")
+    if name.button(
+        plain(each.batch.name),
+        key=f"progress-{each.batch.id}",
+        type="tertiary",
+        icon=":material/monitoring:",
+        help="See the batch's progress.",
+    ):
+        state.set_chosen("batch", each.batch.name)  # the page Progress opens with it
+        go_to("pages/progress.py")
     bar.progress(each.done / each.asked if each.asked else 0.0, text=plain(" · ".join(said)))
 
 

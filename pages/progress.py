@@ -11,7 +11,7 @@ from review.pace import RULE
 from review.progress import Line, Progress
 from ui import state
 from ui.batches.charts import progress_bars
-from ui.batches.choice import first_open
+from ui.batches.choice import largest_open
 from ui.batches.findings import findings, tier_agreement
 from ui.context import clock, reading, require_page
 from ui.parts import empty_state, human_time, plain
@@ -23,7 +23,7 @@ def main() -> None:
     person = require_page(Action.SEE_PROGRESS)
     st.title("Progress")
     with reading() as db:
-        batches = [each.batch for each in review.overview(db, by=person)]
+        batches = review.overview(db, by=person)
     if not batches:
         empty_state(
             "No batch yet",
@@ -49,17 +49,17 @@ def main() -> None:
     tier_agreement(found)
 
 
-def _choose(batches: list[Batch]) -> Batch:
-    names = [batch.name for batch in batches]
+def _choose(batches: list[review.BatchOverview]) -> Batch:
+    names = [each.batch.name for each in batches]
     before = state.chosen("batch")
     name = st.selectbox(
         "Batch",
         names,
-        index=names.index(before) if before in names else first_open(batches),
+        index=names.index(before) if before in names else largest_open(batches),
         key="batch-to-follow",  # allow fixed-widget-key: it is the question itself, nothing is asked about
     )
     state.set_chosen("batch", name)
-    return batches[names.index(name)]
+    return batches[names.index(name)].batch
 
 
 def _head(found: Progress) -> None:

@@ -16,6 +16,7 @@ from ui.navigation import ROOT
 from ui.parts import act, empty_state, notices, plain, table
 
 _TIERS = (*Difficulty, None)
+_BAR = "#3f7b8c"  # the theme's primary colour, which stands on its dark and its light ground
 _MODES = {
     Mode.JUDGE: "From the start (judge)",
     Mode.ANSWER_FIRST: "After the reviewer's own answer",
@@ -191,7 +192,7 @@ def _bars(strata: tuple[Stratum, ...]) -> alt.Chart:
     numbers = bars.mark_text(align="left", dx=5, fontSize=13).encode(text=alt.Text("drawn:Q", format=","))
     # Their own colour would be the theme's text colour only by chance.
     numbers = numbers.encode(color=alt.value("#8a949b"))
-    return (bars.mark_bar(size=16, color="#6fa8b8") + numbers).properties(height=30 * len(tiers) + 10)
+    return (bars.mark_bar(size=16, color=_BAR) + numbers).properties(height=30 * len(tiers) + 10)
 
 
 # ---------------------------------------------------------------------------------------------------- drawing

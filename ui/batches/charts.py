@@ -11,7 +11,7 @@ from review.progress import Line, Rate, TierTable
 
 # Told apart in both themes, and by people who don't see red and green apart (Okabe and Ito).
 _STATES = {"Done": "#009e73", "Skipped": "#e69f00", "Left": "#8a939b"}
-_MARK = "#56b4e9"
+_MARK = "#4f93a6"  # the theme's, between its dark and its light shade
 _ROW = 28  # pixels a bar
 _AROUND, _LEGEND = 70, 75  # pixels beside the bars: Streamlit counts them into the height
 
