@@ -94,6 +94,7 @@ benchmarks: $(VENV)/dev.stamp
 	$(PY) -m benchmarks.import
 	$(PY) -m benchmarks.sampling
 	$(PY) -m benchmarks.next_question
+	$(PY) -m benchmarks.render
 
 # ------------------------------------------------------------------------------------------------ upkeep
 constraints: $(VENV)/dev.stamp

@@ -9,6 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydicom import uid
 
+# JPEG 2000 takes ten times as long as the rest, and its blocks can be decoded apart. More than two threads
+# gain little, and each takes its share of the memory that a reading process may have.
+_JPEG_2000_THREADS = 2
+
 _NATIVE = {
     uid.ImplicitVRLittleEndian,
     uid.ExplicitVRLittleEndian,
@@ -55,7 +59,7 @@ def decode(
         return imagecodecs.jpegls_decode(frame)
     if syntax in _JPEG_2000 | _HTJ2K:
         # OpenJPEG for both: htj2k_decode gives what it has of a damaged frame, without a word
-        return imagecodecs.jpeg2k_decode(frame)
+        return imagecodecs.jpeg2k_decode(frame, numthreads=_JPEG_2000_THREADS)
     return _rle(frame, shape=shape, bits_allocated=bits_allocated)
 
 
