@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -42,11 +43,17 @@ def take_radiographs(
     workers = min(_MOST_PROCESSES, os.cpu_count() or 1, len(cases))
     shots = []
     # "spawn": a forked child would inherit open databases.
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+    spawning = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=spawning, initializer=_leave_interrupts_alone) as pool:
         for number, shot in enumerate(pool.map(take, cases), start=1):
             shots.append(shot)
             done(number)
     return shots
+
+
+def _leave_interrupts_alone() -> None:
+    """Ctrl+C reaches every process; a child that died of it could take a lock of the pool with it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def take_one(case: Case, *, folder: Path, rows: int, columns: int) -> Shot:

@@ -2,8 +2,13 @@
 
 import json
 import os
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +25,7 @@ from storage.engine import make_engine
 from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import Workspace
 
+ROOT = Path(__file__).resolve().parents[2]
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 SMALL = {
     "cases": [case for case in CASES if case.number in (1, 3, 4, 7, 15, 24, 27, 36)],
@@ -73,7 +79,8 @@ def test_there_are_batches_of_each_way_of_judging_partly_done(db):
 
 def test_a_reviewer_finds_an_open_question_with_images(db):
     person = next(each for each in list_people(db, by=command_line_person()) if each.name == "rosa")
-    batch = next(batch for batch, _ in list_batches(db, by=command_line_person()))
+    batches = [batch for batch, _ in list_batches(db, by=command_line_person())]
+    batch = next(each for each in batches if each.name == "Round 1")
     sheet = open_sheet(db, person=person, batch_id=batch.id, now=NOW)
     assert sheet.place.done > 0
     assert all(each.sha256 for each in sheet.exam.radiographs)
@@ -167,3 +174,20 @@ def test_an_empty_database_on_a_server_takes_a_demo(tmp_path, postgres_engine):
     assert is_there(workspace)
     with pytest.raises(Refused, match="on a server"):
         make_demo(workspace, now=NOW, say=lambda _: None, again=True, **SMALL)
+
+
+def test_ctrl_c_ends_the_command_and_leaves_nothing(tmp_path):
+    home = tmp_path / "home"
+    environment = {**os.environ, "OVERREAD_HOME": str(home), "OVERREAD_DATABASE_URL": ""}
+    command = subprocess.Popen(
+        [sys.executable, "cli.py", "demo"],
+        cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    while "Rendering" not in command.stderr.readline():
+        pass
+    time.sleep(3)  # into the children's work
+    os.killpg(command.pid, signal.SIGINT)
+    _, said = command.communicate(timeout=120)
+    assert command.returncode == 1
+    assert "Stopped; what was not finished was undone." in said
+    assert list(home.iterdir()) == []
