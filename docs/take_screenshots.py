@@ -126,7 +126,7 @@ SHOTS = (
     Shot(name="progress", person="dana", path="/progress", shows="Progress"),
     Shot(name="releases", person="dana", path="/releases", shows="Releases"),
     Shot(name="people", person="ada", path="/people", shows="People"),
-    Shot(name="review-judge", person="rosa", batch="Round 1", sheet=_choice, shows="Guideline", steps=_rate),
+    Shot(name="review", person="rosa", batch="Round 1", sheet=_choice, shows="Guideline", steps=_rate),
     Shot(name="review-correction", person="rosa", batch="Round 1", sheet=_choice, shows="Guideline",
          steps=_correct),
     Shot(name="review-lateral", person="ravi", batch="Round 1", sheet=_two_views, shows="Guideline",
@@ -245,12 +245,11 @@ def _sign_in(context: BrowserContext, name: str) -> None:
 
 
 def _small(png: bytes) -> bytes:
-    """The picture with 128 colours: a third of the size, and nothing that an eye would miss."""
+    """The picture with 256 colours: a third of the size, and no tint on the greys that an eye would see."""
     image = Image.open(io.BytesIO(png)).convert("RGB")
     packed = io.BytesIO()
-    image.quantize(128, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(
-        packed, "PNG", optimize=True
-    )
+    few = image.quantize(256, method=Image.Quantize.MEDIANCUT, kmeans=2, dither=Image.Dither.NONE)
+    few.save(packed, "PNG", optimize=True)
     return packed.getvalue()
 
 
