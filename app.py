@@ -11,12 +11,14 @@ from storage.schema import prepare_workspace
 from ui.door.gate import Gate
 from ui.door.headers import Headers
 from ui.door.oidc import providers
+from ui.door.radiographs import shared_reader
 from ui.door.routes import ROUTES
 
 
 @asynccontextmanager
 async def _lifespan(_app: st.App) -> AsyncIterator[None]:
     await run_in_threadpool(prepare_workspace)
+    shared_reader().start()
     yield
 
 

@@ -46,8 +46,8 @@ def viewer_facts(content: bytes, decoded: DecodedRadiograph, *, name: str) -> di
     signed = decoded.pixels.dtype == np.int16
     lowest, highest = _range(decoded)
     first = first_window(decoded)
-    stored = isinstance(first, VoiTable) or first in decoded.windows
-    automatic = automatic_window(decoded) if stored else first
+    look = _kind(first, decoded)
+    automatic = first if isinstance(first, Window) and look == "automatic" else automatic_window(decoded)
     return {
         "rows": decoded.facts.rows,
         "columns": decoded.facts.columns,
@@ -62,7 +62,7 @@ def viewer_facts(content: bytes, decoded: DecodedRadiograph, *, name: str) -> di
         "windows": [asdict(window) for window in decoded.windows],
         "voi_tables": _voi_tables(decoded, header) if decoded.tables else [],
         "automatic": {"center": automatic.center, "width": automatic.width, "function": automatic.function},
-        "first_look": {"kind": _kind(first) if stored else "automatic", "index": 0},
+        "first_look": {"kind": look, "index": 0},
         "spacing": spacing_of(header),
         "aspect": list(decoded.aspect),
         "orientation": _orientation(header),
@@ -118,8 +118,10 @@ def _voi_tables(decoded: DecodedRadiograph, header: Dataset) -> list[dict[str, A
     return tables
 
 
-def _kind(look: Window | VoiTable) -> str:
-    return "table" if isinstance(look, VoiTable) else "window"
+def _kind(look: Window | VoiTable, decoded: DecodedRadiograph) -> str:
+    if isinstance(look, VoiTable):
+        return "table"
+    return "window" if look in decoded.windows else "automatic"
 
 
 def _orientation(header: Dataset) -> list[str] | None:

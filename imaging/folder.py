@@ -37,7 +37,9 @@ def plan_folder(source: Path, out: Path, *, quarter: bool) -> tuple[list[RenderJ
     A file counts by its ending or its first bytes. Hidden files and what lies in ``out`` are not looked at.
     Of two files that would become one PNG the second keeps its ending: ``a.png.png`` beside ``a.png``.
     """
-    jobs, others, taken = [], 0, set()
+    jobs: list[RenderJob] = []
+    taken: set[str] = set()
+    others = 0
     for path in _files(source, leave_out=out):
         relative = path.relative_to(source)
         if not _is_image(path):

@@ -68,6 +68,12 @@ class GuardedReader:
     ) -> None:
         self.close()
 
+    def start(self) -> None:
+        """Start all processes now, in the background, so that the first file need not wait for one."""
+        places = [self._idle.get() for _ in range(self._count)]
+        for process in places:
+            self._idle.put(process or _Process(self._limits))
+
     def close(self) -> None:
         """End the processes, each after the file it is at."""
         for _ in range(self._count):

@@ -175,3 +175,11 @@ def test_leaving_the_block_ends_the_processes(file):
         reader.describe(file(RICH))
         process = process_of(reader)._process
     assert process.poll() is not None
+
+
+def test_processes_that_were_started_ahead_read_like_others(tmp_path):
+    path = tmp_path / "a.dcm"
+    path.write_bytes(dicom(ramp()))
+    with GuardedReader(workers=2) as reader:
+        reader.start()
+        assert (reader.describe(path).rows, reader.describe(path).rows) == (24, 24)
