@@ -10,7 +10,7 @@ PIP := $(PY) -m pip --disable-pip-version-check --no-input
 RUN_PINS := requirements.txt constraints.txt
 DEV_PINS := requirements-dev.txt $(RUN_PINS)
 
-.PHONY: app install demo test test-fast check check-style check-types check-imports check-rules format screenshots benchmarks browser constraints clean help
+.PHONY: app install demo test test-fast check check-style check-types check-imports check-rules viewer check-viewer format screenshots benchmarks browser constraints clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -19,6 +19,7 @@ help:
 	@echo "make test         every test, the browser's too"
 	@echo "make test-fast    every test but the browser's"
 	@echo "make check        ruff, mypy, import contracts, own lints"
+	@echo "make viewer       the viewer's bundle from viewer/frontend/ (needs Node 20); make check-viewer compares it"
 	@echo "make format       put the code into ruff's form"
 	@echo "make screenshots  every page of the demo into docs/screenshots/"
 	@echo "make benchmarks   the figures of benchmarks/"
@@ -85,6 +86,19 @@ check-rules: $(VENV)/dev.stamp
 format: $(VENV)/dev.stamp
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
+
+# ------------------------------------------------------------------------- the viewer's browser part (Node 20)
+# Its bundle is committed: this is only for those who change viewer/frontend/.
+VIEWER := viewer/frontend
+
+viewer: $(VIEWER)/node_modules/.package-lock.json
+	cd $(VIEWER) && npm run --silent types && npm run --silent test && npm run --silent build
+
+check-viewer: $(VIEWER)/node_modules/.package-lock.json
+	cd $(VIEWER) && npm run --silent types && npm run --silent test && npm run --silent check
+
+$(VIEWER)/node_modules/.package-lock.json: $(VIEWER)/package-lock.json
+	cd $(VIEWER) && npm ci --silent
 
 # -------------------------------------------------------------------------------------- figures and pictures
 screenshots: $(VENV)/dev.stamp browser

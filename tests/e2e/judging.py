@@ -63,7 +63,8 @@ def world_to_judge(
 
 
 def open_review(page: Page, question: int | None = None) -> Page:
-    """The review page with its picture drawn."""
+    """The review page in the plain editor, with its picture drawn."""
+    page.add_init_script("localStorage.setItem('overread-viewer', 'plain')")
     page.goto("/review" if question is None else f"/review?batch=1&question={question}")
     wait_for_picture(page)
     return page

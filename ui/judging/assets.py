@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from viewer.canvas import browser_part
+from viewer.radiograph_viewer import BUNDLE
 
 FOLDER = Path(__file__).with_name("assets")
 MEDIA_TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
@@ -18,10 +19,11 @@ MEDIA_TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; chars
 
 @cache
 def files() -> dict[str, bytes]:
-    """Name to content: our own modules and style sheet, and the canvas' as canvas.js and canvas.css."""
+    """Name to content: our modules and style sheet, the viewer as viewer.js, the canvas' two files."""
     script, style = browser_part()
     own = {path.name: path.read_bytes() for path in sorted(FOLDER.iterdir()) if path.suffix in MEDIA_TYPES}
-    return own | {"canvas.js": script.read_bytes(), "canvas.css": style.read_bytes()}
+    others = {"canvas.js": script, "canvas.css": style, BUNDLE.name: BUNDLE}
+    return own | {name: path.read_bytes() for name, path in others.items()}
 
 
 @cache

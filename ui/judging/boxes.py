@@ -1,4 +1,4 @@
-"""From what the canvases say to the boxes of a draft or a correction, always in pixels of the matrix."""
+"""From what viewer or canvas says to the boxes of a draft or correction, always in pixels of the matrix."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 from domain.boxes import Box, LabelledBox
 from domain.errors import InvalidValue
 from domain.exams import Exam
+from viewer import radiograph_viewer
 from viewer.plain_editor import kept, read, surface_for
 
-#: What each radiograph's canvas shows, by the radiograph's id: objects of the drawable canvas.
+#: What was drawn on each radiograph, by its id: objects of the viewer, or of the drawable canvas.
 Drawings = Mapping[str, Sequence[Mapping[str, Any]]]
 
 MOST_BOXES = 200  # on one radiograph
@@ -36,6 +37,13 @@ def boxes_drawn(
             continue
         if len(objects) > MOST_BOXES:
             raise InvalidValue("boxes", f"at most {MOST_BOXES} on one radiograph, not {len(objects)}")
+        if radiograph_viewer.is_viewers(objects):
+            result.extend(
+                radiograph_viewer.read(
+                    objects, radiograph=radiograph.id, rows=radiograph.rows, columns=radiograph.columns
+                )
+            )
+            continue
         surface = surface_for(rows=radiograph.rows, columns=radiograph.columns)
         boxes = read(objects, radiograph=radiograph.id, surface=surface)
         result.extend(kept(boxes, surface=surface, machine=here))

@@ -17,6 +17,7 @@ from ui.judging.boxes import boxes_of_plain
 from ui.judging.words import BOX_LABELS
 from viewer.canvas import canvas_data
 from viewer.plain_editor import LONGEST, drawn, surface_for
+from viewer.radiograph_viewer import facts_address, pixels_address, told
 
 _AGE = re.compile(r"(\d{1,3})([YMWD]?)")
 _AGE_UNITS = {"Y": "years", "M": "months", "W": "weeks", "D": "days"}
@@ -57,6 +58,10 @@ def sheet_data(
         "patient": _patient(sheet),
         "radiographs": _radiographs(sheet),
         "prefetch": [radiograph_address(exam, key) for exam, key in sheet.upcoming_images],
+        "upcoming": [
+            {"pixels": pixels_address(exam, key), "facts": facts_address(exam, key)}
+            for exam, key in sheet.upcoming_images
+        ],
         "stem": sheet.stem_only.stem,
         "options": list(sheet.stem_only.options),
         "format": str(sheet.stem_only.format),
@@ -147,17 +152,22 @@ def _radiograph(
         return plain
     surface = surface_for(rows=radiograph.rows, columns=radiograph.columns)
     machine_here = tuple(each for each in machine if each.radiograph == radiograph.id)
+    shown_here = tuple(each for each in shown if each.radiograph == radiograph.id)
     url = radiograph_address(sheet.exam_number, radiograph.id)
     plain |= {
         "rows": radiograph.rows,
         "columns": radiograph.columns,
         "url": url,
+        "pixels": pixels_address(sheet.exam_number, radiograph.id),
+        "facts": facts_address(sheet.exam_number, radiograph.id),
         "touched": touched,
+        "boxes": told(shown_here),
+        "machineBoxes": told(machine_here),
         "machine": drawn(machine_here, surface=surface, machine=machine_here),
         "canvas": canvas_data(
             surface=surface,
             url=url,
-            boxes=tuple(each for each in shown if each.radiograph == radiograph.id),
+            boxes=shown_here,
             machine=machine_here,
             locked=sheet.blind or not _asks(sheet)["boxes"] or sheet.batch.state is not BatchState.OPEN,
         ),

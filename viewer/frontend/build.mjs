@@ -1,12 +1,23 @@
 // Builds viewer/bundle/viewer.js; with --check it only compares and says whether the committed bundle is current.
 
-import { readFile, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
 
-const bundle = new URL("../bundle/viewer.js", import.meta.url);
+const here = new URL(".", import.meta.url);
+const bundle = new URL("../bundle/viewer.js", here);
+
+/** Of all that the bundle is made from; tests/unit/test_radiograph_viewer.py works it out the same way, without Node. */
+async function digest() {
+  const sources = (await readdir(new URL("src/", here))).sort().map((name) => `src/${name}`);
+  const together = createHash("sha256");
+  for (const name of [...sources, "build.mjs", "package-lock.json"]) together.update(await readFile(new URL(name, here)));
+  return together.digest("hex");
+}
+
 const { outputFiles } = await build({
   entryPoints: ["src/index.ts"],
-  absWorkingDir: new URL(".", import.meta.url).pathname,
+  absWorkingDir: here.pathname,
   bundle: true,
   format: "esm",
   target: "es2022",
@@ -14,6 +25,7 @@ const { outputFiles } = await build({
   legalComments: "inline",
   charset: "utf8",
   loader: { ".css": "text" },
+  banner: { js: `/* Built from viewer/frontend/ (${await digest()}). Libraries in it: LICENSES.txt. */` },
   write: false,
 });
 const built = outputFiles[0].text;

@@ -9,6 +9,7 @@ export function pressed(form, key, event) {
   }
   // Between two questions a letter is nobody's: neither the old question's nor the next one's.
   if (form.errand.busy) return key.length === 1;
+  if (form.radiographs.key?.(event, true)) return true;
   if (event.repeat && !["Backspace", "+", "-"].includes(key)) return true;
   if (key === "Escape" && form.skipping) {
     form.stopSkipping();
@@ -17,6 +18,7 @@ export function pressed(form, key, event) {
   if (belongsToButton(form, key, event.composedPath()[0])) return false;
   const mine = form.own ?? form.judgement;
   if (form.data.open && mine?.key(key)) return true;
+  if (form.radiographs.key?.(event, false)) return true;
   const command = commands(form, event)[key];
   command?.();
   return Boolean(command);

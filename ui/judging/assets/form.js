@@ -3,7 +3,6 @@
 // A key or click changes the state here at once. Drafts go to the server as they come; a verdict goes by a
 // request of its own, and the next question is asked for only when the server has answered with the row.
 
-import { Radiographs } from "./boxes.js";
 import { LookClock } from "./clock.js";
 import { pressed } from "./commands.js";
 import { showCorrections } from "./corrections.js";
@@ -15,6 +14,7 @@ import { begin, missing, opinionOf } from "./model.js";
 import { boxList, keySheet, skipPanel } from "./page.js";
 import { QuestionView } from "./question.js";
 import { Drafts, post } from "./send.js";
+import { makeViewer } from "./viewers.js";
 import { fillWindow } from "./window.js";
 
 class JudgingForm {
@@ -23,7 +23,7 @@ class JudgingForm {
     parent.querySelector(".judging-root").replaceChildren(this.root);
     this.errand = new Errand(this);
     this.light = { brightness: 1, contrast: 1, invert: false };
-    this.radiographs = new Radiographs({ changed: () => this.boxesChanged(), drawn: () => this.imageDrawn() });
+    this.radiographs = makeViewer({ changed: () => this.boxesChanged(), drawn: () => this.imageDrawn() });
     this.clock = new LookClock({ report: (times) => this.tellLook(times) });
     this.savedLine = h("span", { class: "saved", role: "status" });
     this.clockLine = h("span", { class: "clock", title: "time of looking at this question" });
@@ -112,7 +112,7 @@ class JudgingForm {
     this.paintChanges();
     this.note("");
     const drawings = () => ({ drawings: this.radiographs.drawings() ?? {} });
-    if (this.data.open) this.drafts.changed("boxes", drawings);
+    if (this.data.open) this.drafts.changed("boxes", drawings, this.radiographs.draftAfter);
   }
 
   paintBoxes() {
@@ -207,7 +207,7 @@ class JudgingForm {
     this.keysShown = !this.keysShown;
     this.veil?.remove();
     if (this.keysShown) {
-      this.veil = keySheet(() => this.toggleKeys());
+      this.veil = keySheet(() => this.toggleKeys(), this.radiographs.sheet);
       this.root.append(this.veil);
       this.veil.firstChild.focus();
     }
@@ -229,7 +229,7 @@ class JudgingForm {
 
   imageDrawn() {
     this.clock.imageDrawn();
-    for (const url of this.data?.prefetch ?? []) new Image().src = url;
+    if (!this.radiographs.fetchesAhead) for (const url of this.data?.prefetch ?? []) new Image().src = url;
   }
 
   paintClock() {

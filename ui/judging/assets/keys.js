@@ -10,7 +10,7 @@ export function isTyping(event) {
   return TYPES.has(target.tagName) || target.isContentEditable;
 }
 
-/** What each key does, for the key sheet; the first column is what stands on the buttons. */
+/** What each key does, for the key sheet: what stands on the buttons, the words, whether it is the plain editor's. */
 export const SHEET = [
   ["1 – 5", "rate; the marked row, then the next"],
   ["Y / N", "needs radiology, then more than recall"],
@@ -24,12 +24,12 @@ export const SHEET = [
   ["F, then a – n", "kinds of error"],
   ["Q", "correct the stem (Esc leaves a text)"],
   ["W", "write a comment"],
-  ["L", "next radiograph"],
-  ["B", "draw boxes, or move and resize them"],
-  ["Del", "delete the chosen box"],
-  ["U / Shift U", "undo, redo a box"],
-  ["I", "invert the picture"],
-  ["+ / − / 0", "zoom in, out, whole picture"],
+  ["L", "next radiograph", true],
+  ["B", "draw boxes, or move and resize them", true],
+  ["Del", "delete the chosen box", true],
+  ["U / Shift U", "undo, redo a box", true],
+  ["I", "invert the picture", true],
+  ["+ / − / 0", "zoom in, out, whole picture", true],
   ["K, ← / J, →", "previous, next question"],
   ["P", "open the report"],
   ["G", "guideline"],

@@ -4,6 +4,7 @@ import { h } from "./dom.js";
 import { Judgement } from "./judgement.js";
 import { OwnAnswer } from "./own.js";
 import { decisionBar, labelList, patientLine, pictureTools, topLine } from "./page.js";
+import { viewerSwitch } from "./viewers.js";
 import { QuestionView } from "./question.js";
 import { Report } from "./report.js";
 
@@ -27,13 +28,13 @@ export function build(form) {
   form.changesPlace = h("div", { class: "changes-place", "data-step": "changes" });
   form.boxPlace = h("div", {});
   form.rightColumn = h("div", { class: "scroll" }, right);
-  form.pictureTools = pictureTools(data, act);
+  form.pictureTools = form.radiographs.hasControls ? h("span") : pictureTools(data, act);
   form.root.replaceChildren(
     topLine(data, { ...act, savedLine: form.savedLine, clockLine: form.clockLine }),
     h(
       "div",
       { class: "columns" },
-      h("section", { class: "left", "aria-label": "Radiographs" }, patientLine(data), form.pictureTools, form.radiographs.root, form.boxPlace),
+      h("section", { class: "left", "aria-label": "Radiographs" }, h("div", { class: "above" }, patientLine(data), viewerSwitch(form)), form.pictureTools, form.radiographs.root, form.boxPlace),
       h("section", { class: "right" }, form.rightColumn, form.changesPlace, form.message, form.panel, decisionBar(data, act)),
     ),
   );

@@ -88,7 +88,13 @@ export function boxList(data, radiographs, act) {
     });
     return h(
       "li",
-      { class: box.machine ? "machine" : "mine", onclick: () => (box.view === radiographs.front ? null : radiographs.bringForward(box.view)) },
+      {
+        class: box.machine ? "machine" : "mine",
+        onclick: () => {
+          if (box.view !== radiographs.front) radiographs.bringForward(box.view);
+          radiographs.choose?.(box.view, box.index);
+        },
+      },
       h("span", { class: "swatch", title: box.machine ? "as the machine drew it" : "yours" }),
       input,
       h("span", { class: "size" }, `${box.width} × ${box.height}${several ? ` ${box.view.radiograph.view}` : ""}`),
@@ -148,13 +154,17 @@ export function skipPanel({ skip, cancel }) {
   return panel;
 }
 
-/** All keys. */
-export function keySheet(close) {
+/** All keys; those of the viewer in place of the plain editor's. */
+export function keySheet(close, viewers) {
+  const own = viewers ? SHEET.filter(([, , plain]) => !plain) : SHEET;
+  const list = (rows) => h("dl", {}, rows.map(([keys, what]) => [h("dt", {}, keycap(keys)), h("dd", {}, what)]));
   const sheet = h(
     "div",
     { class: "sheet", role: "dialog", "aria-label": "Keys", tabindex: "-1" },
     h("h2", {}, "Keys"),
-    h("dl", {}, SHEET.map(([keys, what]) => [h("dt", {}, keycap(keys)), h("dd", {}, what)])),
+    list(own),
+    viewers ? h("h2", {}, "Radiographs") : null,
+    viewers ? list(viewers) : null,
     button("Close", "Esc", close, { class: "primary" }),
   );
   return h("div", { class: "veil", onclick: (event) => event.target === event.currentTarget && close() }, sheet);

@@ -55,12 +55,12 @@ export class Drafts {
     this.closed = false;
   }
 
-  /** `body()` is asked when it is sent, so it is always the newest. */
-  changed(part, body) {
+  /** `body()` is asked when it is sent, so it is always the newest; sent after `pause` milliseconds of quiet. */
+  changed(part, body, pause = PAUSE) {
     if (this.closed) return;
     this.waiting.set(part, body);
     clearTimeout(this.timers.get(part));
-    this.timers.set(part, setTimeout(() => this.flush(part), PAUSE));
+    this.timers.set(part, setTimeout(() => this.flush(part), pause));
   }
 
   /** Send what waits now; the promise is kept whether it went well or not. */

@@ -35,7 +35,7 @@ export class Pane {
   private readonly screen = new Screen("image");
   private readonly lens = new Screen("lens");
   private readonly table = new Uint32Array(65_536);
-  private readonly letters = (["top", "right", "bottom", "left"] as const).map((edge) => h("span", { class: `edge ${edge}` }));
+  private readonly letters = (["top", "right", "bottom", "left"] as const).map((edge) => h("span", { class: `edge edge-${edge}` }));
   private readonly name = h("span", { class: "name" });
   private readonly status = h("span", { class: "status" });
   private readonly lack = h("span", { class: "lack", role: "status" });

@@ -75,7 +75,15 @@ export class Toolbar {
   private shown: readonly Voi[] | null = null;
 
   constructor(private readonly act: (id: string) => void, choose: (index: number) => void) {
-    this.windows = h("select", { class: "windows", "aria-label": "Window", title: "Window (Shift 1 to 9)", onchange: () => choose(Number(this.windows.value)) });
+    this.windows = h("select", {
+      class: "windows",
+      "aria-label": "Window",
+      title: "Window (Shift 1 to 9)",
+      onchange: () => {
+        choose(Number(this.windows.value));
+        this.windows.blur(); // keys are the form's again
+      },
+    });
   }
 
   /** `boxes` may be changed; `several` radiographs are there. */

@@ -1,0 +1,87 @@
+"""The reading-room viewer in the browser: opening it, and where on screen a pixel of the matrix stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from playwright.sync_api import Locator, Page
+
+from tests.e2e.judging import COLUMNS, ROWS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a pane is in the window, and how many of its pixels a pixel of a wholly visible image takes."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+    turned: bool = False
+
+    @property
+    def zoom(self) -> float:
+        across, down = (ROWS, COLUMNS) if self.turned else (COLUMNS, ROWS)
+        return min(self.width / across, self.height / down)
+
+    def of_pixel(self, x: float, y: float) -> tuple[float, float]:
+        """Where a place of the matrix stands in the window; turned means a quarter to the right."""
+        dx, dy = (x - COLUMNS / 2) * self.zoom, (y - ROWS / 2) * self.zoom
+        if self.turned:
+            dx, dy = -dy, dx
+        return self.left + self.width / 2 + dx, self.top + self.height / 2 + dy
+
+    def to_pixel(self, left: float, top: float) -> tuple[float, float]:
+        """The inverse of :meth:`of_pixel`."""
+        dx = (left - self.left - self.width / 2) / self.zoom
+        dy = (top - self.top - self.height / 2) / self.zoom
+        if self.turned:
+            dx, dy = dy, -dx
+        return COLUMNS / 2 + dx, ROWS / 2 + dy
+
+
+def open_viewer(page: Page, question: int) -> Page:
+    """The review page of a question with its radiograph painted."""
+    page.goto(f"/review?batch=1&question={question}")
+    wait_until_painted(page)
+    return page
+
+
+def wait_until_painted(page: Page) -> None:
+    """Until the radiograph in front says its zoom, which it does with its first paint."""
+    status(page).filter(has_text="%").wait_for(timeout=30_000)
+
+
+def status(page: Page) -> Locator:
+    """The line of the radiograph in front: zoom, window, what is under the pointer."""
+    return page.locator(".pane .status").first
+
+
+def place(page: Page, index: int = 0, *, turned: bool = False) -> Place:
+    """Where that pane is."""
+    box = page.locator(".pane").nth(index).bounding_box()
+    assert box is not None
+    return Place(left=box["x"], top=box["y"], width=box["width"], height=box["height"], turned=turned)
+
+
+def drag(page: Page, start: tuple[float, float], end: tuple[float, float], button: str = "left") -> None:
+    """Press, move in two steps, let go."""
+    page.mouse.move(*start)
+    page.mouse.down(button=button)
+    page.mouse.move((start[0] + end[0]) / 2, (start[1] + end[1]) / 2)
+    page.mouse.move(*end)
+    page.mouse.up(button=button)
+
+
+def greys(page: Page, index: int = 0) -> list[int]:
+    """Grey levels of the middle row of the painted image, every twentieth."""
+    return (
+        page.locator(".pane canvas.image")
+        .nth(index)
+        .evaluate(
+            """canvas => {
+             const row = canvas.getContext('2d').getImageData(0, canvas.height >> 1, canvas.width, 1).data;
+             return Array.from({length: Math.floor(canvas.width / 20)}, (_, at) => row[80 * at]);
+           }"""
+        )
+    )

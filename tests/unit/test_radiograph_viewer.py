@@ -1,0 +1,67 @@
+"""The viewer's Python side: boxes there and back, addresses, and a bundle that is what its sources build."""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from domain.boxes import Box, LabelledBox
+from domain.errors import InvalidValue
+from viewer.radiograph_viewer import BUNDLE, facts_address, is_viewers, pixels_address, read, told
+
+FRONTEND = Path(__file__).resolve().parents[2] / "viewer" / "frontend"
+
+
+def labelled(*corners):
+    x_min, y_min, x_max, y_max = corners
+    box = Box(x_min=x_min, y_min=y_min, x_max=x_max, y_max=y_max)
+    return LabelledBox(radiograph="pa", label="nodule", box=box)
+
+
+def test_boxes_come_back_from_json_exactly_as_they_went():
+    boxes = (labelled(0.1, 1 / 3, 2500, 3000), labelled(12, 13, 14.005, 15))
+    back = json.loads(json.dumps(told(boxes)))
+    assert read(back, radiograph="pa", rows=3000, columns=2500) == boxes
+
+
+def test_what_is_off_the_matrix_is_cut_away():
+    [box] = read(told([labelled(-5, 10, 20, 3300)]), radiograph="pa", rows=3000, columns=2500)
+    assert box.box.as_tuple() == (0, 10, 20, 3000)
+
+
+@pytest.mark.parametrize(
+    "corners", [None, [1, 2, 3], [1, 2, "3", 4], [1, 2, True, 4], [5, 2, 3, 4], [1, 2, float("nan"), 4]]
+)
+def test_what_is_no_box_is_refused(corners):
+    with pytest.raises(InvalidValue, match="box"):
+        read([{"type": "Box", "label": "", "box": corners}], radiograph="pa", rows=9, columns=9)
+
+
+def test_the_plain_editors_objects_are_told_apart():
+    assert is_viewers(told([labelled(1, 2, 3, 4)]))
+    assert not is_viewers([{"type": "LabeledRect", "left": 1}])
+    assert not is_viewers([])
+
+
+def test_a_radiographs_id_is_one_segment_of_its_address():
+    assert pixels_address(7, "a/b c") == "/pixels/7/a%2Fb%20c"
+    assert facts_address(7, "a/facts") == "/pixels/7/a%2Ffacts/facts"
+
+
+def test_the_bundle_is_built_from_the_sources_as_they_are():
+    # build.mjs writes the hash of what it read at the top of the bundle, so this needs no Node
+    sources = sorted((FRONTEND / "src").iterdir(), key=lambda path: path.name)
+    together = hashlib.sha256()
+    for path in [*sources, FRONTEND / "build.mjs", FRONTEND / "package-lock.json"]:
+        together.update(path.read_bytes())
+    [written] = re.findall(r"^/\* Built from viewer/frontend/ \((\w+)\)", BUNDLE.read_text(encoding="utf-8"))
+    assert written == together.hexdigest(), "run `make viewer` and commit viewer/bundle/viewer.js"
+
+
+def test_the_bundle_brings_the_licences_of_what_is_in_it():
+    packages = json.loads((FRONTEND / "package.json").read_text(encoding="utf-8"))["dependencies"]
+    licences = BUNDLE.with_name("LICENSES.txt").read_text(encoding="utf-8")
+    for name, version in packages.items():
+        assert f"{name.title()} {version}" in licences
