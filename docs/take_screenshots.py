@@ -47,9 +47,8 @@ _ARGUMENTS = [
 ]  # fmt: skip
 _ROOTS = "[...document.querySelectorAll('*')].map(each => each.shadowRoot).filter(Boolean)"
 _PAINTED = f"""() => {_ROOTS}.some(root => {{
-    const canvas = root.querySelector('.stage .dc-background-canvas');
-    return canvas && canvas.width > 300
-        && canvas.getContext('2d').getImageData(200, 200, 1, 1).data[3] > 0;
+    const status = root.querySelector('.pane .status'); // says the zoom once the radiograph is painted
+    return status && status.textContent.includes('%');
 }})"""
 
 
