@@ -6,7 +6,6 @@ import functools
 import os
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -16,8 +15,7 @@ from imaging.facts import FACTS_FORM
 from imaging.matrix import WIRE_FORM
 
 _LOOK_AFTER = 16  # a look at the whole folder each time a 16th of the limit was written
-_DOWN_TO = 0.9  # of the limit, so that not every file that comes in sends one out
-_LEFT_BEHIND = 3600.0  # seconds after which a file that never came in whole was given up
+_LEFT_BEHIND = 3600.0  # seconds behind the newest file after which one that never came in whole is given up
 
 
 def picture_name(sha256: str, *, longest: int | None) -> str:
@@ -91,26 +89,18 @@ class DiskCache:
             self._written = 0
             files = sorted(self._files())
             total = sum(size for _, size, _ in files)
-            if total <= self._limit:
-                return
-            for _, size, path in files:
-                if total <= self._limit * _DOWN_TO:
-                    break
-                path.unlink(missing_ok=True)
-                total -= size
+            for used, size, path in files:
+                forgotten = path.name.startswith(".") and used < files[-1][0] - _LEFT_BEHIND
+                if forgotten or (total > self._limit and not path.name.startswith(".")):
+                    path.unlink(missing_ok=True)
+                    total -= size
 
     def _files(self) -> Iterator[tuple[float, int, Path]]:
-        """When each was last used, its bytes, its path; what was left behind half written is removed."""
-        now = time.time()
+        """When each was last used, its bytes, its path; those that are being written too."""
         for path in self._folder.glob("*/*"):
-            try:
+            with suppress(FileNotFoundError):  # another process made room at the same time
                 status = path.stat()
-            except FileNotFoundError:
-                continue  # another process made room at the same time
-            if not path.name.startswith("."):
                 yield status.st_mtime, status.st_size, path
-            elif now - status.st_mtime > _LEFT_BEHIND:
-                path.unlink(missing_ok=True)
 
 
 @functools.cache

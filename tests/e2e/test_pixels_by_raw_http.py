@@ -1,0 +1,88 @@
+"""The pixel routes of the running app, by bare HTTP: no browser, no client library."""
+
+from __future__ import annotations
+
+import gzip
+import http.client
+import json
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+from sqlalchemy import update
+
+from accounts import service as accounts
+from imaging.matrix import decode_matrix
+from storage.rows import RadiographRow
+from storage.unit_of_work import unit_of_work
+from tests.e2e.conftest import RunningApp
+from tests.storage.worlds import make_world
+from tests.unit.makers.dicom_files import dicom, ramp
+
+KEY = "a/b c"
+MATRIX = "/pixels/1/a%2Fb%20c"
+PATHS = (MATRIX, f"{MATRIX}/facts")
+
+
+@pytest.fixture(scope="module")
+def exam(app: RunningApp) -> RunningApp:
+    """Ruth has questions on exam 1, remo has none; both are signed in."""
+    world = make_world(app.engine, assigned_to=("ruth",))
+    path = app.home / "images" / "00" / f"{1:062d}{0:02d}"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(dicom(ramp(30, 40, signed=True)))
+    with unit_of_work(app.engine) as db:
+        db.execute(update(RadiographRow).where(RadiographRow.key == "pa").values(key=KEY))
+        for name in ("ruth", "remo"):
+            accounts.begin_sign_in(
+                db, person=world.people[name], token=f"token-of-{name}", replaces=None, now=datetime.now(UTC)
+            )
+    return app
+
+
+def get(
+    app: RunningApp, path: str, name: str | None, **headers: str
+) -> tuple[http.client.HTTPResponse, bytes]:
+    connection = http.client.HTTPConnection(urlsplit(app.url).netloc, timeout=30)
+    cookie = {} if name is None else {"Cookie": f"overread=token-of-{name}"}
+    connection.request("GET", path, headers={**cookie, **headers})
+    answer = connection.getresponse()
+    content = answer.read()
+    connection.close()
+    return answer, content
+
+
+def test_the_matrix_and_its_facts_come_to_whom_they_may(exam):
+    facts = json.loads(get(exam, PATHS[1], "ruth")[1])
+    answer, content = get(exam, MATRIX, "ruth")
+    assert answer.headers["Content-Encoding"] == "gzip"
+    values = decode_matrix(content, rows=facts["rows"], columns=facts["columns"], bits=facts["bits"])
+    assert np.array_equal(values.astype(int) - facts["offset"], ramp(30, 40, signed=True))
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(("name", "status"), [(None, 401), ("nobody", 401), ("remo", 403)])
+def test_nobody_else_gets_a_byte(exam, path, name, status):
+    answer, content = get(exam, path, name)
+    assert answer.status == status
+    assert answer.headers["ETag"] is None
+    assert gzip.compress(b"")[:2] not in content
+    assert set(json.loads(content)) == {"error", "kind"}
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_browser_that_has_them_gets_304(exam, path):
+    mark = get(exam, path, "ruth")[0].headers["ETag"]
+    answer, content = get(exam, path, "ruth", **{"If-None-Match": mark})
+    assert (answer.status, content) == (304, b"")
+
+
+def test_signing_out_is_the_end_of_it(exam):
+    marks = [get(exam, path, "ruth")[0].headers["ETag"] for path in PATHS]
+    with unit_of_work(exam.engine) as db:
+        accounts.sign_out(db, token="token-of-ruth", now=datetime.now(UTC))
+    answers = [
+        get(exam, path, "ruth", **{"If-None-Match": mark}) for path, mark in zip(PATHS, marks, strict=True)
+    ]
+    assert [answer.status for answer, _ in answers] == [401, 401]
