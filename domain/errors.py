@@ -34,5 +34,9 @@ class StaleRevision(DomainError):
     """What is being saved was changed by somebody else, or in another tab, since it was opened."""
 
 
+class NotNow(DomainError):
+    """The database could not do it at this moment (locked for long, disk full, out of reach); undone."""
+
+
 class Refused(DomainError):
     """A request that is understood but must not be carried out as it stands; says why."""

@@ -22,7 +22,8 @@ def make_engine(url: str) -> Engine:
     On SQLite: write-ahead log, synchronous=FULL (an acknowledged commit survives a power cut), foreign
     keys on, and every transaction begun with BEGIN IMMEDIATE, since a plain BEGIN that reads first and
     writes later fails with "database is locked" when another writer came between.
-    A connection with ``execution_options(overread_read_only=True)`` reads only and makes no writer wait.
+    A connection with ``execution_options(overread_read_only=True)`` reads only and makes no writer wait;
+    one with ``overread_patience_ms`` waits for other writers no longer than that.
     """
     if make_url(url).get_backend_name() != "sqlite":
         return create_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=20)
@@ -47,8 +48,19 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    read_only = connection.get_execution_options().get("overread_read_only", False)
-    connection.exec_driver_sql("BEGIN DEFERRED" if read_only else "BEGIN IMMEDIATE")
+    options = connection.get_execution_options()
+    if options.get("overread_read_only", False):
+        connection.exec_driver_sql("BEGIN DEFERRED")
+        return
+    patience = options.get("overread_patience_ms", BUSY_TIMEOUT_MS)
+    if patience == BUSY_TIMEOUT_MS:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        return
+    connection.exec_driver_sql(f"PRAGMA busy_timeout = {int(patience)}")
+    try:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    finally:
+        connection.exec_driver_sql(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
 
 
 @lru_cache(maxsize=4)

@@ -2,31 +2,60 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sqlalchemy import Engine
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlmodel import Session
 
-from domain.errors import AlreadyThere
+from domain.errors import AlreadyThere, NotNow
 from storage.engine import current_engine
+
+_LOG = logging.getLogger(__name__)
+#: What the database's own words mean for the person at the screen; all of it was undone.
+_NOT_NOW = {
+    "database is locked": (
+        "Not saved: something else has been writing to the database for too long, a large import perhaps. "
+        "Try again in a moment."
+    ),
+    "disk is full": (
+        "Not saved: the disk of the workspace is full. Make room on it, or tell whoever runs this server; "
+        "then try again."
+    ),
+}
+_OTHERWISE = (
+    "Not saved: the database could not be reached or written. Try again, and if it stays so, tell whoever "
+    "runs this server; its log says why."
+)
 
 
 @contextmanager
-def unit_of_work(engine: Engine | None = None) -> Iterator[Session]:
+def unit_of_work(engine: Engine | None = None, *, patience_ms: int | None = None) -> Iterator[Session]:
     """A session whose work is committed when the block is left, and undone when it is left by an error.
+
+    ``patience_ms`` is how long it waits for other writers on SQLite, the engine's own patience where it
+    is None.
 
     Raises:
         AlreadyThere: a constraint of the database refused the work, and no service had foreseen it.
+        NotNow: the database was locked for too long, is full or out of reach; nothing was written.
     """
-    with Session(engine or current_engine(), expire_on_commit=False) as session:
+    bind = engine or current_engine()
+    if patience_ms is not None:
+        bind = bind.execution_options(overread_patience_ms=patience_ms)
+    with Session(bind, expire_on_commit=False) as session:
         try:
             yield session
             session.commit()
         except IntegrityError as error:
             session.rollback()
             raise AlreadyThere(f"The database refused a double or a loose reference: {error.orig}") from error
+        except OperationalError as error:
+            session.rollback()
+            _LOG.warning("the database did not do it: %s", error.orig)
+            raise NotNow(_not_now(error)) from error
         except BaseException:  # undone for every reason, an interrupted script's included
             session.rollback()
             raise
@@ -38,3 +67,8 @@ def reading(engine: Engine | None = None) -> Iterator[Session]:
     read_only = (engine or current_engine()).execution_options(overread_read_only=True)
     with Session(read_only, expire_on_commit=False) as session:
         yield session
+
+
+def _not_now(error: OperationalError) -> str:
+    said = str(error.orig)
+    return next((text for words, text in _NOT_NOW.items() if words in said), _OTHERWISE)

@@ -16,6 +16,7 @@ from domain.errors import (
     InvalidValue,
     NotAllowed,
     NotFound,
+    NotNow,
     NotSignedIn,
     Refused,
     StaleRevision,
@@ -76,7 +77,7 @@ def test_a_request_that_may_be_somebody_elses_is_refused(client, headers):
     assert (answer.status_code, answer.json()["kind"]) == (403, "NotAllowed")
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[" * 100_000, b"NaN"])
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[" * 100_000, b"NaN", b'{"a": "\xff"}'])
 def test_what_is_not_json_is_refused(client, content):
     answer = posted(client, content)
     assert (answer.status_code, answer.json()["kind"]) == (400, "UnreadableRequest")
@@ -94,6 +95,7 @@ def test_a_body_of_megabytes_is_refused(client):
         (NotFound(), 404),
         (StaleRevision(), 409),
         (AlreadyThere(), 409),
+        (NotNow(), 503),
         (UnreadableRequest(), 400),
         (Refused(), 422),
         (InvalidValue("stem", "is empty"), 422),

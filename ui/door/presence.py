@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 from accounts import service as accounts
-from domain.errors import InvalidValue
+from domain.errors import InvalidValue, NotNow
 from domain.people import Person
 from storage.unit_of_work import reading, unit_of_work
+
+#: How long noting that somebody was seen waits for other writers; the next request tries again.
+_PATIENCE_MS = 100
 
 
 def idle_limit() -> timedelta:
@@ -39,6 +43,7 @@ def person_present(token: str | None) -> Person | None:
     if live is None:
         return None
     if live.seen_is_due:
-        with unit_of_work() as db:
+        # A large import may be writing for minutes, or the disk be full: nobody is kept from reading by that.
+        with suppress(NotNow), unit_of_work(patience_ms=_PATIENCE_MS) as db:
             accounts.note_seen(db, token=token, now=now)
     return live.person

@@ -12,7 +12,15 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from domain.errors import AlreadyThere, DomainError, NotAllowed, NotFound, NotSignedIn, StaleRevision
+from domain.errors import (
+    AlreadyThere,
+    DomainError,
+    NotAllowed,
+    NotFound,
+    NotNow,
+    NotSignedIn,
+    StaleRevision,
+)
 from domain.people import Person
 from ui.door.cookies import sign_in_token
 from ui.door.presence import person_present
@@ -23,6 +31,7 @@ _STATUS: dict[type[DomainError], int] = {
     NotFound: 404,
     StaleRevision: 409,
     AlreadyThere: 409,
+    NotNow: 503,
 }
 _LARGEST_BODY = 2 * 1024 * 1024
 
@@ -60,6 +69,22 @@ def same_origin(request: Request) -> None:
         raise NotAllowed("This request does not come from a page of this app.")
 
 
+def same_person(request: Request, person: Person) -> None:
+    """Let a page save only for the person that it was opened for.
+
+    Somebody else may have signed in by another tab of the same browser: the cookie is theirs from then on,
+    while this page still shows what the first person entered.
+
+    Raises:
+        NotSignedIn: the page (header ``X-Overread-Person``, the number) is another person's.
+    """
+    if request.headers.get("x-overread-person") != str(person.id):
+        raise NotSignedIn(
+            f"{person.display_name} has signed in in this browser since; this page was opened by somebody "
+            "else, so nothing was saved in their name."
+        )
+
+
 def from_our_page(request: Request) -> bool:
     """Whether the browser says that a page of this host sent the request, as far as it says anything."""
     site = request.headers.get("sec-fetch-site")
@@ -85,7 +110,7 @@ async def json_body(request: Request) -> object:
         raise UnreadableRequest("The browser left before all of the request had come.") from error
     try:
         return msgspec.json.decode(bytes(content))
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UnreadableRequest(f"The request is not JSON: {error}") from error
 
 

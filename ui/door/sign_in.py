@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from accounts import service as accounts
-from domain.errors import DomainError, NotSignedIn
+from domain.errors import DomainError, NotNow, NotSignedIn
 from domain.people import Person
 from storage.unit_of_work import reading, unit_of_work
 from ui.door import cookies, oidc
@@ -49,7 +49,10 @@ async def sign_in(request: Request) -> Response:
     except DomainError as error:
         status = 429 if isinstance(error, TooManyWrong) else 401
         return await _form(request, name=name, error=str(error), status=status)
-    return await let_in(request, person, password=password)
+    try:
+        return await let_in(request, person, password=password)
+    except NotNow as error:
+        return await _form(request, name=name, error=str(error), status=503)
 
 
 def came_from_our_form(request: Request, form: FormData) -> bool:

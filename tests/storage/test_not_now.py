@@ -1,0 +1,70 @@
+"""What a person is told when the database can't write just now, and that reading goes on meanwhile."""
+
+import shutil
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import text
+
+from accounts import service as accounts
+from domain.errors import NotNow
+from storage.engine import current_engine, engine_for
+from storage.unit_of_work import unit_of_work
+from tests.storage.signing_in import NOON, add, begin, who
+from ui.door.presence import person_present
+
+
+def test_a_writer_that_does_not_end_is_told_of_after_the_patience(sqlite_engine):
+    with unit_of_work(sqlite_engine) as writer:
+        writer.connection()
+        with pytest.raises(NotNow, match="something else has been writing"), _impatient(sqlite_engine) as db:
+            db.connection()
+
+
+def test_a_full_disk_is_said_plainly_and_leaves_nothing_half(sqlite_engine):
+    with sqlite_engine.connect() as connection:
+        pages = connection.execute(text("PRAGMA page_count")).scalar_one()
+        connection.execute(text(f"PRAGMA max_page_count = {pages}"))
+        connection.commit()
+    with pytest.raises(NotNow, match="disk of the workspace is full"):
+        _sign_many_in(sqlite_engine)
+    with sqlite_engine.connect() as connection:
+        assert connection.execute(text("PRAGMA integrity_check")).scalar_one() == "ok"
+
+
+def test_who_is_signed_in_is_known_while_somebody_else_writes(sqlite_template, tmp_path, monkeypatch):
+    shutil.copyfile(sqlite_template, tmp_path / "overread.sqlite")
+    monkeypatch.setenv("OVERREAD_HOME", str(tmp_path))
+    monkeypatch.delenv("OVERREAD_DATABASE_URL", raising=False)
+    engine = current_engine()
+    try:
+        person = add(engine)
+        long_ago = datetime.now(UTC) - 2 * accounts.SEEN_EVERY  # so that being seen is due to be written
+        with unit_of_work() as db:
+            accounts.begin_sign_in(db, person=person, token="t1", replaces=None, now=long_ago)
+        with unit_of_work() as writer:
+            writer.connection()
+            found = person_present("t1")
+        assert found is not None
+        assert found.name == "anna"
+    finally:
+        engine.dispose()
+        engine_for.cache_clear()
+
+
+def test_patience_for_one_write_does_not_outlive_it(sqlite_engine):
+    begin(sqlite_engine, add(sqlite_engine))
+    with _impatient(sqlite_engine) as db:
+        accounts.note_seen(db, token="t1", now=NOON)
+    with sqlite_engine.connect() as connection:
+        assert connection.execute(text("PRAGMA busy_timeout")).scalar_one() == 30_000
+    assert who(sqlite_engine) == "anna"
+
+
+def _sign_many_in(engine):
+    for number in range(2000):
+        begin(engine, add(engine, f"anna{number}"), token=f"t{number}")
+
+
+def _impatient(engine):
+    return unit_of_work(engine, patience_ms=20)
