@@ -47,7 +47,13 @@ def judging() -> None:
         _nothing_open(person, chosen, batches)
         return
     st.query_params.from_dict({BATCH: str(sheet.batch.id), QUESTION: str(sheet.question_number)})
-    data = sheet_data(sheet, batches=batches, any_judged=judged is not None, turn=state.judging_turn())
+    data = sheet_data(
+        sheet,
+        person=person.id,
+        batches=batches,
+        any_judged=judged is not None,
+        turn=state.judging_turn(),
+    )
     if judging_form(data, on_go=_went):
         _guideline(sheet.batch.name, sheet.batch.settings.guideline)
 

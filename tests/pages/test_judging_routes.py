@@ -16,6 +16,7 @@ from ui.door.judging import ROUTES
 from ui.judging.assets import address, files, loader
 
 OURS = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin"}
+PAGE_OF = "X-Overread-Person"
 BASE = {"batch": 1, "question": 1}
 TIMES = {"seconds": 9.5, "seconds_looking": 8, "seconds_away": 0}
 
@@ -23,8 +24,9 @@ TIMES = {"seconds": 9.5, "seconds_looking": 8, "seconds_away": 0}
 class Client:
     """What sends requests to the routes: its headers and cookies go with each."""
 
-    def __init__(self, cookies):
+    def __init__(self, cookies, person):
         self.cookies = dict(cookies)
+        self.page_of = person
 
     def get(self, path):
         return asyncio.run(self._ask("GET", path, OURS))
@@ -37,6 +39,7 @@ class Client:
         async with httpx.AsyncClient(
             transport=transport, base_url="http://overread.example", cookies=self.cookies
         ) as client:
+            headers = headers | {PAGE_OF: str(self.page_of.id)}
             return await client.request(method, path, headers=headers, **more)
 
 
@@ -44,8 +47,8 @@ class Client:
 def client(workspace, sign_in_as, browser):
     """A browser that ruth is signed in with; two questions are hers."""
     make_world(workspace, questions=2, assigned_to=["ruth"])
-    sign_in_as("ruth")
-    return Client(browser.cookies)
+    ruth = sign_in_as("ruth")
+    return Client(browser.cookies, ruth)
 
 
 def verdict(**changes):
@@ -148,10 +151,19 @@ def test_without_a_sign_in_nothing_is_saved(client):
     assert count(VerdictRow) == 0
 
 
+def test_a_page_saves_nothing_for_whoever_signed_in_after_it_was_opened(workspace, sign_in_as, browser):
+    world = make_world(workspace, questions=2, assigned_to=["remo"])
+    sign_in_as("remo")
+    answer = Client(browser.cookies, world.people["ruth"]).post("/judging/verdict", json=verdict())
+    assert (answer.status_code, answer.json()["kind"]) == (401, "NotSignedIn")
+    assert "Remo has signed in" in answer.json()["error"]
+    assert count(VerdictRow) == 0
+
+
 def test_a_question_of_somebody_else_is_not_found(workspace, sign_in_as, browser):
     make_world(workspace, questions=2, assigned_to=["ruth"])
-    sign_in_as("otto", Role.REVIEWER)
-    other = Client(browser.cookies)
+    otto = sign_in_as("otto", Role.REVIEWER)
+    other = Client(browser.cookies, otto)
     assert other.post("/judging/verdict", json=verdict()).status_code == 404
     assert count(VerdictRow) == 0
 

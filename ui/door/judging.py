@@ -20,7 +20,7 @@ from domain.people import Person
 from review import service as review
 from review.sheet import ReviewSheet
 from storage.unit_of_work import reading, unit_of_work
-from ui.door.requests import json_answer, json_body, json_errors, person_of, same_origin
+from ui.door.requests import json_answer, json_body, json_errors, person_of, same_origin, same_person
 from ui.judging import forms
 from ui.judging.assets import MEDIA_TYPES, digest, files
 from ui.judging.boxes import boxes_drawn, corrected_boxes, plain_boxes
@@ -161,6 +161,7 @@ def _route(path: str, work: Work) -> Route:
     async def endpoint(request: Request) -> Response:
         same_origin(request)
         person = await person_of(request)
+        same_person(request, person)
         plain = await json_body(request)
         return json_answer(await run_in_threadpool(work, plain, person, datetime.now(UTC)))
 

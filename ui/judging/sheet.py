@@ -25,16 +25,18 @@ _SEX = {Sex.FEMALE: "female", Sex.MALE: "male", Sex.OTHER: "other"}
 
 
 def sheet_data(
-    sheet: ReviewSheet, *, batches: list[BatchForReviewer], any_judged: bool, turn: int
+    sheet: ReviewSheet, *, person: int, batches: list[BatchForReviewer], any_judged: bool, turn: int
 ) -> dict[str, Any]:
     """All that the form needs of one question. While the sheet is blind there is no key in it to hand on.
 
+    ``person`` is the number of the reviewer; the form says it with all that it saves.
     ``turn`` is the number of the form's request that this answers; 0 on a fresh page.
     """
     settings, question = sheet.batch.settings, sheet.question
     last = sheet.last_verdict
     return {
         "turn": turn,
+        "person": person,
         "batch": sheet.batch.id,
         "batchName": sheet.batch.name,
         "batches": [

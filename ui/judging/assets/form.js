@@ -13,7 +13,7 @@ import { actions, build } from "./layout.js";
 import { begin, missing, opinionOf } from "./model.js";
 import { boxList, keySheet, skipPanel } from "./page.js";
 import { QuestionView } from "./question.js";
-import { Drafts, post } from "./send.js";
+import { Drafts, post, speakFor } from "./send.js";
 import { makeViewer } from "./viewers.js";
 import { fillWindow } from "./window.js";
 
@@ -61,6 +61,7 @@ class JudgingForm {
     this.errand.arrived();
     this.drafts?.close();
     this.data = data;
+    speakFor(data.person);
     this.shown = key;
     this.skipping = false;
     if (this.keysShown) this.toggleKeys();

@@ -12,6 +12,13 @@ export class NotDone extends Error {
   }
 }
 
+let person = 0; // the number of the person that this page was opened for
+
+/** Whose page it is: the server saves nothing of it for anybody else, should they sign in in another tab. */
+export function speakFor(number) {
+  person = number;
+}
+
 /** POST to /judging/`what`; gives the answer's JSON or throws NotDone. */
 export async function post(what, body, { keepalive = false } = {}) {
   let response;
@@ -21,7 +28,7 @@ export async function post(what, body, { keepalive = false } = {}) {
     response = await fetch(`/judging/${what}`, {
       method: "POST",
       credentials: "same-origin",
-      headers: { "Content-Type": "application/json", "X-Overread": "1" },
+      headers: { "Content-Type": "application/json", "X-Overread": "1", "X-Overread-Person": String(person) },
       body: JSON.stringify(body),
       keepalive,
       signal: keepalive ? undefined : patience.signal,
