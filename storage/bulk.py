@@ -17,7 +17,7 @@ from storage.rows import ExamRow, ImageRow, QuestionRow, RadiographRow
 _CHUNK = 500
 #: Below so many questions it is quicker to index them all anew than to keep the index during a large import.
 FEW = 50_000
-_CACHE_KIB = 64 * 1024
+_CACHE_KIB = 32 * 1024
 
 _INDEXES = {
     "question_dataset_key": "CREATE UNIQUE INDEX question_dataset_key ON question (dataset_id, key)",
