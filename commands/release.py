@@ -93,7 +93,11 @@ def _verify(args: argparse.Namespace) -> int:
     for fault in report.faults:
         print(fault, file=sys.stderr)
     if not report.ok:
-        print(f"{args.folder} is not as it was made: {len(report.faults):,} faults.", file=sys.stderr)
+        count = len(report.faults)
+        print(
+            f"{args.folder} is not as it was made: {count:,} fault{'' if count == 1 else 's'}.",
+            file=sys.stderr,
+        )
         return 1
     print(
         f"{args.folder} is as it was made: {report.files:,} files, {report.questions:,} questions, "

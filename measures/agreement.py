@@ -89,7 +89,7 @@ def weighted_kappa(
         raise ValueError("raters and clusters must be of one length")
     n = len(first)
     if n == 0:
-        return Kappa(weights=weights, n=0, estimate=None, note="not defined: no question was judged by both")
+        return Kappa(weights=weights, n=0, estimate=None, note="not defined: no judgement has both values")
     constant = [len(set(rater)) == 1 for rater in (first, second)]
     if all(constant):
         note = "not defined: one category" if n > 1 else "not defined: one question only"

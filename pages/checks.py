@@ -87,11 +87,11 @@ def _overview(found: CheckReport) -> None:
 def _again(chosen: DatasetSummary, person: Person) -> None:
     left, right, _ = st.columns([1, 1, 2], vertical_alignment="bottom")
     minimum = left.number_input(
-        "Shortest explanation",
+        "Shortest explanation, in characters",
         min_value=0,
         value=chosen.minimum_explanation,
         key=f"minimum-{chosen.id}-{chosen.minimum_explanation}",
-        help="In characters; shorter ones are a problem of format.",
+        help="Shorter ones are a problem of format.",
     )
     right.button(
         "Check again",

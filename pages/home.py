@@ -109,7 +109,7 @@ def _batch_under_way(each: BatchOverview) -> None:
         said.append("closed")
     name, bar = st.columns([1, 3], vertical_alignment="center")
     if name.button(
-        plain(each.batch.name),
+        f"**{plain(each.batch.name)}**",
         key=f"progress-{each.batch.id}",
         type="tertiary",
         icon=":material/monitoring:",
