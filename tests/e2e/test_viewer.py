@@ -179,3 +179,26 @@ def test_the_key_sheet_has_the_keys_of_both(viewer):
     sheet = page.get_by_role("dialog", name="Keys")
     expect(sheet.get_by_text("accept and go on")).to_be_visible()
     expect(sheet.get_by_text("full screen")).to_be_visible()
+
+
+def test_where_the_viewer_can_not_be_loaded_the_plain_editor_is_there(sign_in):
+    page = sign_in("ruth")
+    page.route("**/viewer.js", lambda route: route.abort())
+    page.goto("/review?batch=1&question=16")
+    judging.wait_for_picture(page)
+    expect(page.get_by_text("The viewer could not start; this is the plain editor.")).to_be_visible()
+
+
+def test_the_plain_editor_may_be_chosen_and_left_again(viewer):
+    page = viewer(16)
+    page.get_by_role("button", name="Plain editor").click()
+    judging.wait_for_picture(page)
+    page.get_by_role("button", name="Reading room").click()
+    viewing.wait_until_painted(page)
+
+
+def test_where_the_matrix_can_not_be_had_a_picture_of_8_bits_is_shown_and_said_so(sign_in):
+    page = sign_in("ruth")
+    page.route("**/pixels/**", lambda route: route.fulfill(status=500, json={"error": "broken"}))
+    open_viewer(page, 16)
+    expect(page.get_by_text("8 bits only: the full matrix could not be loaded")).to_be_visible()

@@ -2,19 +2,17 @@
 
 import type { Hand } from "./hand";
 import type { Pane } from "./pane";
+import type { Wall } from "./wall";
 import { fitted, mirrored, turned, upright } from "./transform";
 
 /** What the commands need of the viewer. */
 export interface Commanded {
   readonly hand: Hand;
-  front: Pane | null;
+  readonly wall: Wall;
   selected: number | null;
-  moved: (pane: Pane) => void;
   chooseWindow: (at: number) => void;
   select: (id: number | null) => void;
   step: (direction: "undo" | "redo") => void;
-  next: () => void;
-  toggle: (what: "together" | "linked" | "magnify") => void;
   fullScreen: () => void;
   editLabel: (id: number) => void;
   setHidden: (on: boolean) => void;
@@ -33,7 +31,7 @@ const onChosen = (act: (room: Commanded, id: number, pane: Pane) => void): Comma
 
 const looking = (act: (pane: Pane) => void): Command => (room, pane) => {
   act(pane);
-  room.moved(pane);
+  room.wall.moved(pane);
 };
 
 const COMMANDS: Record<string, Command> = {
@@ -51,11 +49,11 @@ const COMMANDS: Record<string, Command> = {
   region: ({ hand }) => hand.take("region", true),
   pan: ({ hand }) => hand.take("pan", true),
   ruler: ({ hand }) => hand.take("ruler", true),
-  magnify: (room) => room.toggle("magnify"),
-  together: (room) => room.toggle("together"),
-  link: (room) => room.toggle("linked"),
+  magnify: ({ wall }) => wall.toggle("magnify"),
+  together: ({ wall }) => wall.toggle("together"),
+  link: ({ wall }) => wall.toggle("linked"),
   full: (room) => room.fullScreen(),
-  next: (room) => room.next(),
+  next: ({ wall }) => wall.next(),
   undo: (room) => room.step("undo"),
   redo: (room) => room.step("redo"),
   remove: onChosen((room, id) => room.edits.remove(id)),
@@ -67,7 +65,7 @@ const COMMANDS: Record<string, Command> = {
 
 /** Says whether there was anything to do. */
 export function carryOut(room: Commanded, action: string, event?: KeyboardEvent): boolean {
-  const pane = room.front;
+  const pane = room.wall.front;
   if (!pane) return false;
   if (action === "escape") return letGo(room);
   if (action.startsWith("arrow")) return room.selected !== null && room.edits.nudge(room.selected, action.slice(5), event?.shiftKey ? 10 : 1, pane.view);

@@ -2,6 +2,7 @@
 
 import { held, LEAST_SIDE, moved, otherSide, whereChanged, type Boxes, type History, type RoomBox, type Size } from "./boxes";
 import type { Pane } from "./pane";
+import { nextId } from "./question-boxes";
 import type { View } from "./transform";
 import type { Corners } from "./types";
 
@@ -9,14 +10,13 @@ interface Around {
   history: () => History;
   apply: (next: Boxes, tag?: string) => void;
   select: (id: number | null) => void;
-  nextId: () => number;
 }
 
 export class BoxEdits {
   constructor(private readonly around: Around) {}
 
   add(radiograph: string, label: string, box: Corners): void {
-    const id = this.around.nextId();
+    const id = nextId();
     this.around.apply([...this.now, { id, radiograph, label, box }]);
     this.around.select(id);
   }

@@ -1,0 +1,126 @@
+// The radiographs of an exam as they hang: one at a time or side by side, looked at each by itself or linked.
+
+import { h } from "./dom";
+import { addressOf, hung } from "./hanging";
+import type { LayerTold } from "./layer";
+import { link } from "./linked";
+import { Pane, type Look } from "./pane";
+import type { Radiograph } from "./types";
+
+const TOGETHER = "overread-side-by-side";
+
+export interface WallTold {
+  added: (pane: Pane) => void;
+  gone: (pane: Pane) => void;
+  /** The radiograph in front is on screen. */
+  drawn: () => void;
+  /** Another one is in front, or it is looked at otherwise. */
+  changed: () => void;
+  layer: (pane: () => Pane) => LayerTold;
+}
+
+export class Wall {
+  readonly tabs = h("div", { class: "tabs", role: "group", "aria-label": "Radiographs of the exam" });
+  readonly root = h("div", { class: "panes" });
+  order: Pane[] = [];
+  front: Pane | null = null;
+  linked = false;
+  magnify = false;
+  together = localStorage.getItem(TOGETHER) === "yes";
+  private readonly looks = new Map<string, Look>();
+  private readonly known = new Map<string, Pane>();
+  private readonly painted = new Set<Pane>();
+
+  constructor(private readonly told: WallTold) {}
+
+  /** Hang the radiographs of an exam; those that hang already stay as they are. */
+  hang(radiographs: readonly Radiograph[]): void {
+    const hanging = hung(radiographs);
+    this.takeDown(new Set(hanging.map(addressOf)));
+    this.order = hanging.map((radiograph) => this.paneOf(radiograph));
+    const front = this.order.find((pane) => pane === this.front) ?? this.order[0];
+    if (front) this.bringForward(front);
+    else this.root.replaceChildren(); // an exam without radiographs
+  }
+
+  of(radiograph: string | undefined): Pane | undefined {
+    return this.order.find((pane) => pane.radiograph.id === radiograph);
+  }
+
+  next(): void {
+    if (this.front && this.order.length > 1) this.bringForward(this.order[(this.order.indexOf(this.front) + 1) % this.order.length]);
+  }
+
+  bringForward(pane: Pane): void {
+    this.front = pane;
+    const shown = this.together ? this.order : [pane];
+    const isAsWas = this.root.children.length === shown.length && shown.every((each, at) => this.root.children[at] === each.root);
+    if (!isAsWas) this.root.replaceChildren(...shown.map((each) => each.root));
+    for (const each of this.order) each.root.classList.toggle("front", each === pane && shown.length > 1);
+    this.tabs.replaceChildren(...(this.order.length > 1 ? this.order.map((each, at) => this.tab(each, at)) : []));
+    this.fit();
+    this.told.changed();
+    if (this.painted.has(pane)) this.told.drawn();
+  }
+
+  /** The image of a pane was moved, zoomed or windowed. */
+  moved(pane: Pane): void {
+    if (this.linked && this.together) for (const other of this.order) if (other !== pane) link(pane, other);
+    this.told.changed();
+  }
+
+  toggle(what: "together" | "linked" | "magnify"): void {
+    this[what] = !this[what];
+    if (what === "magnify") for (const pane of this.known.values()) pane.setMagnify(this.magnify);
+    if (what !== "together") return;
+    localStorage.setItem(TOGETHER, this.together ? "yes" : "no");
+    if (this.front) this.bringForward(this.front);
+  }
+
+  fit(): void {
+    for (const pane of this.order) pane.fitPane();
+  }
+
+  end(): void {
+    this.takeDown(new Set());
+  }
+
+  private tab(pane: Pane, at: number): HTMLElement {
+    const isFront = String(pane === this.front);
+    return h("button", { type: "button", "aria-pressed": isFront, title: "next radiograph (L)", onclick: () => this.bringForward(pane) }, `${at + 1}. ${pane.radiograph.view}`);
+  }
+
+  private paneOf(radiograph: Radiograph): Pane {
+    const address = addressOf(radiograph);
+    const there = this.known.get(address);
+    if (there) {
+      there.radiograph = radiograph;
+      return there;
+    }
+    const pane: Pane = new Pane(radiograph, this.told.layer(() => pane), () => this.hasPainted(pane));
+    pane.setMagnify(this.magnify);
+    this.known.set(address, pane);
+    this.told.added(pane);
+    void pane.load(this.looks.get(address)).then(() => this.told.changed());
+    return pane;
+  }
+
+  /** Of radiographs that go, how they were looked at is kept: one may come back to them. */
+  private takeDown(wanted: ReadonlySet<string>): void {
+    for (const [address, pane] of this.known) {
+      if (wanted.has(address)) continue;
+      const look = pane.look();
+      if (look) this.looks.set(address, look);
+      pane.end();
+      this.told.gone(pane);
+      this.known.delete(address);
+      this.painted.delete(pane);
+    }
+  }
+
+  private hasPainted(pane: Pane): void {
+    if (this.painted.has(pane)) return;
+    this.painted.add(pane);
+    if (pane === this.front) this.told.drawn();
+  }
+}
