@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from sqlalchemy import Engine, create_engine, make_url, text
 
 from storage.engine import make_engine
@@ -15,6 +16,10 @@ from storage.schema import upgrade
 from storage.workspace import driver_url
 
 _TEMPLATE = "overread_template"
+
+# No test asserts on times: how long an example takes says more of the machine than of the code.
+settings.register_profile("overread", deadline=None)
+settings.load_profile("overread")
 
 
 @pytest.fixture(scope="session")
