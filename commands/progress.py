@@ -12,9 +12,7 @@ from typing import Any
 
 from accounts.service import command_line_person
 from measures.agreement import Kappa
-from review.pace import RULE
-from review.progress import Line, Progress, Rate, percent
-from review.service import progress
+from review.service import RULE, Line, Progress, Rate, percent, progress
 from storage.unit_of_work import reading
 
 

@@ -22,6 +22,15 @@ settings.register_profile("overread", deadline=None)
 settings.load_profile("overread")
 
 
+@pytest.fixture(autouse=True, scope="session")
+def no_workspace_of_yours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No test, nor a command that one starts, finds the workspace of the person who runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OVERREAD_HOME", str(tmp_path_factory.mktemp("own_home") / "workspace"))
+        patch.delenv("OVERREAD_DATABASE_URL", raising=False)
+        yield
+
+
 @pytest.fixture(scope="session")
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A SQLite file with all tables, copied for each test."""

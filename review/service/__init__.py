@@ -1,5 +1,7 @@
 """The review room's services: one transaction's worth of work each, a module a noun."""
 
+from review.pace import RULE
+from review.progress import Line, Progress, Rate, percent
 from review.service.assigning import AssignSummary, assign, preview_assign, reassign, withdraw
 from review.service.batches import (
     batch_named,
@@ -35,10 +37,14 @@ from review.service.sheets import (
 )
 
 __all__ = [
+    "RULE",
     "AssignSummary",
     "BatchLoad",
     "BatchOverview",
+    "Line",
     "PersonLoad",
+    "Progress",
+    "Rate",
     "assign",
     "batch_load",
     "batch_named",
@@ -53,6 +59,7 @@ __all__ = [
     "open_report",
     "open_sheet",
     "overview",
+    "percent",
     "preview_assign",
     "progress",
     "radiograph_file",
