@@ -173,6 +173,15 @@ def test_the_machines_box_is_moved_by_its_line_and_only_then_not_the_machines(vi
     expect(page.locator(".boxes li.mine .size")).to_contain_text("200 × 200")
 
 
+def test_a_double_click_in_a_box_labels_it(viewer):
+    page = viewer(14)
+    page.mouse.dblclick(*place(page).of_pixel(200, 300))
+    page.get_by_label("Label of the box", exact=True).fill("mass")
+    page.keyboard.press("Enter")
+    expect(page.locator(".boxes li.mine input")).to_have_value("mass")
+    expect(page.get_by_text("1 box", exact=True)).to_be_visible()
+
+
 def test_the_key_sheet_has_the_keys_of_both(viewer):
     page = viewer(16)
     press(page, "?")

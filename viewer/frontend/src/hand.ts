@@ -10,6 +10,7 @@ export interface HandTold {
   moved: (pane: Pane) => void;
   drew: (pane: Pane, box: Corners) => void;
   clicked: (pane: Pane, box: number | null) => void;
+  doubleClicked: (box: number) => void;
   tabbed: (pane: Pane, back: boolean) => boolean;
   changed: () => void;
 }
@@ -76,6 +77,10 @@ export class Hand {
     root.addEventListener("wheel", (event) => this.wheel(pane, event), { passive: false });
     root.addEventListener("keydown", (event) => {
       if (event.key === "Tab" && event.target === root && this.told.tabbed(pane, event.shiftKey)) event.preventDefault();
+    });
+    root.addEventListener("dblclick", (event) => {
+      const box = this.isOnBoxes ? pane.layer.boxAt(pane.matrixPlace(event)) : null;
+      if (box !== null) this.told.doubleClicked(box);
     });
     pane.layer.setListening(this.isOnBoxes);
   }

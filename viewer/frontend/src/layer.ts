@@ -154,8 +154,8 @@ export class BoxLayer {
       node.on("pointerdown", ({ evt }) => {
         if (evt.button === 0) this.told.select(id);
       });
-      node.on("pointerdblclick", () => this.told.relabel(id));
     }
+    label.on("pointerdblclick", () => this.told.relabel(id)); // a box's own is the pane's, which knows its inside
     rect.on("dragstart transformstart", () => (this.dragged = id));
     rect.on("dragmove transform", () => this.placeLabels());
     rect.on("dragend", () => this.ended(id, rect, false));

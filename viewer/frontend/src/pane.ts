@@ -45,6 +45,7 @@ export class Pane {
   private settle = 0;
   private tableStale = true;
   private busy = false;
+  private ended = false;
 
   constructor(public radiograph: Radiograph, told: LayerTold, private readonly painted: (pane: Pane) => void) {
     const { rows = 1, columns = 1 } = radiograph;
@@ -73,6 +74,7 @@ export class Pane {
       this.lack.textContent = `The radiograph could not be loaded. ${problem instanceof Error ? problem.message : ""}`;
       return;
     }
+    if (this.ended) return; // somebody went on before it was there
     const { facts, levels, values, lack } = this.picture;
     this.lack.textContent = [lack, ...(facts.notes ?? [])].filter(Boolean).join(" · ");
     this.presets = presets(facts, levels[0].matrix, values);
@@ -157,6 +159,7 @@ export class Pane {
   }
 
   end(): void {
+    this.ended = true;
     cancelAnimationFrame(this.frame);
     clearTimeout(this.settle);
     this.sizes.disconnect();

@@ -64,6 +64,7 @@ export class ReadingRoom {
       moved: (pane) => this.wall.moved(pane),
       drew: (pane, box) => this.edits.add(pane.radiograph.id, this.label, box),
       clicked: (_, box) => this.select(box),
+      doubleClicked: (box) => this.editLabel(box),
       tabbed: (pane, back) => this.tabTo(pane, back),
       changed: () => this.paintControls(),
     });
@@ -142,8 +143,7 @@ export class ReadingRoom {
     this.wall.end();
   }
 
-  // What only the plain editor needs to be told.
-  pointerReleased(): void {}
+  pointerReleased(): void {} // these two are for the plain editor
   setEditing(): void {}
 
   // ------------------------------------------------------------ boxes
