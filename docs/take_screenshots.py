@@ -46,9 +46,13 @@ _ARGUMENTS = [
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 _ROOTS = "[...document.querySelectorAll('*')].map(each => each.shadowRoot).filter(Boolean)"
+# The viewer says window and zoom once it has drawn; of the plain editor's canvas a pixel can be asked.
 _PAINTED = f"""() => {_ROOTS}.some(root => {{
-    const status = root.querySelector('.pane .status'); // says the zoom once the radiograph is painted
-    return status && status.textContent.includes('%');
+    const panes = [...root.querySelectorAll('.pane[data-radiograph]')];
+    if (panes.some(pane => /C -?\\d+ W \\d+/.test(pane.textContent))) return true;
+    const canvas = root.querySelector('.stage .dc-background-canvas');
+    return canvas && canvas.width > 300
+        && canvas.getContext('2d').getImageData(200, 200, 1, 1).data[3] > 0;
 }})"""
 
 
