@@ -78,8 +78,9 @@ def run(args: argparse.Namespace) -> int:
     if report.refused:
         _list_refusals(report)
     print(
-        f"{report.questions:,} questions of {report.exams:,} new exams with {report.images:,} new images "
-        f"came into dataset {report.dataset!r} from {report.file_name} ({report.file_format})."
+        f"{_count(report.questions, 'question')} of {_count(report.exams, 'new exam')} with "
+        f"{_count(report.images, 'new image')} came into dataset {report.dataset!r} "
+        f"from {report.file_name} ({report.file_format})."
     )
     if report.known:
         print(f"{report.known:,} were there already and were left out.")
@@ -88,6 +89,10 @@ def run(args: argparse.Namespace) -> int:
     found = ", ".join(f"{check} {count:,}" for check, count in report.problems.items() if count)
     print(f"Structural checks: {found or 'nothing found'}. Details: cli.py check {report.dataset}")
     return 0
+
+
+def _count(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _list_refusals(report: ImportReport) -> None:
