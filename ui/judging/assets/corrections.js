@@ -2,7 +2,7 @@
 
 import { difference } from "./diff.js";
 import { h, letter } from "./dom.js";
-import { answerOf } from "./model.js";
+import { answerChanged, answerOf } from "./model.js";
 
 /** Show the corrections of the form's question; gives back whether there are any, and whether boxes are among them. */
 export function showCorrections(form) {
@@ -53,8 +53,8 @@ function corrections(data, state, { resetBoxes, boxes }) {
   }
   const lines = optionLines(full.options, state.options);
   if (lines.length) result.push({ name: "options", label: "Options", nodes: lines, reset: () => resetOptions(data, state) });
-  const answer = answerOf(state);
-  if (JSON.stringify(answer) !== JSON.stringify(full.answer)) {
+  if (answerChanged(state, full)) {
+    const answer = answerOf(state);
     const text = (value) => (Array.isArray(value) ? value.map(letter).join(", ") || "none" : value);
     result.push({ name: "answer", label: "Key", nodes: [h("del", {}, text(full.answer)), " ", h("ins", {}, text(answer))], reset: () => resetOptions(data, state) });
   }

@@ -40,6 +40,12 @@ export function answerOf(state) {
 
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
+/** Whether the key is another; blanks around a text are none of the reviewer's doing. */
+export function answerChanged(state, question) {
+  const first = typeof question.answer === "string" ? question.answer.trim() : question.answer;
+  return !same(answerOf(state), first);
+}
+
 /** The corrected fields alone. Boxes go beside it, as they were drawn. */
 export function correctionOf(state, question) {
   const correction = {};
@@ -48,8 +54,7 @@ export function correctionOf(state, question) {
   const options = state.options.map((option) => option.text.trim());
   const optionsChanged = !same(options, question.options.map((text) => text.trim()));
   if (optionsChanged) correction.options = options;
-  const answer = answerOf(state);
-  if (optionsChanged || !same(answer, question.answer)) correction.answer = answer;
+  if (optionsChanged || answerChanged(state, question)) correction.answer = answerOf(state);
   return correction;
 }
 
