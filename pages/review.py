@@ -11,6 +11,7 @@ from review.service import batches_for, last_judged, next_open, open_sheet, skip
 from review.sheet import BatchForReviewer
 from ui import state
 from ui.context import clock, reading, require_page
+from ui.door.requests import LARGEST_NUMBER
 from ui.judging.component import judging_form
 from ui.judging.guideline import without_images
 from ui.judging.sheet import sheet_data
@@ -140,11 +141,12 @@ def _guideline(batch: str, text: str) -> None:
 
 
 def _number(value: object) -> int | None:
-    """A whole number of the address or of the form's request; None for anything else."""
+    """A number of the address or of the form's request; None for what no question or batch can have."""
     try:
-        return int(value) if isinstance(value, str | int) else None
+        number = int(value) if isinstance(value, str | int) else 0
     except ValueError:
         return None
+    return number if 0 < number <= LARGEST_NUMBER else None
 
 
 require_page(Action.JUDGE)

@@ -47,6 +47,15 @@ def on_the_wire(page):
     return "\n".join(str(MessageToDict(proto)) for proto in protos)
 
 
+@pytest.mark.parametrize("number", ["9" * 30, "-1", "x"])
+def test_a_number_that_no_question_can_have_leads_to_the_next_open_one(judge, number):
+    page = judge()
+    page.query_params["question"] = number
+    page.run()
+    assert not page.exception
+    assert form(page)["question"] == 1
+
+
 def test_without_an_assignment_the_page_says_what_comes(workspace, sign_in_as, run_page):
     sign_in_as("anna", Role.REVIEWER)
     page = run_page(PAGE)

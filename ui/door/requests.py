@@ -34,6 +34,8 @@ _STATUS: dict[type[DomainError], int] = {
     NotNow: 503,
 }
 _LARGEST_BODY = 2 * 1024 * 1024
+#: Of an exam, question, batch or release: 64 bits are what the databases hold.
+LARGEST_NUMBER = 2**63 - 1
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -133,6 +135,8 @@ def json_errors(endpoint: Endpoint) -> Endpoint:
     @functools.wraps(endpoint)
     async def answering(request: Request) -> Response:
         try:
+            if any(isinstance(each, int) and each > LARGEST_NUMBER for each in request.path_params.values()):
+                raise NotFound("There is nothing of that number.")
             return await endpoint(request)
         except DomainError as error:
             body = {"error": str(error), "kind": type(error).__name__}
