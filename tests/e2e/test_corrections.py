@@ -19,7 +19,8 @@ def test_blanks_around_an_open_answer_are_no_correction_of_the_reviewers(sign_in
         """async (address) => {
              const { answerChanged } = await import(new URL(address, location.origin).href);
              const question = { answer: " left lung \\n" };
-             return ["left lung", " left lung \\n", "right lung"].map((answer) => answerChanged({ answer }, question));
+             const answers = ["left lung", " left lung \\n", "right lung"];
+             return answers.map((answer) => answerChanged({ answer }, question));
            }""",
         address("model.js"),
     )

@@ -95,8 +95,9 @@ def test_what_is_no_size_or_window_is_refused_by_name(browser_of, wanted):
 
 def test_a_radiograph_that_is_not_there_is_not_found(browser_of):
     assert browser_of("ruth").get("/radiographs/1/nothing").status_code == 404
-    assert browser_of("cora").get("/radiographs/999/pa").status_code == 404
-    assert browser_of("cora").get(f"/radiographs/{2**63}/pa").status_code == 404
+    cora = browser_of("cora")
+    assert cora.get("/radiographs/999/pa").status_code == 404
+    assert cora.get(f"/radiographs/{2**63}/pa").status_code == 404
 
 
 def test_a_file_that_is_missing_from_the_workspace_is_said_to_be(browser_of):
