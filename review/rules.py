@@ -41,7 +41,16 @@ def same_content(one: Verdict, other: Verdict) -> bool:
     return (one.decision, one.opinion, one.why) == (other.decision, other.opinion, other.why)
 
 
-def check_asked_parts(verdict: Verdict, *, settings: BatchSettings) -> None:
+def asked_ratings(parts: Parts, *, explained: bool) -> tuple[str, ...]:
+    """The ratings that are asked for; the clarity of an explanation only where there is one."""
+    if parts is Parts.KEY:
+        return ()
+    if parts is Parts.IMAGE_ALIGNMENT:
+        return ("image_alignment",)
+    return tuple(name for name in RATING_NAMES if explained or name != "explanation_clarity")
+
+
+def check_asked_parts(verdict: Verdict, *, question: Question, settings: BatchSettings) -> None:
     """Raise Refused unless all that the batch asks for has been judged.
 
     A rejected question needs only the reason, which the verdict itself insists on.
@@ -56,7 +65,10 @@ def check_asked_parts(verdict: Verdict, *, settings: BatchSettings) -> None:
         return
     if verdict.decision is Decision.REJECT:
         return
-    missing = [WORDS[name] for name in _asked(settings.parts) if _judged(verdict, name) is None]
+    asked = asked_ratings(settings.parts, explained=bool(question.explanation.strip()))
+    if settings.parts is Parts.ALL:
+        asked = (*asked, "domain_specific", "cognitive_depth", "difficulty")
+    missing = [WORDS[name] for name in asked if _judged(verdict, name) is None]
     if missing:
         raise Refused(f"Not judged yet: {', '.join(missing)}. A {verdict.decision} needs all of them.")
 
@@ -111,12 +123,6 @@ def own_answer_text(own: OwnAnswer, *, options: tuple[str, ...]) -> str:
     """An own answer as a person reads it."""
     answer = "cannot determine" if own.answer is None else answer_text(own.answer, options)
     return f"{answer}, confidence {own.confidence}"
-
-
-def _asked(parts: Parts) -> tuple[str, ...]:
-    if parts is Parts.IMAGE_ALIGNMENT:
-        return ("image_alignment",)
-    return (*RATING_NAMES, "domain_specific", "cognitive_depth", "difficulty")
 
 
 def _judged(verdict: Verdict, name: str) -> object:

@@ -64,7 +64,7 @@ def give_verdict(db: Session, *, verdict: Verdict, person: Person) -> Verdict:
     settings = place.batch.settings
     rules.check_own_answer(verdicts.own_answer(db, **place.key), settings=settings)
     rules.check_fixed_alignment(verdict, fixed=verdicts.report_opening(db, **place.key))
-    rules.check_asked_parts(verdict, settings=settings)
+    rules.check_asked_parts(verdict, question=question, settings=settings)
     exam = load_exam(db, exam_id=exam_number_of(db, question_id=verdict.question_id))
     rules.check_correction(verdict, question=question, exam=exam)
     try:

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from google.protobuf.json_format import MessageToDict
+from sqlalchemy import text
 from sqlmodel import Session
 
 from domain.batches import BatchSettings, Mode, Parts
@@ -143,6 +144,14 @@ def test_an_opened_report_comes_with_the_rating_that_it_fixed(judge):
 def test_a_batch_asks_only_for_its_parts(judge, parts, ratings, flags):
     asks = form(judge(parts=parts))["asks"]
     assert (len(asks["ratings"]), asks["flags"]) == (ratings, flags)
+
+
+def test_the_clarity_of_no_explanation_is_not_asked(judge):
+    def take_away(db: Session, world):
+        db.execute(text("UPDATE question SET explanation = ''"))
+
+    names = [rating["name"] for rating in form(judge(take_away))["asks"]["ratings"]]
+    assert names == ["clinical_quality", "factual_correctness", "image_alignment"]
 
 
 def test_the_words_of_every_rating_come_from_the_batch(judge):

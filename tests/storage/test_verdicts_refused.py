@@ -63,6 +63,14 @@ def test_an_accept_names_what_was_not_judged(world):
         )
 
 
+def test_where_there_is_no_explanation_its_clarity_is_not_asked(world):
+    with world.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE question SET explanation = ' '")
+    rest = Ratings(clinical_quality=4, factual_correctness=4, image_alignment=4)
+    give(world, accept(world, question=1, ratings=rest))
+    assert saved(world).opinion.ratings == rest
+
+
 def test_a_reject_needs_only_the_kind_of_error(world):
     give(world, reject(world, question=1, ratings=Ratings(), difficulty=None, cognitive_depth=None))
     assert saved(world).opinion.ratings == Ratings()

@@ -12,6 +12,7 @@ from domain.exams import Radiograph
 from domain.questions import Question, answer_text
 from domain.verdicts import RATING_NAMES, ErrorKind, Opinion
 from domain.vocabulary import Difficulty, Sex, Task
+from review.rules import asked_ratings
 from review.sheet import BatchForReviewer, ReviewSheet
 from ui.judging.boxes import boxes_of_plain
 from ui.judging.words import BOX_LABELS
@@ -236,11 +237,7 @@ def _opinion(opinion: Opinion) -> dict[str, Any]:
 def _asks(sheet: ReviewSheet) -> dict[str, Any]:
     """Which parts of the form the batch asks for; what it does not ask for is not shown."""
     parts = sheet.batch.settings.parts
-    names = {
-        Parts.ALL: RATING_NAMES,
-        Parts.IMAGE_ALIGNMENT: ("image_alignment",),
-        Parts.KEY: (),
-    }[parts]
+    explained = sheet.question is None or bool(sheet.question.explanation.strip())
     return {
         "ratings": [
             {
@@ -248,7 +245,7 @@ def _asks(sheet: ReviewSheet) -> dict[str, Any]:
                 "label": name.replace("_", " ").capitalize(),
                 "anchors": list(sheet.batch.settings.anchors[name]),
             }
-            for name in names
+            for name in asked_ratings(parts, explained=explained)
         ],
         "flags": parts is Parts.ALL,
         "texts": parts is Parts.ALL,
