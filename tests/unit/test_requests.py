@@ -83,6 +83,14 @@ def test_what_is_not_json_is_refused(client, content):
     assert (answer.status_code, answer.json()["kind"]) == (400, "UnreadableRequest")
 
 
+def test_a_text_with_the_character_zero_is_refused(client):
+    assert posted(client, rb'{"a": "b\u0000"}').status_code == 400
+
+
+def test_the_letters_of_that_character_are_text_as_any_other(client):
+    assert posted(client, rb'{"a": "b\\u0000"}').json() == {"body": {"a": r"b\u0000"}}
+
+
 def test_a_body_of_megabytes_is_refused(client):
     assert posted(client, b'"' + b"x" * 3_000_000 + b'"').status_code == 400
 

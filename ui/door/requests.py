@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from urllib.parse import urlsplit
@@ -36,6 +37,9 @@ _STATUS: dict[type[DomainError], int] = {
 _LARGEST_BODY = 2 * 1024 * 1024
 #: Of an exam, question, batch or release: 64 bits are what the databases hold.
 LARGEST_NUMBER = 2**63 - 1
+
+#: U+0000 as JSON writes it. PostgreSQL holds none in a text, and intake takes none.
+_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -100,7 +104,7 @@ async def json_body(request: Request) -> object:
     """The request's body as plain JSON: objects, lists, text, numbers, booleans, None.
 
     Raises:
-        UnreadableRequest: larger than 2 MiB, cut off, or not JSON.
+        UnreadableRequest: larger than 2 MiB, cut off, not JSON, or with a character U+0000.
     """
     content = bytearray()
     try:
@@ -110,6 +114,8 @@ async def json_body(request: Request) -> object:
                 raise UnreadableRequest("The request is larger than 2 MiB.")
     except ClientDisconnect as error:  # a page that was closed while it sent its draft
         raise UnreadableRequest("The browser left before all of the request had come.") from error
+    if _NUL.search(content):
+        raise UnreadableRequest("A text holds the character U+0000, which can't be kept. Take it out.")
     try:
         return msgspec.json.decode(bytes(content))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
