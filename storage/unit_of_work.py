@@ -29,6 +29,10 @@ _OTHERWISE = (
     "Not saved: the database could not be reached or written. Try again, and if it stays so, tell whoever "
     "runs this server; its log says why."
 )
+_UNREAD = (
+    "The database could not be read. Try again, and if it stays so, tell whoever runs this server; its log "
+    "says why."
+)
 
 
 @contextmanager
@@ -63,10 +67,18 @@ def unit_of_work(engine: Engine | None = None, *, patience_ms: int | None = None
 
 @contextmanager
 def reading(engine: Engine | None = None) -> Iterator[Session]:
-    """A session for reading only: it sees one state of the database and makes no writer wait."""
+    """A session for reading only: it sees one state of the database and makes no writer wait.
+
+    Raises:
+        NotNow: the database could not be read.
+    """
     read_only = (engine or current_engine()).execution_options(overread_read_only=True)
     with Session(read_only, expire_on_commit=False) as session:
-        yield session
+        try:
+            yield session
+        except OperationalError as error:
+            _LOG.warning("the database could not be read: %s", error.orig)
+            raise NotNow(_UNREAD) from error
 
 
 def _not_now(error: OperationalError) -> str:

@@ -8,8 +8,8 @@ from sqlalchemy import text
 
 from accounts import service as accounts
 from domain.errors import NotNow
-from storage.engine import current_engine, engine_for
-from storage.unit_of_work import unit_of_work
+from storage.engine import current_engine, engine_for, make_engine
+from storage.unit_of_work import reading, unit_of_work
 from tests.storage.signing_in import NOON, add, begin, who
 from ui.door.presence import person_present
 
@@ -30,6 +30,13 @@ def test_a_full_disk_is_said_plainly_and_leaves_nothing_half(sqlite_engine):
         _sign_many_in(sqlite_engine)
     with sqlite_engine.connect() as connection:
         assert connection.execute(text("PRAGMA integrity_check")).scalar_one() == "ok"
+
+
+def test_a_database_that_cannot_be_read_is_said_plainly(tmp_path):
+    unreadable = make_engine(f"sqlite:///{tmp_path / 'overread.sqlite'}")
+    (tmp_path / "overread.sqlite").mkdir()
+    with pytest.raises(NotNow, match="could not be read"), reading(unreadable) as db:
+        db.connection()
 
 
 def test_who_is_signed_in_is_known_while_somebody_else_writes(sqlite_template, tmp_path, monkeypatch):
