@@ -87,7 +87,7 @@ def _header(batch: Batch) -> None:
             key=f"state-{batch.id}-{batch.revision}",
             on_click=act,
             args=(_reopen if closed else _close, batch.name),
-            kwargs={"place": "state"},
+            kwargs={"place": "state", "switch": f"state-{batch.id}"},
             help="What is judged stays. A closed batch can be opened again.",
             width="stretch",
         )

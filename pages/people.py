@@ -141,7 +141,7 @@ def _in_or_out(person: Person) -> None:
         key=f"in-or-out-{person.id}",
         on_click=act,
         args=(_enable if disabled else _disable, person.name),
-        kwargs={"place": "change"},
+        kwargs={"place": "change", "switch": f"in-or-out-{person.id}"},
         help="A disabled person is out at the next click and can't sign in. What they did stays.",
     )
 

@@ -16,14 +16,23 @@ from ui.navigation import ROOT
 _DOUBLE_CLICK = timedelta(seconds=1.5)
 
 
-def act(action: Callable[..., str | None], *args: object, place: str = "page", **kwargs: object) -> None:
+def act(
+    action: Callable[..., str | None],
+    *args: object,
+    place: str = "page",
+    switch: str | None = None,
+    **kwargs: object,
+) -> None:
     """Carry out a write as a widget's callback: ``on_click=act, args=(save, draft)``.
 
     The action commits before it returns, and takes all its values as arguments, so nothing is lost when
     the run is cut. What it returns is shown at ``place`` (see :func:`notices`), and so is the text of a
     DomainError; both stay until the next action. The same action at once again is a double click.
+
+    ``switch`` names a button that does one thing and then its opposite (close, open again): the second half
+    of a slow double click falls on the opposite, and must not undo the first.
     """
-    name = f"{action.__module__}.{action.__qualname__}{args!r}{kwargs!r}"
+    name = switch or f"{action.__module__}.{action.__qualname__}{args!r}{kwargs!r}"
     last = state.last_action()
     if last is not None and last[0] == name and clock() - last[1] < _DOUBLE_CLICK:
         return

@@ -107,3 +107,9 @@ def texts(page: AppTest) -> str:
     shown = [element.value for kind in kinds for element in kind]
     whole = "\n".join([*shown, *(button.label for button in page.button)])
     return re.sub(r"\\([^A-Za-z0-9\s])", r"\1", whole)
+
+
+def a_moment_later(page: AppTest) -> AppTest:
+    """The page as it is when a click is no longer the second half of a double click."""
+    page.session_state["overread-last-action"] = None
+    return page

@@ -18,6 +18,14 @@ def page_with_counter() -> None:
 
     st.button("Count", key="count-1", on_click=act, args=(count, 1), kwargs={"place": "here"})
     st.button("Count two", key="count-2", on_click=act, args=(count, 2), kwargs={"place": "here"})
+    there = st.session_state.get("count", 0) > 0
+    st.button(
+        "Take off" if there else "Put on",
+        key="switch",
+        on_click=act,
+        args=(count, -1 if there else 1),
+        kwargs={"place": "here", "switch": "light"},
+    )
     st.button("Refuse", key="refuse", on_click=act, args=(refuse,), kwargs={"place": "here"})
     notices("here")
     notices("elsewhere")
@@ -35,6 +43,11 @@ def test_an_action_is_carried_out_and_what_it_says_is_shown(browser):
 
 def test_a_double_click_is_one_action(browser):
     page = opened(browser).button(key="count-1").click().run().button(key="count-1").click().run()
+    assert page.session_state["count"] == 1
+
+
+def test_the_second_half_of_a_double_click_does_not_switch_back(browser):
+    page = opened(browser).button(key="switch").click().run().button(key="switch").click().run()
     assert page.session_state["count"] == 1
 
 

@@ -8,7 +8,7 @@ from review import service as review
 from storage.assignments import people_counts
 from storage.batches import load_batch, save_settings
 from storage.unit_of_work import reading, unit_of_work
-from tests.pages.conftest import texts
+from tests.pages.conftest import a_moment_later, texts
 from tests.storage.judgements import accept, give
 from tests.storage.worlds import NOW, make_world
 
@@ -117,7 +117,7 @@ def test_open_questions_are_taken_back(page, world):
 def test_a_batch_is_closed_and_opened_again(page):
     page = click(page, "Close batch")
     assert batch().state is BatchState.CLOSED
-    page = click(page, "Open again")
+    page = click(a_moment_later(page), "Open again")
     assert batch().state is BatchState.OPEN
     assert "Batch first is open again." in texts(page)
 

@@ -5,7 +5,7 @@ import pytest
 from accounts import service as accounts
 from domain.people import Role
 from storage.unit_of_work import reading
-from tests.pages.conftest import texts
+from tests.pages.conftest import a_moment_later, texts
 
 PEOPLE = "pages/people.py"
 
@@ -81,7 +81,7 @@ def test_a_person_is_disabled_and_enabled(page):
     key = f"in-or-out-{person('bert').id}"
     page.button(key=key).click().run()
     assert person("bert").disabled_at is not None
-    page.button(key=key).click().run()
+    a_moment_later(page).button(key=key).click().run()
     assert person("bert").disabled_at is None
 
 
