@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import struct
+from collections.abc import Sequence
 
 
 def draw_hash(key: str) -> int:
@@ -12,3 +14,10 @@ def draw_hash(key: str) -> int:
     so neither the order of the rows nor the machine has a say.
     """
     return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest(), "big", signed=True)
+
+
+def draw_hashes(keys: Sequence[str]) -> tuple[int, ...]:
+    """``draw_hash`` of each, in their order; quicker for many."""
+    blake2b = hashlib.blake2b
+    digests = b"".join([blake2b(key.encode(), digest_size=8).digest() for key in keys])
+    return struct.unpack(f">{len(keys)}q", digests)

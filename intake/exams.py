@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from domain.errors import InvalidValue
 from domain.vocabulary import View
-from intake.parsing import ExamFacts
+from intake.parsed_batch import ExamFacts
 
 FACTS = ("patient", "indication", "age", "sex", "report")
 

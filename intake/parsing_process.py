@@ -22,7 +22,8 @@ from typing import BinaryIO
 from domain.errors import Refused
 from intake.collector import collector_paused
 from intake.containers import Container
-from intake.parsing import ParsedBatch, parsed_batches
+from intake.parsed_batch import ParsedBatch
+from intake.parsing import parsed_batches
 from intake.recognition import FileFormat
 
 #: Smaller files are parsed here: starting a process would take longer.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import Any, NoReturn, TypeVar
 
 import msgspec
@@ -49,7 +50,7 @@ def decode(raw: bytes, decoder: msgspec.json.Decoder[T], *, whole: bool = False)
     Raises:
         InvalidValue: with the field and the reason.
     """
-    if not raw.isascii() or b"\\" in raw:
+    if not raw.isascii() or b"\\" in raw or b"\x7f" in raw:
         raw = _normalised(raw)
     try:
         record = decoder.decode(raw)
@@ -71,18 +72,30 @@ def decode_plain(raws: list[bytes], decoder: msgspec.json.Decoder[T]) -> list[T 
         raws: a record each, without line ends.
         decoder: of a type that has all fields that a record may have, as for ``whole``.
     """
-    block = b"\n".join(raws)
-    if block.isascii() and b"\\" not in block:
-        try:
-            records = decoder.decode_lines(block)
-        except (msgspec.MsgspecError, RecursionError):
-            records = []
-        if len(records) == len(raws) and block.count(b":") == _encoder.encode(records).count(b":"):
-            return list(records)
+    records = read_plain(raws, decoder)
+    if records is not None and colons_match(raws, records):
+        return list(records)
     if len(raws) <= _TOO_FEW:
         return [None] * len(raws)
     half = len(raws) // 2
     return decode_plain(raws[:half], decoder) + decode_plain(raws[half:], decoder)
+
+
+def read_plain(raws: list[bytes], decoder: msgspec.json.Decoder[T]) -> list[T] | None:
+    """The records of lines that are all plain; None where one is not. A key may still be given twice."""
+    block = b"\n".join(raws)
+    if not block.isascii() or b"\\" in block or b"\x7f" in block:
+        return None
+    try:
+        records = decoder.decode_lines(block)
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+    return records if len(records) == len(raws) else None
+
+
+def colons_match(raws: list[bytes], records: Sequence[object]) -> bool:
+    """Whether no key was given twice: written again, plain records have as many colons as their lines."""
+    return b"".join(raws).count(b":") == _encoder.encode(records).count(b":")
 
 
 def refuse_ambiguous(raw: bytes) -> Any:  # noqa: ANN401  # any JSON value

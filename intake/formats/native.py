@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from intake.records import QuestionRecord
-from intake.strictness import decode, decode_plain
+from intake.strictness import decode, decode_plain, read_plain
 
 _decoder = msgspec.json.Decoder(QuestionRecord)
 
@@ -25,6 +25,10 @@ class Native:
 
     def read(self, name: int | str, raw: bytes) -> QuestionRecord:  # noqa: ARG002 - the formats' common form
         return decode(raw, _decoder, whole=True)
+
+    def read_plain(self, raws: list[bytes]) -> list[QuestionRecord] | None:
+        """Many lines at once, keys given twice not yet looked for; None where one has to be read alone."""
+        return read_plain(raws, _decoder)
 
     def read_lines(self, raws: list[bytes]) -> list[QuestionRecord | None]:
         """Many lines at once; None for each that ``read`` has to look at."""

@@ -19,7 +19,7 @@ from imaging.guarded import GuardedReader
 from intake.archives import unpack
 from intake.containers import QuestionFile
 from intake.folders import ImageFolder
-from intake.parsing import ParsedBatch
+from intake.parsed_batch import ParsedBatch
 from intake.parsing_process import LARGE, batches_of
 from intake.recognition import FileFormat, recognised
 from intake.refusals import RefusalList, refusal_list

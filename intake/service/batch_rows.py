@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from domain.boxes import Box, BoxFit, BoxGrid
 from domain.errors import InvalidValue
 from intake.exams import ExamState, together
-from intake.parsing import BOXES, Boxes, ParsedBatch, written
+from intake.parsed_batch import BOXES, Boxes, ParsedBatch, written
 from intake.rules import placed
 
 if TYPE_CHECKING:

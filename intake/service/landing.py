@@ -9,7 +9,7 @@ from sqlmodel import Session
 from intake.collector import collector_paused
 from intake.containers import Container, record_name
 from intake.exams import FACTS, ExamState, Picture
-from intake.parsing import COLUMNS, HASH, KEY, RECORD_HASH, ExamFacts, ParsedBatch
+from intake.parsed_batch import COLUMNS, HASH, KEY, RECORD_HASH, ExamFacts, ParsedBatch
 from intake.refusals import RefusalList
 from intake.seen import SeenHashes
 from intake.service.batch_rows import BatchRows

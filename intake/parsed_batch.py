@@ -1,0 +1,57 @@
+"""What the parsing of a question file hands on: batches of plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+#: The columns of a question that its record alone decides, in the order of ``ParsedBatch.questions``.
+COLUMNS = (
+    "key", "format", "stem", "options", "answer", "also_right", "explanation", "boxes", "task",
+    "content_type", "category", "subcategory", "difficulty", "generator", "generator_version",
+    "prompt_version", "draw_hash", "record_hash",
+)  # fmt: skip
+KEY, BOXES, HASH, RECORD_HASH = (COLUMNS.index(name) for name in ("key", "boxes", "draw_hash", "record_hash"))
+
+#: (key, patient, indication, age, sex, report, ((radiograph, file, view), …))
+ExamFacts = tuple[
+    str, str | None, str | None, str | None, str | None, str | None, tuple[tuple[str, str, str], ...]
+]
+#: (grid as (width, height, fit) or None, [(radiograph, label, (x_min, y_min, x_max, y_max)), …])
+Boxes = tuple[tuple[int, int, str] | None, list[tuple[str, str, tuple[float, float, float, float]]]]
+
+_encoder = msgspec.json.Encoder(order="sorted")
+
+
+@dataclass(slots=True)
+class ParsedBatch:
+    """Questions in the order of the file, in plain values, so that another process can make them.
+
+    ``names[i]``, ``exam_of[i]`` (a place in ``exams``) and ``questions[i]`` (the values of COLUMNS) belong
+    together; ``boxes[i]`` is there for questions whose boxes must be held against their image. ``problems``
+    are (i, check, field, reason), ``refusals`` (record, field, reason).
+    """
+
+    names: list[int | str] = field(default_factory=list)
+    exams: list[ExamFacts] = field(default_factory=list)
+    exam_of: list[int] = field(default_factory=list)
+    questions: list[tuple[Any, ...]] = field(default_factory=list)
+    boxes: dict[int, Boxes] = field(default_factory=dict)
+    problems: list[tuple[int, str, str, str]] = field(default_factory=list)
+    refusals: list[tuple[str, str, str]] = field(default_factory=list)
+    records: int = 0
+    bytes_read: int = 0
+
+    def plain(self) -> tuple[Any, ...]:
+        """The fields in their order; ``ParsedBatch(*plain)`` is the batch again."""
+        return tuple(getattr(self, name) for name in ParsedBatch.__slots__)
+
+
+def written(boxes: Sequence[tuple[str, str, tuple[float, ...]]]) -> str:
+    """Boxes as their column has them; one spelling a value."""
+    return _encoder.encode(
+        [{"box": box, "label": label, "radiograph": radiograph} for radiograph, label, box in boxes]
+    ).decode()

@@ -1,0 +1,112 @@
+"""Records taken many at once come out as they do one by one."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from intake import filling
+from intake.containers import Container
+from intake.filling import Filling
+from intake.formats import native
+from intake.formats.native import Native
+from intake.ordinary import ordinary_rows
+from intake.strictness import read_plain
+from quality.quick import surely_all_fine, surely_fine
+
+ORDINARY = {
+    "id": "q",
+    "exam": {"id": "e", "age": "058Y", "radiographs": [{"id": "1", "file": "1.png", "view": "PA"}]},
+    "format": "single",
+    "stem": "Which of the following findings is present: the left lower zone?",
+    "options": ["Pleural effusion", "Pneumothorax", "Consolidation", "None of these"],
+    "answer": [2],
+    "explanation": "An airspace opacity with air bronchograms lies there.",
+    "boxes": [{"radiograph": "1", "label": "left lower zone", "box": [1, 2, 3.5, 4]}],
+    "task": "location",
+    "category": "Lung opacity",
+    "difficulty": "easy",
+    "source": {"generator": "a model: the third"},
+}
+CHANGES = st.sampled_from(
+    [
+        {}, {}, {}, {}, {},
+        {"id": " q"}, {"id": ""}, {"id": "q:1"}, {"id": "q" * 501},
+        {"stem": "The answer is B, or is it none of them?"}, {"stem": " "}, {"stem": "Ergu\u00df links?"},
+        {"stem": "A delete \x7f in the stem of a question"},
+        {"options": ["a", "b"]}, {"options": ["1. x", "y", "z", "w"]}, {"options": ["a", "A", "b", "c"]},
+        {"options": ["null", "x", "y", "z"]}, {"options": ["x", " ", "y", "z"]}, {"options": None},
+        {"answer": [4]}, {"answer": [-1]}, {"answer": [0, 1]}, {"answer": []}, {"answer": "yes"},
+        {"explanation": None}, {"explanation": "too short"},
+        {"boxes": []}, {"boxes": None}, {"boxes": [{"radiograph": "2", "label": "x", "box": [1, 2, 3, 4]}]},
+        {"boxes": [{"radiograph": "1", "label": "x", "box": [3, 2, 1, 4]}]},
+        {"boxes": [{"radiograph": "1", "label": "", "box": [1, 2, 3, 4]}]}, {"box_grid": [224, 224]},
+        {"task": None}, {"category": None}, {"difficulty": None}, {"subcategory": "A: b"},
+        {"source": None}, {"source": {}}, {"source": {"version": "", "prompt_version": None}},
+        {"report": "Findings: none."}, {"also_right": [[1]]}, {"also_right": []}, {"content_type": ""},
+        {"format": "closed", "options": None, "answer": "yes"}, {"unknown": 1},
+        {"exam": {**ORDINARY["exam"], "sex": "f"}}, {"exam": {**ORDINARY["exam"], "sex": None}},
+        {"exam": {**ORDINARY["exam"], "sex": "?"}}, {"exam": {"id": "e", "radiographs": []}},
+    ]
+)  # fmt: skip
+SPOILT = st.sampled_from(
+    [None, None, None, None, (b'"stem"', b'"id": "r", "stem"'), (b'"age"', b'"id" : "f", "age"'),
+     (b'"generator"', b'"version": "1", "generator" : "x", "generator"'), (b"}", b""), (b'"task"', b'"tsk"'),
+     (b"[2]", b"[NaN]"), (b'"label"', b'"label": "y", "label"')]
+)  # fmt: skip
+
+
+def line(changes, spoilt):
+    raw = json.dumps({**ORDINARY, **changes}, ensure_ascii=False).encode()
+    return raw.replace(*spoilt, 1) if spoilt else raw
+
+
+def filled(raws, *, with_images, at_once):
+    batch = Filling(Container.LINES, Native(""), 20, with_images)
+    for start in range(0, len(raws), at_once):
+        batch.fill(list(enumerate(raws, start=1))[start : start + at_once])
+    return batch.batch
+
+
+@given(lines=st.lists(st.builds(line, CHANGES, SPOILT), min_size=1, max_size=50), with_images=st.booleans())
+def test_records_taken_at_once_are_those_taken_one_by_one(lines, with_images):
+    together = filled(lines, with_images=with_images, at_once=100)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(filling, "ordinary_rows", lambda *_, **__: None)
+        alone = filled(lines, with_images=with_images, at_once=1)
+    for name in ("names", "questions", "boxes", "problems", "refusals", "records"):
+        assert getattr(together, name) == getattr(alone, name)
+    assert [together.exams[place] for place in together.exam_of] == [
+        alone.exams[place] for place in alone.exam_of
+    ]
+
+
+def test_ordinary_records_are_taken_at_once():
+    raws = [line({"id": f"q{number}"}, None) for number in range(30)]
+    records = read_plain(raws, native._decoder)
+    colons = sum(raw.count(b":") for raw in raws) - 30 * json.dumps(ORDINARY["exam"]).count(":")
+    assert len(ordinary_rows(records, raws, colons=colons, minimum_explanation=20)) == 30
+
+
+TEXTS = st.lists(
+    st.sampled_from(
+        ["A", ".", " ", "nan", "null", "Which lobe is it in?", "\n", "\t", "\r", "[", "b) ", "é", "x"]
+    ),
+    min_size=1,
+    max_size=4,
+).map("".join)
+QUESTIONS = st.tuples(TEXTS, st.lists(TEXTS, min_size=3, max_size=5), TEXTS)
+
+
+@given(st.lists(QUESTIONS, min_size=1, max_size=4), st.lists(TEXTS, max_size=2), st.integers(0, 30))
+def test_what_is_fine_together_is_fine_alone(questions, labels, minimum):
+    class Labelled:
+        def __init__(self, label):
+            self.label = label
+
+    stems, options, explanations = zip(*questions, strict=True)
+    if surely_all_fine(stems, options, explanations, labels, minimum):
+        boxes = [Labelled(label) for label in labels]
+        for stem, four, explanation in questions:
+            assert surely_fine(stem, four, explanation, boxes, minimum)
