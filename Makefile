@@ -10,7 +10,7 @@ PIP := $(PY) -m pip --disable-pip-version-check --no-input
 RUN_PINS := requirements.txt constraints.txt
 DEV_PINS := requirements-dev.txt $(RUN_PINS)
 
-.PHONY: app install demo test test-fast check check-style check-types check-imports check-rules viewer check-viewer format screenshots benchmarks browser constraints clean help
+.PHONY: app install demo test test-fast check check-style check-types check-imports check-rules viewer check-viewer format screenshots benchmarks benchmark-viewer browser constraints clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -104,11 +104,15 @@ $(VIEWER)/node_modules/.package-lock.json: $(VIEWER)/package-lock.json
 screenshots: $(VENV)/dev.stamp browser
 	$(PY) docs/take_screenshots.py
 
-benchmarks: $(VENV)/dev.stamp
+benchmarks: $(VENV)/dev.stamp browser
 	$(PY) -m benchmarks.import
 	$(PY) -m benchmarks.sampling
 	$(PY) -m benchmarks.next_question
 	$(PY) -m benchmarks.render
+	$(PY) -m benchmarks.viewer
+
+benchmark-viewer: $(VENV)/dev.stamp browser
+	$(PY) -m benchmarks.viewer
 
 # ------------------------------------------------------------------------------------------------ upkeep
 constraints: $(VENV)/dev.stamp

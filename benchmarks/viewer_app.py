@@ -1,0 +1,104 @@
+"""The app as it runs, for `benchmarks.viewer`: its server process, and windows with somebody signed in."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Browser, FloatRect, Locator, Page
+
+from benchmarks.viewer_workspace import PASSWORD
+
+ROOT = Path(__file__).resolve().parent.parent
+PROBE = Path(__file__).with_name("viewer_probe.js")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """A browser, and where the app is."""
+
+    browser: Browser
+    address: str
+
+    @contextmanager
+    def review(self, name: str, *scripts: str) -> Iterator[Page]:
+        """A new window in which that person has signed in and opened the review page."""
+        with self.signed_in(name, *scripts) as page:
+            page.goto("/review")
+            until(page, "bench.isPainted()")
+            yield page
+
+    @contextmanager
+    def signed_in(self, name: str, *scripts: str) -> Iterator[Page]:
+        context = self.browser.new_context(
+            viewport={"width": 1440, "height": 900}, color_scheme="dark", base_url=self.address
+        )
+        for script in scripts:
+            context.add_init_script(script)
+        context.add_init_script(path=PROBE)
+        page = context.new_page()
+        page.goto("/sign-in")
+        page.get_by_label("Name").fill(name)
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in", exact=True).click()
+        page.get_by_role("button", name="Sign out").wait_for(timeout=30_000)
+        yield page
+        context.close()
+
+
+def until(page: Page, what: str) -> None:
+    """Wait for that to be true in the page."""
+    # Asked twice a second: more often it would take part of what is measured.
+    page.wait_for_function(f"() => {what}", polling=500, timeout=30_000)
+
+
+def place_of(part: Locator) -> FloatRect:
+    """Where it is in the window, in CSS pixels."""
+    place = part.bounding_box()
+    if place is None:
+        sys.exit(f"{part} is not on screen")
+    return place
+
+
+@contextmanager
+def running(home: Path, port: int) -> Iterator[str]:
+    """The app's server on that workspace; its address."""
+    address = f"http://localhost:{port}"
+    log = home / "server.log"
+    with log.open("wb") as written:
+        server = subprocess.Popen(  # noqa: S603 - our own app
+            [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
+            cwd=ROOT, env={**os.environ, "OVERREAD_HOME": str(home), "OVERREAD_DATABASE_URL": ""},
+            stdout=written, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        try:
+            _wait_until_it_answers(address, server, log)
+            yield address
+        finally:
+            server.terminate()
+            server.wait(timeout=20)
+
+
+def _wait_until_it_answers(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    for _ in range(300):
+        if server.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(f"{address}/health", timeout=2):  # noqa: S310 - our own server
+                return
+        except OSError:
+            time.sleep(0.2)
+    sys.exit(f"The app did not start:\n{log.read_text(encoding='utf-8', errors='replace')}")
+
+
+def chromium() -> str | None:
+    """The system's; None is Playwright's own."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

@@ -1,0 +1,131 @@
+"""A workspace for ``benchmarks.viewer``: 24 exams of 2500 x 3000 pixels of 12 bits, a batch, people.
+
+Four phantoms are rendered; the other exams are these moved aside by some pixels, so every file has pixels of
+its own and making them takes a minute, not ten. What was made is kept in a folder, and each run begins with a
+fresh copy of the database as it was then, and without anything in the cache of the app.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from accounts.service import add_person, command_line_person
+from demo.phantom import PhantomExam, TransferSyntax, View, render_exam, write_dicom
+from domain.batches import SamplingPlan
+from domain.people import Role
+from intake.service import import_questions
+from review.service import assign
+from sampling.service import draw_batch
+from storage.engine import make_engine
+from storage.schema import upgrade
+from storage.unit_of_work import unit_of_work
+from storage.workspace import Workspace
+
+EXAMS, RENDERED = 24, 4
+ROWS, COLUMNS = 3000, 2500
+PASSWORD = "a password for figures"  # noqa: S105 - of people who are made up
+#: One reviewer a round, each with every question: a question that is judged does not come again.
+PEOPLE = ("first", "cold", "ahead", "hand", "entry", "plain", "plainhand")
+_BATCH = "Figures"
+_DATABASE, _AS_MADE = "overread.sqlite", "as-made.sqlite"
+NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+def prepared(home: Path) -> Workspace:
+    """The workspace in that folder as on its first day; made where there is none."""
+    workspace = Workspace(home=home, database_url=f"sqlite:///{home / _DATABASE}")
+    as_made = home / _AS_MADE
+    for end in ("", "-wal", "-shm"):
+        (home / (_DATABASE + end)).unlink(missing_ok=True)
+    if not as_made.exists():
+        print(f"Making {EXAMS} exams in {home} (once)", flush=True)
+        _make(workspace)
+        shutil.copyfile(home / _DATABASE, as_made)
+    else:
+        shutil.copyfile(as_made, home / _DATABASE)
+    shutil.rmtree(workspace.cache, ignore_errors=True)
+    return workspace
+
+
+def _make(workspace: Workspace) -> None:
+    source = workspace.home / "source"
+    shutil.rmtree(source, ignore_errors=True)
+    file = _write_source(source)
+    engine = make_engine(workspace.database_url)
+    by = command_line_person()
+    try:
+        upgrade(engine)
+        with unit_of_work(engine) as db:
+            for name in PEOPLE:
+                add_person(
+                    db, by=by, name=name, display_name=name.title(), roles=[Role.REVIEWER],
+                    password=PASSWORD, demo=False, now=NOW,
+                )  # fmt: skip
+            import_questions(
+                db, by=by, path=file, file_format="native", dataset=_BATCH, images=source,
+                workspace=workspace, now=NOW,
+            )  # fmt: skip
+            plan = SamplingPlan(seed=1, per_1000=1000)
+            draw_batch(db, by=by, dataset=_BATCH, plan=plan, batch_name=_BATCH, now=NOW)
+            assign(db, by=by, batch=_BATCH, to=PEOPLE, overlap=len(PEOPLE), now=NOW)
+    finally:
+        engine.dispose()  # the last connection folds the write-ahead log into the file
+    shutil.rmtree(source)
+
+
+def _write_source(folder: Path) -> Path:
+    """The files of all exams and the question file, one question an exam; every second exam has a lateral."""
+    rendered = [
+        render_exam(seed, sex="FM"[seed % 2], age=50 + seed, rows=ROWS, columns=COLUMNS)
+        for seed in range(RENDERED)
+    ]
+    lines = []
+    for number in range(EXAMS):
+        exam = _moved(rendered[number % RENDERED], aside=number // RENDERED, lateral=number % 2 == 1)
+        files = write_dicom(
+            exam, folder / f"E{number}", transfer_syntax=TransferSyntax.EXPLICIT, monochrome1=False
+        )
+        lines.append(json.dumps(_record(number, [f"E{number}/{file.name}" for file in files])))
+    path = folder / "questions.jsonl"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def _moved(exam: PhantomExam, *, aside: int, lateral: bool) -> PhantomExam:
+    images = tuple(replace(image, pixels=np.roll(image.pixels, 3 * aside, axis=1)) for image in exam.images)
+    return replace(exam, images=images if lateral else tuple(i for i in images if i.view is View.PA))
+
+
+def _record(number: int, files: list[str]) -> dict[str, object]:
+    return {
+        "id": f"Q{number:02d}",
+        "exam": {
+            "id": f"E{number}",
+            "patient": f"P{number}",
+            "indication": "Cough for two weeks.",
+            "age": "061Y",
+            "sex": "F",
+            "radiographs": [
+                {"id": name.lower(), "file": file, "view": name}
+                for name, file in zip(("PA", "LATERAL"), files, strict=False)
+            ],
+        },
+        "format": "single",
+        "stem": f"Which finding does examination {number:02d} show?",
+        "options": ["Nodule", "Effusion", "Pneumothorax", "No finding"],
+        "answer": [3],
+        "explanation": "Both lungs are clear, the costophrenic angles are sharp, the heart is not enlarged.",
+        "boxes": [{"radiograph": "pa", "label": "heart", "box": [900, 1500, 1500, 2100]}],
+        "task": "presence",
+        "content_type": None,
+        "category": "lung",
+        "subcategory": None,
+        "difficulty": "easy",
+        "report": "No acute finding.",
+    }
