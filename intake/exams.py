@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from domain.errors import InvalidValue
 from domain.vocabulary import View
@@ -11,8 +11,7 @@ from intake.parsed_batch import ExamFacts
 FACTS = ("patient", "indication", "age", "sex", "report")
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(NamedTuple):
     """A radiograph of an exam: where it came from; once the pixels are there, which file and its size."""
 
     file: str
@@ -22,8 +21,7 @@ class Picture:
     columns: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ExamState:
+class ExamState(NamedTuple):
     """An exam as far as it is known; ``number`` is None until it has one. ``facts`` in the order of FACTS."""
 
     key: str

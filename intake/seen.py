@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-# Recent batches are looked through one by one; more of them than this are joined.
-_RECENT = 16
+# Most hashes fall on a place of the table that none fell on before: only the others are searched for.
+_TABLE = 1 << 23
 
 
 class SeenHashes:
@@ -16,22 +16,38 @@ class SeenHashes:
 
     def __init__(self, hashes: Sequence[int] = ()) -> None:
         """``hashes`` are those met before the import."""
-        self._joined: NDArray[np.int64] = np.sort(np.asarray(hashes, dtype=np.int64))
-        self._recent: list[NDArray[np.int64]] = []
+        self._fallen_on = np.zeros(_TABLE, dtype=bool)
+        self._runs: list[NDArray[np.int64]] = []
+        if len(hashes):
+            self.met_before(hashes)
 
     def met_before(self, hashes: Sequence[int]) -> list[int]:
         """Places, in rising order, whose hash was met before or is here more than once; all are then met."""
-        new = np.asarray(hashes, dtype=np.int64)
+        new = np.array(hashes, dtype=np.int64)
+        places = new & (_TABLE - 1)
+        doubtful = np.flatnonzero(self._fallen_on[places])
+        self._fallen_on[places] = True
         met = np.zeros(len(new), dtype=bool)
-        for part in (self._joined, *self._recent):
-            if len(part):
-                at = np.searchsorted(part, new)
-                at[at == len(part)] = 0
-                met |= part[at] == new
-        distinct, back, times = np.unique(new, return_inverse=True, return_counts=True)
-        met |= times[back] > 1
-        self._recent.append(distinct)
-        if len(self._recent) > _RECENT:
-            self._joined = np.sort(np.concatenate([self._joined, *self._recent]), kind="stable")
-            self._recent = []
+        if len(doubtful):
+            met[doubtful] = self._among_runs(new[doubtful])
+        ordered = np.sort(new)
+        if (ordered[1:] == ordered[:-1]).any():
+            _, back, times = np.unique(new, return_inverse=True, return_counts=True)
+            met |= times[back] > 1
+        self._add(ordered)
         return [int(place) for place in np.flatnonzero(met)]
+
+    def _among_runs(self, hashes: NDArray[np.int64]) -> NDArray[np.bool_]:
+        found = np.zeros(len(hashes), dtype=bool)
+        for run in self._runs:
+            at = np.searchsorted(run, hashes)
+            at[at == len(run)] = 0
+            found |= run[at] == hashes
+        return found
+
+    def _add(self, run: NDArray[np.int64]) -> None:
+        """Runs of like length are joined, so that there are few and each hash is moved seldom."""
+        while self._runs and len(self._runs[-1]) <= len(run):
+            run = np.sort(np.concatenate([self._runs.pop(), run]), kind="stable")
+        if len(run):
+            self._runs.append(run)

@@ -115,6 +115,11 @@ def draw_hashes(db: Session, *, dataset_id: int) -> list[int]:
     return list(db.execute(statement).scalars())
 
 
+def has_exams(db: Session, *, dataset_id: int) -> bool:
+    """Whether the dataset has any exam."""
+    return db.execute(select(ExamRow.id).where(ExamRow.dataset_id == dataset_id).limit(1)).first() is not None
+
+
 def known_exams(db: Session, *, dataset_id: int, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Key -> number, facts and radiographs, of those exams that the dataset has.
 

@@ -14,7 +14,16 @@ from intake.refusals import RefusalList
 from intake.seen import SeenHashes
 from intake.service.batch_rows import BatchRows
 from intake.service.pictures import Pictures, view_told
-from storage.bulk import FEW, add_facts, draw_hashes, insert_rows, known_exams, known_questions, next_numbers
+from storage.bulk import (
+    FEW,
+    add_facts,
+    draw_hashes,
+    has_exams,
+    insert_rows,
+    known_exams,
+    known_questions,
+    next_numbers,
+)
 
 _QUESTION = ("id", "dataset_id", "exam_id", "import_id", *COLUMNS)
 _EXAM = ("id", "dataset_id", "key", *FACTS)
@@ -50,6 +59,8 @@ class Landing:
         self._seen = SeenHashes(
             [] if self._asks_index or not there else draw_hashes(db, dataset_id=dataset_id)
         )
+        # Where the dataset had no exams, only one that was met in the file can be in the database.
+        self._exams_met = None if has_exams(db, dataset_id=dataset_id) else SeenHashes()
         self.questions = self.known = self.exams = 0
         self.problems: dict[str, int] = {}
 
@@ -110,8 +121,10 @@ class Landing:
     def _look_up(self, keys: list[str]) -> None:
         if len(self._exams) > _REMEMBERED:
             self._exams.clear()
-        unknown = {key for key in keys if key not in self._exams}
-        for key, found in known_exams(self._db, dataset_id=self._dataset, keys=sorted(unknown)).items():
+        unknown = sorted({key for key in keys if key not in self._exams})
+        if self._exams_met is not None:
+            unknown = [unknown[i] for i in self._exams_met.met_before([hash(key) for key in unknown])]
+        for key, found in known_exams(self._db, dataset_id=self._dataset, keys=unknown).items():
             radiographs = {name: Picture(*picture) for name, picture in found["radiographs"].items()}
             self._exams[key] = ExamState(key, found["id"], tuple(found[name] for name in FACTS), radiographs)
 
@@ -147,7 +160,7 @@ class Landing:
     def take(self, state: ExamState) -> ExamState:
         """The exam with a number, remembered."""
         if state.number is None:
-            state = ExamState(state.key, self._next_exam, state.facts, state.radiographs)
+            state = state._replace(number=self._next_exam)
             self._next_exam += 1
             self.exams += 1
         self._exams[state.key] = state
