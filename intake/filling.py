@@ -20,7 +20,7 @@ from intake.parsed_batch import ExamFacts, ParsedBatch
 from intake.recognition import Reader
 from intake.records import BoxRecord, ExamRecord, QuestionRecord
 from intake.rules import LONGEST_ID, exam_of, grid_of, question_of, surely_valid
-from intake.strictness import colons_match
+from intake.strictness import no_key_twice
 from quality.checks import check_question
 from quality.quick import surely_fine
 
@@ -90,18 +90,20 @@ class Filling:
 
     def _fill_lines(self, records: list[Raw], reader: Native) -> None:
         raws = [b"" if isinstance(raw, InvalidValue) else raw for _, raw in records]
-        decoded = reader.read_plain(raws)
-        if decoded is not None and self._fill_together(records, raws, decoded):
+        plain = reader.read_plain(raws)
+        if plain and self._fill_together(records, raws, *plain):
             return
         if len(records) > _A_FEW:
             for start in range(0, len(records), _A_FEW):
                 self._fill_lines(records[start : start + _A_FEW], reader)
-        elif decoded is not None and colons_match(raws, decoded):
-            self._fill_each(records, decoded)
+        elif plain and no_key_twice(*plain):
+            self._fill_each(records, plain[0])
         else:
             self._fill_each(records, reader.read_lines(raws))
 
-    def _fill_together(self, records: list[Raw], raws: list[bytes], decoded: list[QuestionRecord]) -> bool:
+    def _fill_together(
+        self, records: list[Raw], raws: list[bytes], decoded: list[QuestionRecord], colons: int
+    ) -> bool:
         """Whether the records were ordinary; if one of them was not, none was taken."""
         batch = self.batch
         try:
@@ -111,7 +113,7 @@ class Filling:
         places = [place for _, _, place, _ in exams]
         if not all(map(self._boxes_stand, places, [record.boxes for record in decoded])):
             return False
-        colons = b"".join(raws).count(b":") - sum([colons for *_, colons in exams])
+        colons -= sum([of_exam for *_, of_exam in exams])
         rows = ordinary_rows(decoded, raws, colons=colons, minimum_explanation=self._minimum)
         if rows is None:
             return False

@@ -72,17 +72,20 @@ def decode_plain(raws: list[bytes], decoder: msgspec.json.Decoder[T]) -> list[T 
         raws: a record each, without line ends.
         decoder: of a type that has all fields that a record may have, as for ``whole``.
     """
-    records = read_plain(raws, decoder)
-    if records is not None and colons_match(raws, records):
-        return list(records)
+    plain = read_plain(raws, decoder)
+    if plain is not None and no_key_twice(*plain):
+        return list(plain[0])
     if len(raws) <= _TOO_FEW:
         return [None] * len(raws)
     half = len(raws) // 2
     return decode_plain(raws[:half], decoder) + decode_plain(raws[half:], decoder)
 
 
-def read_plain(raws: list[bytes], decoder: msgspec.json.Decoder[T]) -> list[T] | None:
-    """The records of lines that are all plain; None where one is not. A key may still be given twice."""
+def read_plain(raws: list[bytes], decoder: msgspec.json.Decoder[T]) -> tuple[list[T], int] | None:
+    """The records of lines that are all plain, and the colons of the lines; None where one is not plain.
+
+    A key may still be given twice.
+    """
     block = b"\n".join(raws)
     if not block.isascii() or b"\\" in block or b"\x7f" in block:
         return None
@@ -90,12 +93,12 @@ def read_plain(raws: list[bytes], decoder: msgspec.json.Decoder[T]) -> list[T] |
         records = decoder.decode_lines(block)
     except (msgspec.MsgspecError, RecursionError):
         return None
-    return records if len(records) == len(raws) else None
+    return (records, block.count(b":")) if len(records) == len(raws) else None
 
 
-def colons_match(raws: list[bytes], records: Sequence[object]) -> bool:
+def no_key_twice(records: Sequence[object], colons: int) -> bool:
     """Whether no key was given twice: written again, plain records have as many colons as their lines."""
-    return b"".join(raws).count(b":") == _encoder.encode(records).count(b":")
+    return colons == _encoder.encode(records).count(b":")
 
 
 def refuse_ambiguous(raw: bytes) -> Any:  # noqa: ANN401  # any JSON value

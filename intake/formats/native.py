@@ -26,8 +26,8 @@ class Native:
     def read(self, name: int | str, raw: bytes) -> QuestionRecord:  # noqa: ARG002 - the formats' common form
         return decode(raw, _decoder, whole=True)
 
-    def read_plain(self, raws: list[bytes]) -> list[QuestionRecord] | None:
-        """Many lines at once, keys given twice not yet looked for; None where one has to be read alone."""
+    def read_plain(self, raws: list[bytes]) -> tuple[list[QuestionRecord], int] | None:
+        """Many lines at once and their colons, keys given twice not yet looked for; None where one is odd."""
         return read_plain(raws, _decoder)
 
     def read_lines(self, raws: list[bytes]) -> list[QuestionRecord | None]:
