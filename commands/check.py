@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 
 from accounts.service import command_line_person
 from domain.problems import Check
-from quality.service import check_dataset, examples
-from storage.unit_of_work import unit_of_work
+from quality.service import examples, find_problems, record_problems, report
+from storage.unit_of_work import reading, unit_of_work
 
 
 def add_to(subparsers: argparse._SubParsersAction) -> None:
@@ -31,21 +32,16 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Check and print what was found, by check; finding something is no failure."""
-    told = False
-
-    def progress(done: int, of: int) -> None:
-        nonlocal told
-        if done % 20_000 == 0:
-            told = True
-            print(f"\r{done:,} of {of:,}", end="", file=sys.stderr, flush=True)
-
-    with unit_of_work() as db:
-        by = command_line_person()
-        found = check_dataset(
-            db, by=by, dataset=args.dataset, minimum_explanation=args.minimum_explanation, progress=progress
+    by, teller = command_line_person(), _Teller()
+    with reading() as db:
+        checked = find_problems(
+            db, by=by, dataset=args.dataset, minimum_explanation=args.minimum_explanation, progress=teller
         )
-        if told:
-            print(file=sys.stderr)
+    teller.end()
+    with unit_of_work() as db:
+        record_problems(db, by=by, found=checked)
+    with reading() as db:
+        found = report(db, by=by, dataset=args.dataset)
         print(f"{found.dataset}: {found.with_problems:,} of {found.questions:,} questions have a problem.")
         for check in Check:
             print(f"{check}: {found.of(check):,} of {found.questions:,}")
@@ -55,3 +51,22 @@ def run(args: argparse.Namespace) -> int:
             for example in examples(db, by=by, dataset=args.dataset, check=check, count=args.examples):
                 print(f"    e.g. {example.question_id}: {example.problem.field} {example.problem.reason}")
     return 0
+
+
+class _Teller:
+    """Progress on standard error, for checks of more than two seconds."""
+
+    def __init__(self) -> None:
+        self._began = self._told = time.monotonic()
+        self._open = False
+
+    def __call__(self, done: int, of: int) -> None:
+        now = time.monotonic()
+        if now - self._began < 2 or (now - self._told < 1 and self._open):
+            return
+        self._told, self._open = now, True
+        print(f"\r{done:,} of {of:,}", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        if self._open:
+            print(file=sys.stderr)

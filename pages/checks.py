@@ -11,10 +11,11 @@ from quality.service import (
     CheckReport,
     DatasetSummary,
     ProblemExample,
-    check_dataset,
     examples,
+    find_problems,
     list_datasets,
     question_with_problem,
+    record_problems,
     report,
 )
 from ui import state
@@ -105,8 +106,12 @@ def _again(chosen: DatasetSummary, person: Person) -> None:
 
 
 def _check_again(dataset: str, minimum: int, person: Person) -> str:
+    with reading() as db:
+        checked = find_problems(db, by=person, dataset=dataset, minimum_explanation=minimum)
     with unit_of_work() as db:
-        found = check_dataset(db, by=person, dataset=dataset, minimum_explanation=minimum)
+        record_problems(db, by=person, found=checked)
+    with reading() as db:
+        found = report(db, by=person, dataset=dataset)
     return f"Checked {found.questions:,} questions; {found.with_problems:,} have a problem."
 
 

@@ -1,4 +1,8 @@
-"""Checking a dataset, and looking at what was found."""
+"""Checking a dataset, and looking at what was found.
+
+Checking is two services, since it takes minutes on a million questions and SQLite has one writer: finding
+only reads, and holds up nobody; recording is one short write.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from sqlmodel import Session
 
 from domain.errors import InvalidValue
 from domain.people import Action, Person, require
-from domain.problems import Check
+from domain.problems import Check, Problem
 from domain.questions import Question
 from quality.checks import check_question
 from storage import datasets, problems
@@ -20,13 +24,15 @@ from storage.questions import load_question, load_questions
 __all__ = [
     "CheckReport",
     "DatasetSummary",
+    "FoundProblems",
     "ProblemCount",
     "ProblemExample",
-    "check_dataset",
     "examples",
+    "find_problems",
     "imported_files",
     "list_datasets",
     "question_with_problem",
+    "record_problems",
     "report",
 ]
 
@@ -48,21 +54,34 @@ class CheckReport:
         return sum(each.questions for each in self.counts if each.check is check)
 
 
-def check_dataset(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundProblems:
+    """What the checks found, not recorded yet: by number of the question, up to ``last_question``.
+
+    ``minimum_explanation`` is what they asked of an explanation, in characters.
+    """
+
+    dataset_id: int
+    minimum_explanation: int
+    last_question: int
+    found: tuple[tuple[int, Problem], ...]
+
+
+def find_problems(
     db: Session,
     *,
     by: Person,
     dataset: str,
     minimum_explanation: int | None = None,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
-) -> CheckReport:
-    """Run the four checks on every question of the dataset; what was found before is replaced.
+) -> FoundProblems:
+    """Run the four checks on every question of the dataset; nothing is written.
 
     Args:
-        db: the caller's session.
+        db: a session that reads only, so that others can save meanwhile.
         by: who checks.
         dataset: its name.
-        minimum_explanation: in characters; kept as the dataset's setting. None leaves it.
+        minimum_explanation: in characters. None is the dataset's setting.
         progress: is told how many of how many are done.
 
     Raises:
@@ -71,25 +90,34 @@ def check_dataset(
     """
     require(by, Action.IMPORT_QUESTIONS)
     summary = datasets.dataset_named(db, name=dataset)
-    if minimum_explanation is not None:
-        if minimum_explanation < 0:
-            raise InvalidValue(
-                "minimum_explanation", f"must be 0 or more characters, not {minimum_explanation}"
-            )
-        datasets.set_minimum_explanation(db, dataset_id=summary.id, characters=minimum_explanation)
     minimum = summary.minimum_explanation if minimum_explanation is None else minimum_explanation
-    problems.remove_problems(db, dataset_id=summary.id)
-    done = after = 0
-    while numbers := problems.question_numbers(db, dataset_id=summary.id, after=after, count=_AT_ONCE):
-        found = [
-            (number, problem)
+    if minimum < 0:
+        raise InvalidValue("minimum_explanation", f"must be 0 or more characters, not {minimum}")
+    found: list[tuple[int, Problem]] = []
+    same: dict[Problem, Problem] = {}  # the same few problems a million times: kept once
+    done = last = 0
+    while numbers := problems.question_numbers(db, dataset_id=summary.id, after=last, count=_AT_ONCE):
+        found.extend(
+            (number, same.setdefault(problem, problem))
             for number, question in load_questions(db, question_ids=numbers)
             for problem in check_question(question, minimum_explanation=minimum)
-        ]
-        problems.add_problems(db, dataset_id=summary.id, found=found)
-        done, after = done + len(numbers), numbers[-1]
+        )
+        done, last = done + len(numbers), numbers[-1]
         progress(done, summary.questions)
-    return report(db, by=by, dataset=dataset)
+    return FoundProblems(
+        dataset_id=summary.id, minimum_explanation=minimum, last_question=last, found=tuple(found)
+    )
+
+
+def record_problems(db: Session, *, by: Person, found: FoundProblems) -> None:
+    """Keep what was found, and the minimum, in place of what was found in the same questions before.
+
+    Questions that were imported since were checked by their import; what it found stays.
+    """
+    require(by, Action.IMPORT_QUESTIONS)
+    datasets.set_minimum_explanation(db, dataset_id=found.dataset_id, characters=found.minimum_explanation)
+    problems.remove_problems(db, dataset_id=found.dataset_id, up_to=found.last_question)
+    problems.add_problems(db, dataset_id=found.dataset_id, found=found.found)
 
 
 def report(db: Session, *, by: Person, dataset: str) -> CheckReport:

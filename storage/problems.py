@@ -31,9 +31,9 @@ class ProblemExample:
     problem: Problem
 
 
-def remove_problems(db: Session, *, dataset_id: int) -> None:
-    """Forget what was found in the dataset, before it is checked again."""
-    db.execute(delete(ProblemRow).where(ProblemRow.dataset_id == dataset_id))
+def remove_problems(db: Session, *, dataset_id: int, up_to: int) -> None:
+    """Forget what was found in the dataset's questions up to that number, which were checked again."""
+    db.execute(delete(ProblemRow).where(ProblemRow.dataset_id == dataset_id, ProblemRow.question_id <= up_to))
 
 
 def add_problems(db: Session, *, dataset_id: int, found: Iterable[tuple[int, Problem]]) -> None:

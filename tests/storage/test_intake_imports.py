@@ -9,19 +9,17 @@ from domain.boxes import Box
 from domain.draw_hash import draw_hash
 from domain.errors import NotAllowed
 from domain.people import Person, Role
-from domain.problems import Check
 from domain.vocabulary import View
 from intake import parsing_process
 from intake.service import import_questions
-from quality.service import check_dataset, examples
 from storage.bulk import FEW
-from storage.datasets import dataset_named, imported_files
+from storage.datasets import imported_files
 from storage.exams import load_exam
 from storage.questions import load_questions
 from storage.rows import QuestionRow, metadata
 from storage.unit_of_work import reading, unit_of_work
 from tests.golden.question_files import write_image
-from tests.storage.import_worlds import NOW, Importer, command_line_person, lines, record
+from tests.storage.import_worlds import NOW, Importer, lines, record
 
 
 @pytest.fixture
@@ -141,21 +139,6 @@ def test_each_distinct_file_is_kept_once(importer):
 def test_text_comes_in_composed(importer):
     importer(lines(record(stem="E\u0301panchement visible sur ce cliche\u0301 ?")))
     assert questions(importer)[0].stem == "Épanchement visible sur ce cliché ?"
-
-
-def test_problems_are_found_at_import_and_again_by_a_check(importer):
-    report = importer(
-        lines(record(1, options=["a", "b", "c"]), record(2, explanation="Short."), record(3, category=None))
-    )
-    assert report.problems == {Check.SCHEMA: 1, Check.TYPES: 0, Check.FORMAT: 1, Check.COMPLETENESS: 1}
-    with unit_of_work(importer.engine) as db:
-        again = check_dataset(db, by=command_line_person(), dataset="d")
-        assert {check: again.of(check) for check in Check} == report.problems
-        stricter = check_dataset(db, by=command_line_person(), dataset="d", minimum_explanation=200)
-        assert stricter.of(Check.FORMAT) == 3
-        found = examples(db, by=command_line_person(), dataset="d", check=Check.SCHEMA)
-    assert [(each.question_id, each.problem.field) for each in found] == [("q-1", "options")]
-    assert dataset_named(db, name="d").minimum_explanation == 200
 
 
 def test_a_large_file_is_parsed_by_a_process_of_its_own_with_the_same_result(importer, monkeypatch):
