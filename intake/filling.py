@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from domain.draw_hash import draw_hash
 from domain.errors import InvalidValue
 from domain.vocabulary import Sex, View
 from intake.containers import Container, Raw, record_name
@@ -198,7 +197,6 @@ class Filling:
             (source.generator or None) if source else None,
             (source.version or None) if source else None,
             (source.prompt_version or None) if source else None,
-            draw_hash(record.id),
             hashlib.blake2b(raw, digest_size=16).digest(),
         )
 

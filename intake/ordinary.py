@@ -15,7 +15,6 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from domain.draw_hash import draw_hashes
 from intake.records import QuestionRecord
 from intake.rules import LONGEST_ID
 from quality.quick import surely_all_fine
@@ -89,7 +88,6 @@ def ordinary_rows(
             subcategories,
             columns["difficulty"],
             *(map(_known, told) if sources else (nothing, nothing, nothing)),
-            draw_hashes(keys),
             record_hashes(raws),
             strict=True,
         )

@@ -12,9 +12,9 @@ import msgspec
 COLUMNS = (
     "key", "format", "stem", "options", "answer", "also_right", "explanation", "boxes", "task",
     "content_type", "category", "subcategory", "difficulty", "generator", "generator_version",
-    "prompt_version", "draw_hash", "record_hash",
+    "prompt_version", "record_hash",
 )  # fmt: skip
-KEY, BOXES, HASH, RECORD_HASH = (COLUMNS.index(name) for name in ("key", "boxes", "draw_hash", "record_hash"))
+KEY, BOXES, RECORD_HASH = (COLUMNS.index(name) for name in ("key", "boxes", "record_hash"))
 
 #: (key, patient, indication, age, sex, report, ((radiograph, file, view), …))
 ExamFacts = tuple[

@@ -62,7 +62,7 @@ def batches_of(
         "intake.parsing_process",
         json.dumps({"path": str(path.resolve()), **asked}),
     ]
-    with subprocess.Popen(command, cwd=_PROJECT, stdout=subprocess.PIPE) as process:  # noqa: S603 - our own module
+    with subprocess.Popen(command, cwd=_PROJECT, stdout=subprocess.PIPE, pipesize=1 << 20) as process:  # noqa: S603 - our own module
         try:
             yield from _received(process)
         finally:

@@ -109,7 +109,7 @@ def known_questions(db: Session, *, dataset_id: int, keys: Iterable[str]) -> dic
     return found
 
 
-def draw_hashes(db: Session, *, dataset_id: int) -> list[int]:
+def known_draw_hashes(db: Session, *, dataset_id: int) -> list[int]:
     """The hashes of all the dataset's keys; for datasets with few questions."""
     statement = select(QuestionRow.draw_hash).where(QuestionRow.dataset_id == dataset_id)
     return list(db.execute(statement).scalars())

@@ -122,7 +122,6 @@ def import_questions(
             by=by.id or None,
             now=now,
         )
-        digest = stack.enter_context(ThreadPoolExecutor(1)).submit(_sha256, path)
         large = path.stat().st_size >= LARGE
         with indexes_afterwards(db, wanted=large):
             landing = Landing(
@@ -141,6 +140,8 @@ def import_questions(
                 landing.land(batch)
                 records += batch.records
                 told(batch, records, questions=landing.questions, refused=refusals.count, pictures=pictures)
+            # Beside the making of the indexes: before, the parsing process has the second processor.
+            digest = stack.enter_context(ThreadPoolExecutor(1)).submit(_sha256, path)
         if records == 0:
             refusals.add("", "file", "holds no records")
         report = _report(

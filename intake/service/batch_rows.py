@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from domain.boxes import Box, BoxFit, BoxGrid
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 class BatchRows:
     """The rows of one batch while they are made."""
 
-    def __init__(self, landing: Landing, batch: ParsedBatch) -> None:
-        self._landing, self.batch = landing, batch
+    def __init__(self, landing: Landing, batch: ParsedBatch, draw_hashes: Sequence[int]) -> None:
+        """``draw_hashes`` are those of the questions' ids."""
+        self._landing, self.batch, self._draw_hashes = landing, batch, draw_hashes
         self.new_exams: dict[str, ExamState] = {}
         self.changed_exams: dict[str, ExamState] = {}
         self.numbers: dict[int, int] = {}
@@ -48,7 +49,7 @@ class BatchRows:
                 continue
             if place not in self._taken:
                 state = self._take(place, state)
-            row = landing.numbered(state.number or 0, question)
+            row = landing.numbered(state.number or 0, self._draw_hashes[i], question)
             if i in has_problems:
                 self.numbers[i] = row[0]
             rows.append(row)
@@ -68,9 +69,13 @@ class BatchRows:
         for i, *_ in batch.problems:
             self.numbers[i] = first + i
         return [
-            (number, dataset, numbers[place], run, *question)
-            for number, place, question in zip(
-                range(first, first + len(batch.questions)), batch.exam_of, batch.questions, strict=True
+            (number, dataset, numbers[place], run, draw_hash, *question)
+            for number, place, draw_hash, question in zip(
+                range(first, first + len(batch.questions)),
+                batch.exam_of,
+                self._draw_hashes,
+                batch.questions,
+                strict=True,
             )
         ]
 

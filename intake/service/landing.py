@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlmodel import Session
 
+from domain.draw_hash import draw_hashes
 from intake.collector import collector_paused
 from intake.containers import Container, record_name
 from intake.exams import FACTS, ExamState, Picture
-from intake.parsed_batch import COLUMNS, HASH, KEY, RECORD_HASH, ExamFacts, ParsedBatch
+from intake.parsed_batch import COLUMNS, KEY, RECORD_HASH, ExamFacts, ParsedBatch
 from intake.refusals import RefusalList
 from intake.seen import SeenHashes
 from intake.service.batch_rows import BatchRows
@@ -17,15 +19,15 @@ from intake.service.pictures import Pictures, view_told
 from storage.bulk import (
     FEW,
     add_facts,
-    draw_hashes,
     has_exams,
     insert_rows,
+    known_draw_hashes,
     known_exams,
     known_questions,
     next_numbers,
 )
 
-_QUESTION = ("id", "dataset_id", "exam_id", "import_id", *COLUMNS)
+_QUESTION = ("id", "dataset_id", "exam_id", "import_id", "draw_hash", *COLUMNS)
 _EXAM = ("id", "dataset_id", "key", *FACTS)
 _RADIOGRAPH = ("exam_id", "key", "position", "file", "view", "image_sha256")
 _PROBLEM = ("question_id", "check_name", "field", "dataset_id", "reason")
@@ -57,7 +59,7 @@ class Landing:
         # Few ids are remembered as hashes; of many each batch asks the index.
         self._asks_index = there >= FEW
         self._seen = SeenHashes(
-            [] if self._asks_index or not there else draw_hashes(db, dataset_id=dataset_id)
+            [] if self._asks_index or not there else known_draw_hashes(db, dataset_id=dataset_id)
         )
         # Where the dataset had no exams, only one that was met in the file can be in the database.
         self._exams_met = None if has_exams(db, dataset_id=dataset_id) else SeenHashes()
@@ -72,20 +74,21 @@ class Landing:
     def _land(self, batch: ParsedBatch) -> None:
         for record, field, reason in batch.refusals:
             self._refusals.add(record, field, reason)
-        places = self._new_ones(batch)
+        hashes = draw_hashes([question[KEY] for question in batch.questions])
+        places = self._new_ones(batch, hashes)
         self._look_up([batch.exams[place][0] for place in {batch.exam_of[i] for i in places}])
         if self._pictures:
             needed = {batch.exam_of[i] for i in places}
             files = (file for place in sorted(needed) for _, file, _ in batch.exams[place][6])
             self._pictures.write(self._db, files)
-        writing = BatchRows(self, batch)
+        writing = BatchRows(self, batch, hashes)
         rows = writing.rows(places)
         self._write(writing, rows)
 
-    def _new_ones(self, batch: ParsedBatch) -> list[int]:
+    def _new_ones(self, batch: ParsedBatch, hashes: Sequence[int]) -> list[int]:
         """Places of the questions whose ids are not there yet."""
         questions = batch.questions
-        met = self._seen.met_before([question[HASH] for question in questions])
+        met = self._seen.met_before(hashes)
         asked = range(len(questions)) if self._asks_index else met
         known = (
             known_questions(self._db, dataset_id=self._dataset, keys=[questions[i][KEY] for i in asked])
@@ -160,7 +163,7 @@ class Landing:
     def take(self, state: ExamState) -> ExamState:
         """The exam with a number, remembered."""
         if state.number is None:
-            state = state._replace(number=self._next_exam)
+            state = ExamState(state.key, self._next_exam, state.facts, state.radiographs)
             self._next_exam += 1
             self.exams += 1
         self._exams[state.key] = state
@@ -172,11 +175,11 @@ class Landing:
         self._next_question += count
         return first, self._dataset, self._import
 
-    def numbered(self, exam: int, question: tuple[Any, ...]) -> tuple[Any, ...]:
+    def numbered(self, exam: int, draw_hash: int, question: tuple[Any, ...]) -> tuple[Any, ...]:
         """The row of a question, with the next number."""
         number = self._next_question
         self._next_question = number + 1
-        return (number, self._dataset, exam, self._import, *question)
+        return (number, self._dataset, exam, self._import, draw_hash, *question)
 
     def _write(self, writing: BatchRows, rows: list[tuple[Any, ...]]) -> None:
         db, dataset = self._db, self._dataset
