@@ -9,6 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from domain.errors import DomainError
+from domain.file_errors import file_trouble
 from storage.schema import prepare_workspace
 
 #: In the order in which they are used.
@@ -52,6 +53,9 @@ def main(arguments: list[str]) -> int:
     except BrokenPipeError:  # whoever read the output has seen enough: `… | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:  # no room, no permission, a folder where a file should be
+        print(file_trouble(error), file=sys.stderr)
+        return 1
 
 
 def _wanted(arguments: list[str]) -> tuple[str, ...]:

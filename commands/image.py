@@ -62,11 +62,7 @@ def run(args: argparse.Namespace) -> int:
     if args.window is not None:
         window = Window(center=args.window[0], width=args.window[1], name="Chosen")
     processes = min(args.processes, max(1, len(jobs)))
-    try:
-        refused = _render(jobs, processes=processes, bits=args.bits, window=window)
-    except OSError as error:
-        print(f"{error.filename}: can't be written ({error.strerror}).", file=sys.stderr)
-        return 1
+    refused = _render(jobs, processes=processes, bits=args.bits, window=window)
     for refusal in refused:
         print(refusal, file=sys.stderr)
     summary = f"{len(jobs) - len(refused):,} of {len(jobs):,} radiographs written to {args.out}."

@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from domain.file_errors import naming
 from imaging.dicom_file import is_dicom
 from imaging.errors import UnreadableImage
 from imaging.guarded import GuardedReader
@@ -103,8 +104,9 @@ def _write(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     incoming = path.with_name(f".{path.name}.incoming")
     try:
-        incoming.write_bytes(content)
-        incoming.replace(path)
+        with naming(path):
+            incoming.write_bytes(content)
+            incoming.replace(path)
     finally:
         incoming.unlink(missing_ok=True)
 

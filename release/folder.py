@@ -14,6 +14,8 @@ from typing import Any, Self
 
 import msgspec
 
+from domain.file_errors import naming
+
 MANIFEST = "manifest.json"
 
 
@@ -22,12 +24,14 @@ class HashedFile:
 
     def __init__(self, path: Path) -> None:
         """Open it; it must not be there yet."""
+        self._path = path
         self._file = path.open("xb")
         self._hash = hashlib.sha256()
         self.bytes = 0
 
     def write(self, content: bytes) -> None:
-        self._file.write(content)
+        with naming(self._path):
+            self._file.write(content)
         self._hash.update(content)
         self.bytes += len(content)
 
@@ -48,8 +52,9 @@ class HashedFile:
         """On the disk when this returns, unless an error is on its way."""
         try:
             if kind is None:
-                self._file.flush()
-                os.fsync(self._file.fileno())
+                with naming(self._path):
+                    self._file.flush()
+                    os.fsync(self._file.fileno())
         finally:
             self._file.close()
 

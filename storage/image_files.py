@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from domain.errors import NotFound
+from domain.file_errors import naming
 from storage.workspace import Workspace
 
 SHA256_LENGTH = 64
@@ -26,7 +27,7 @@ def keep_image(workspace: Workspace, *, content: bytes) -> str:
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".incoming-")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with naming(target), os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

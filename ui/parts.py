@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 import streamlit as st
 
 from domain.errors import DomainError
+from domain.file_errors import file_trouble
 from ui import state
 from ui.context import clock
 from ui.navigation import ROOT
 
+_LOG = logging.getLogger(__name__)
 #: The second click of a double click comes within this time; the same action is not carried out again.
 _DOUBLE_CLICK = timedelta(seconds=1.5)
 
@@ -27,7 +30,8 @@ def act(
 
     The action commits before it returns, and takes all its values as arguments, so nothing is lost when
     the run is cut. What it returns is shown at ``place`` (see :func:`notices`), and so is the text of a
-    DomainError; both stay until the next action. The same action at once again is a double click.
+    DomainError, or what is wrong with a file (disk full, no permission); both stay until the next action.
+    The same action at once again is a double click.
 
     ``switch`` names a button that does one thing and then its opposite (close, open again): the second half
     of a slow double click falls on the opposite, and must not undo the first.
@@ -40,6 +44,10 @@ def act(
         said = action(*args, **kwargs)
     except DomainError as error:
         state.set_notice(state.Notice(place=place, text=str(error), refused=True))
+        return
+    except OSError as error:
+        _LOG.exception("a file could not be read or written")
+        state.set_notice(state.Notice(place=place, text=file_trouble(error), refused=True))
         return
     state.set_last_action(name, clock())
     state.set_notice(state.Notice(place=place, text=said, refused=False) if said else None)

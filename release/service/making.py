@@ -13,6 +13,7 @@ from sqlmodel import Session
 
 from domain.batches import Batch
 from domain.errors import InvalidValue, NotFound, Refused
+from domain.file_errors import naming
 from domain.gold import GoldItem, LeftOut
 from domain.people import Action, Person, require
 from release.folder import MANIFEST, copy_image, file_hash, put_in_place, written_aside
@@ -170,7 +171,8 @@ def write_release(
             settings={"names": names.value, "with_images": with_images, "with_reports": with_reports},
             files=entries,
         )
-        (folder / MANIFEST).write_bytes(text)
+        with naming(folder / MANIFEST):
+            (folder / MANIFEST).write_bytes(text)
         sha256, _ = file_hash(folder / MANIFEST)
         _check_name_is_free(db, dataset_id=dataset_id, name=name, manifest_sha256=sha256)
         again = not put_in_place(folder, out) and _is_the_same(out, manifest_sha256=sha256)

@@ -4,6 +4,8 @@ from streamlit.testing.v1 import AppTest
 
 
 def page_with_counter() -> None:
+    import errno
+
     import streamlit as st
 
     from domain.errors import Refused
@@ -26,6 +28,11 @@ def page_with_counter() -> None:
         args=(count, -1 if there else 1),
         kwargs={"place": "here", "switch": "light"},
     )
+
+    def fill_the_disk() -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "v1.jsonl")
+
+    st.button("Fill", key="fill", on_click=act, args=(fill_the_disk,), kwargs={"place": "here"})
     st.button("Refuse", key="refuse", on_click=act, args=(refuse,), kwargs={"place": "here"})
     notices("here")
     notices("elsewhere")
@@ -65,3 +72,8 @@ def test_a_refusal_goes_with_the_next_action(browser):
     page = opened(browser).button(key="refuse").click().run().button(key="count-1").click().run()
     assert not page.error
     assert page.success
+
+
+def test_a_full_disk_is_said_where_it_was_clicked(browser):
+    page = opened(browser).button(key="fill").click().run()
+    assert page.error[0].value.startswith(r"The disk is full\: v1.jsonl")

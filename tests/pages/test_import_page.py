@@ -12,6 +12,7 @@ from intake.service import unpack_images
 from storage.datasets import list_datasets
 from storage.rows import QuestionRow
 from storage.unit_of_work import reading
+from storage.workspace import current_workspace
 from tests.golden.question_files import write_image
 from tests.pages.conftest import COMMAND_LINE, texts
 from tests.storage.import_worlds import lines, record
@@ -119,6 +120,16 @@ def test_refused_records_are_shown_with_a_link_to_the_whole_list_and_the_rest_ca
     page.run()
     assert "1 were refused and left out." in texts(page)
     assert questions() == 1
+
+
+def test_an_import_that_can_not_write_says_what_it_was(page, folder):
+    refusals = current_workspace().refusals
+    refusals.parent.mkdir(parents=True, exist_ok=True)
+    refusals.write_text("a file where the folder should be")
+    hand_in(page, folder / "set.jsonl", folder)
+    click(page, "Import 2 records")
+    run = the_run()
+    assert run.failure.startswith(f"Nothing was imported. {refusals}")
 
 
 def test_a_file_of_no_known_format_gets_its_reason(page, folder):

@@ -113,7 +113,7 @@ def test_a_folder_that_can_not_be_written_says_so(render, tmp_path):
     (tmp_path / "file").write_bytes(b"")
     done = render(tmp_path / "a.dcm", tmp_path / "file" / "below")
     assert done.returncode == 1
-    assert "can't be written" in done.stderr
+    assert "could not be read or written" in done.stderr
     assert "Traceback" not in done.stderr
 
 

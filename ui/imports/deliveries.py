@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from domain.errors import InvalidValue, NotFound
+from domain.file_errors import naming
 from domain.people import Person
 from intake.service import unpack_images
 from ui.context import current_workspace
@@ -69,15 +70,17 @@ def uploaded(file: Upload, archive: Upload | None, *, by: Person) -> Delivery:
     folder.mkdir(parents=True)
     try:
         path = folder / "questions"
-        path.write_bytes(file.getbuffer())
+        with naming(path):
+            path.write_bytes(file.getbuffer())
         images = None
         if archive is not None:
             packed = folder / "images.zip"
-            packed.write_bytes(archive.getbuffer())
+            with naming(packed):
+                packed.write_bytes(archive.getbuffer())
             unpack_images(by=by, archive=packed, folder=folder / "images")
             packed.unlink()
             images = _without_wrapping(folder / "images")
-    except InvalidValue:
+    except (InvalidValue, OSError):  # half an upload is no use, and takes the room that was missing
         shutil.rmtree(folder, ignore_errors=True)
         raise
     return Delivery(id=folder.name, path=path, name=Path(file.name).name, images=images, uploaded=True)

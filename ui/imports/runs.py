@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from domain.errors import DomainError
+from domain.file_errors import file_trouble
 from domain.people import Person
 from intake.service import ImportRefused, ImportReport, Progress, import_questions
 from ui.context import clock, current_workspace, unit_of_work
@@ -109,6 +110,9 @@ def _carry_out(run: Run) -> None:
         run.report = error.report
     except DomainError as error:
         run.failure = str(error)
+    except OSError as error:
+        _LOG.exception("an import failed")
+        run.failure = f"Nothing was imported. {file_trouble(error)}"
     except Exception:  # noqa: BLE001 - the thread's last line: the page must not wait for ever
         _LOG.exception("an import failed")
         run.failure = "The import failed and nothing was imported. The server's log says why."
