@@ -1,5 +1,6 @@
 """Overread in the browser: ``streamlit run app.py``."""
 
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -19,7 +20,18 @@ from ui.door.routes import ROUTES
 async def _lifespan(_app: st.App) -> AsyncIterator[None]:
     await run_in_threadpool(prepare_workspace)
     shared_reader().start()
+    _leave_modules_to_themselves()
     yield
+
+
+def _leave_modules_to_themselves() -> None:
+    """Keep what was imported out of garbage collection: it stays until the server ends.
+
+    Streamlit collects all of it after each run of a script, and while that goes on (120 ms) nothing is sent,
+    the question that the run was for included.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 app = st.App(
