@@ -36,7 +36,9 @@ export class Errand {
     form.root.classList.add("saving");
     try {
       if (last) await drafts.hold();
-      const answer = await post(what, body);
+      const sent = post(what, body);
+      if (then.to === "next") form.radiographs.leaving?.();
+      const answer = await sent;
       if (last) drafts.close();
       if (told) this.lastSaved = told(answer);
       if (form.shown !== question) return;

@@ -9,7 +9,6 @@ import { hasPixels, picture, type Picture } from "./pixels";
 import { Screen } from "./render";
 import { fitted, resized, toMatrix, UPRIGHT, zoomed, type View } from "./transform";
 import type { Radiograph, Voi } from "./types";
-import { presets } from "./windows";
 
 /** How a radiograph is looked at; kept while one goes back and forth between questions. */
 export interface Look {
@@ -75,9 +74,9 @@ export class Pane {
       return;
     }
     if (this.ended) return; // somebody went on before it was there
-    const { facts, levels, values, lack } = this.picture;
+    const { facts, lack } = this.picture;
     this.lack.textContent = [lack, ...(facts.notes ?? [])].filter(Boolean).join(" · ");
-    this.presets = presets(facts, levels[0].matrix, values);
+    this.presets = this.picture.presets;
     this.view = { ...this.view, columns: facts.columns, rows: facts.rows, aspect: facts.aspect };
     this.voi = before?.voi ?? this.presets[0];
     this.invert = before?.invert ?? false;

@@ -3,13 +3,16 @@
 import { decode } from "./decode";
 import { modalityValues } from "./lut";
 import { pyramid, type Level } from "./pyramid";
-import type { Facts, Radiograph } from "./types";
+import type { Facts, Radiograph, Voi } from "./types";
+import { presets } from "./windows";
 
 /** A radiograph's matrix, ready to be shown. */
 export interface Picture {
   facts: Facts;
   levels: Level[];
   values: Float32Array;
+  /** Windows to choose from, counted out when it is fetched: nobody waits for that when it is fetched ahead. */
+  presets: Voi[];
   /** Why this is not the full matrix; empty when it is. */
   lack: string;
 }
@@ -54,6 +57,11 @@ export async function prefetch(upcoming: { pixels: string; facts: string }[]): P
   }
 }
 
+/** The first radiograph of those that come next, at once: it and its question can be under way together. */
+export function fetchNow([next]: readonly Addresses[]): void {
+  if (next) picture(next).catch(() => undefined); // asked for again when it is shown
+}
+
 async function load(pixels: string, about: string): Promise<Picture> {
   const [matrix, told] = await Promise.all([got(pixels), got(about)]);
   const facts = (await told.json()) as Facts;
@@ -71,7 +79,8 @@ async function got(address: string): Promise<Response> {
 }
 
 function ready(facts: Facts, matrix: Uint16Array, lack: string): Picture {
-  return { facts, levels: pyramid(matrix, facts.rows, facts.columns), values: modalityValues(facts), lack };
+  const values = modalityValues(facts);
+  return { facts, levels: pyramid(matrix, facts.rows, facts.columns), values, presets: presets(facts, matrix, values), lack };
 }
 
 /** The picture of 8 bits in the server's window, in place of the matrix. */

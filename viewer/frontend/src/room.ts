@@ -11,7 +11,7 @@ import { Hand } from "./hand";
 import { firstAction, historyAction, laterAction, SHEET } from "./keys";
 import { openLabelField } from "./label-field";
 import type { Pane } from "./pane";
-import { hasPixels, prefetch } from "./pixels";
+import { fetchNow, hasPixels, prefetch, type Addresses } from "./pixels";
 import { QuestionBoxes, type Drawn } from "./question-boxes";
 import style from "./style.css";
 import { Toolbar } from "./toolbar";
@@ -47,7 +47,7 @@ export class ReadingRoom {
   private readonly ends: (() => void)[];
   private boxes = new QuestionBoxes([]);
   private locked = true;
-  private upcoming: Sheet["upcoming"] = [];
+  private upcoming: Addresses[] = [];
 
   constructor(private readonly told: { changed: () => void; drawn: () => void }) {
     this.wall = new Wall({
@@ -145,7 +145,6 @@ export class ReadingRoom {
 
   pointerReleased(): void {} // these two are for the plain editor
   setEditing(): void {}
-
   // ------------------------------------------------------------ boxes
 
   select(id: number | null): void {
@@ -224,6 +223,8 @@ export class ReadingRoom {
     this.wall.next();
   }
 
+  leaving = (): void => fetchNow(this.upcoming); // the form asks for the next question
+
   bringForward(pane: Pane): void {
     this.wall.bringForward(pane);
   }
@@ -243,7 +244,7 @@ export class ReadingRoom {
   private drawn(): void {
     this.told.drawn();
     const others = this.order.map(({ radiograph }) => radiograph).filter(hasPixels);
-    void prefetch([...others, ...(this.upcoming ?? [])]);
+    void prefetch([...others, ...this.upcoming]);
   }
 
   // ------------------------------------------------------------ keys and controls

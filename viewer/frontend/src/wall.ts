@@ -37,8 +37,10 @@ export class Wall {
   hang(radiographs: readonly Radiograph[]): void {
     const hanging = hung(radiographs);
     this.takeDown(new Set(hanging.map(addressOf)));
+    const fresh = hanging.filter((radiograph) => !this.known.has(addressOf(radiograph)));
     this.order = hanging.map((radiograph) => this.paneOf(radiograph));
     const front = this.order.find((pane) => pane === this.front) ?? this.order[0];
+    void this.load(this.order.filter(({ radiograph }) => fresh.includes(radiograph)), front);
     if (front) this.bringForward(front);
     else this.root.replaceChildren(); // an exam without radiographs
   }
@@ -101,8 +103,17 @@ export class Wall {
     pane.setMagnify(this.magnify);
     this.known.set(address, pane);
     this.told.added(pane);
-    void pane.load(this.looks.get(address)).then(() => this.told.changed());
     return pane;
+  }
+
+  /** One after the other, the one in front first: unpacking another would keep it from the screen. */
+  private async load(panes: readonly Pane[], front: Pane | undefined): Promise<void> {
+    for (const pane of [...panes].sort((some, other) => Number(other === front) - Number(some === front))) {
+      const address = addressOf(pane.radiograph);
+      if (this.known.get(address) !== pane) continue; // somebody went on
+      await pane.load(this.looks.get(address));
+      this.told.changed();
+    }
   }
 
   /** Of radiographs that go, how they were looked at is kept: one may come back to them. */
