@@ -223,3 +223,15 @@ def test_a_question_that_is_not_ones_own_is_told_and_led_on_from(judge):
     assert "Question 77" in page.warning[0].value.replace("\\", "")
     page.button[0].click().run()
     assert form(page)["question"] == 1
+
+
+def test_views_are_said_in_words_where_the_file_names_none(judge):
+    def rename(db, world):
+        for view, place in (("UNKNOWN", 0), ("OTHER", 1)):
+            db.execute(
+                text("UPDATE radiograph SET view = :view WHERE position = :place"),
+                {"view": view, "place": place},
+            )
+
+    shown = [each["view"] for each in form(judge(rename))["radiographs"]]
+    assert shown == ["view not stated", "other view"]

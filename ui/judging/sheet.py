@@ -15,7 +15,7 @@ from domain.vocabulary import Difficulty, Sex, Task
 from review.rules import asked_ratings
 from review.sheet import BatchForReviewer, ReviewSheet
 from ui.judging.boxes import boxes_of_plain
-from ui.judging.words import BOX_LABELS
+from ui.judging.words import BOX_LABELS, VIEWS
 from viewer.canvas import canvas_data
 from viewer.plain_editor import LONGEST, drawn, surface_for
 from viewer.radiograph_viewer import facts_address, pixels_address, told
@@ -150,7 +150,7 @@ def _radiograph(
     shown: tuple[LabelledBox, ...],
     touched: bool,
 ) -> dict[str, Any]:
-    plain: dict[str, Any] = {"id": radiograph.id, "view": str(radiograph.view), "canvas": None}
+    plain: dict[str, Any] = {"id": radiograph.id, "view": VIEWS[radiograph.view], "canvas": None}
     if radiograph.rows is None or radiograph.columns is None:
         return plain
     surface = surface_for(rows=radiograph.rows, columns=radiograph.columns)

@@ -1,6 +1,8 @@
-"""Words that are offered as labels of boxes; any other text may be typed."""
+"""Words of the form: labels that are offered for boxes (any other may be typed), and how views are called."""
 
 from __future__ import annotations
+
+from domain.vocabulary import View
 
 #: Regions as GEMeX names them (its Table 8).
 REGIONS = (
@@ -21,3 +23,12 @@ FINDINGS = (
 )  # fmt: skip
 
 BOX_LABELS = (*FINDINGS, *REGIONS)
+
+#: As a radiologist says it; a file's own word is for the file.
+VIEWS = {
+    View.PA: "PA",
+    View.AP: "AP",
+    View.LATERAL: "LATERAL",
+    View.OTHER: "other view",
+    View.UNKNOWN: "view not stated",
+}
