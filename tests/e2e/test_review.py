@@ -176,6 +176,19 @@ def test_the_difference_is_shown_before_saving(review):
     assert judging.question_shown(page) == "Which finding is on radiograph 14?"
 
 
+def test_a_category_that_is_emptied_comes_back_and_is_no_correction(review):
+    page = review(14)
+    category = page.get_by_label("Category", exact=True)
+    before = category.input_value()
+    category.fill("Another")
+    expect(page.get_by_label("Corrections").locator("ins")).to_have_text("Another")
+    category.fill("")
+    expect(page.get_by_label("Corrections")).to_have_count(0)
+    category.blur()
+    expect(category).to_have_value(before)
+    assert before
+
+
 def test_keys_typed_into_a_text_are_text(app, review):
     page = review(15)
     page.get_by_label("Comment").click()

@@ -2,7 +2,7 @@
 
 import { difference } from "./diff.js";
 import { h, letter } from "./dom.js";
-import { answerChanged, answerOf } from "./model.js";
+import { answerChanged, answerOf, choiceChanged, textChanged } from "./model.js";
 
 /** Show the corrections of the form's question; gives back whether there are any, and whether boxes are among them. */
 export function showCorrections(form) {
@@ -41,14 +41,14 @@ function corrections(data, state, { resetBoxes, boxes }) {
   const result = [];
   for (const [name, label] of [["stem", "Stem"], ["explanation", "Explanation"], ["category", "Category"]]) {
     const before = full[name] ?? "";
-    if (state.texts[name].trim() !== before.trim()) {
+    if (textChanged(name, state, full)) {
       result.push({ name, label, nodes: marked(before, state.texts[name].trim()), reset: () => (state.texts[name] = before) });
     }
   }
   for (const [name, label] of [["task", "Task"], ["difficulty", "Tier"]]) {
     const before = full[name] ?? "";
-    if (state.choices[name] !== before) {
-      result.push({ name, label, nodes: [h("del", {}, before || "none"), " ", h("ins", {}, state.choices[name] || "none")], reset: () => (state.choices[name] = before) });
+    if (choiceChanged(name, state, full)) {
+      result.push({ name, label, nodes: [h("del", {}, before || "none"), " ", h("ins", {}, state.choices[name])], reset: () => (state.choices[name] = before) });
     }
   }
   const lines = optionLines(full.options, state.options);

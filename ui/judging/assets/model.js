@@ -46,11 +46,22 @@ export function answerChanged(state, question) {
   return !same(answerOf(state), first);
 }
 
+/** Whether a text is another. A category can't be taken away: without one the question keeps its own. */
+export function textChanged(name, state, question) {
+  const now = state.texts[name].trim();
+  return now !== (question[name] ?? "").trim() && (name !== "category" || now !== "");
+}
+
+/** Whether task or tier is another; neither can be taken away. */
+export function choiceChanged(name, state, question) {
+  return state.choices[name] !== "" && state.choices[name] !== (question[name] ?? "");
+}
+
 /** The corrected fields alone. Boxes go beside it, as they were drawn. */
 export function correctionOf(state, question) {
   const correction = {};
-  for (const name of TEXTS) if (state.texts[name].trim() !== (question[name] ?? "").trim()) correction[name] = state.texts[name].trim();
-  for (const name of CHOICES) if (state.choices[name] !== (question[name] ?? "") && state.choices[name]) correction[name] = state.choices[name];
+  for (const name of TEXTS) if (textChanged(name, state, question)) correction[name] = state.texts[name].trim();
+  for (const name of CHOICES) if (choiceChanged(name, state, question)) correction[name] = state.choices[name];
   const options = state.options.map((option) => option.text.trim());
   const optionsChanged = !same(options, question.options.map((text) => text.trim()));
   if (optionsChanged) correction.options = options;

@@ -60,9 +60,15 @@ export class QuestionView {
       const input = h("input", {
         name: "category",
         value: state.texts.category,
-        placeholder: "none",
+        placeholder: data.full.category ?? "none",
         oninput: () => {
           state.texts.category = input.value;
+          this.changed();
+        },
+        // It can't be taken away: left empty, the field shows again what stays.
+        onchange: () => {
+          if (input.value.trim()) return;
+          input.value = state.texts.category = data.full.category ?? "";
           this.changed();
         },
       });
