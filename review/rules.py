@@ -6,8 +6,9 @@ from dataclasses import fields, replace
 
 from domain.batches import BatchSettings, Mode, Parts
 from domain.corrections import Correction, corrected, without_unchanged
-from domain.errors import InvalidValue, Refused
+from domain.errors import InvalidValue, NotFound, Refused
 from domain.exams import Exam
+from domain.people import Person
 from domain.questions import Question, answer_text
 from domain.verdicts import RATING_NAMES, Decision, OwnAnswer, Verdict, check_decision
 
@@ -24,6 +25,14 @@ WORDS = {
     "cognitive_depth": "more than recall (yes or no)",
     "difficulty": "your own difficulty",
 }
+
+
+def not_theirs(person: Person, *, batch_id: int, question_number: int) -> NotFound:
+    """The one answer to who asks for a question that is not theirs, be it there or not: it tells no names."""
+    return NotFound(
+        f"Question {question_number} of batch number {batch_id} is not there or not assigned to "
+        f"{person.display_name}. Open Review again to go on with the next one, or ask a coordinator."
+    )
 
 
 def only_real_changes(verdict: Verdict, *, question: Question) -> Verdict:

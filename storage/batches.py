@@ -53,15 +53,17 @@ def load_batch(
     """The batch of that name or that number.
 
     Raises:
-        NotFound: there is none.
+        NotFound: there is none. Who asks by name is a coordinator and is told the names that there are; who
+            asks by number may be a reviewer, and is not.
     """
     if (name is None) == (batch_id is None):
         raise ValueError("a batch is asked for by its name or by its number")
     wanted = BatchRow.name == name if name is not None else BatchRow.id == batch_id
     batch = _first_batch(db, select(BatchRow).where(wanted), lock)
     if batch is None:
-        called = repr(name) if name is not None else f"number {batch_id}"
-        raise NotFound(f"There is no batch {called}. Those there are: {_names(db)}.")
+        if name is None:
+            raise NotFound(f"There is no batch number {batch_id}.")
+        raise NotFound(f"There is no batch {name!r}. Those there are: {_names(db)}.")
     return batch
 
 

@@ -240,15 +240,11 @@ def open_report(
 def _place(db: Session, *, person: Person, batch_id: int, question_number: int) -> _Place:
     """The question, if it is the person's; other writers of it wait until this transaction ends."""
     hold_batch(db, batch_id=batch_id)
-    batch = load_batch(db, batch_id=batch_id)
     key = {"batch_id": batch_id, "question_id": question_number, "person_id": person.id}
     assigned = assignment(db, **key, lock=True)
     if assigned is None:
-        raise NotFound(
-            f"Question {question_number} of batch {batch.name} is not assigned to {person.display_name}. "
-            "Ask a coordinator for it."
-        )
-    return _Place(batch=batch, assigned=assigned, key=key)
+        raise rules.not_theirs(person, batch_id=batch_id, question_number=question_number)
+    return _Place(batch=load_batch(db, batch_id=batch_id), assigned=assigned, key=key)
 
 
 def _check_open(place: _Place) -> None:

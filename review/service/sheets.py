@@ -10,6 +10,7 @@ from sqlmodel import Session
 from domain.batches import AssignmentState, Mode
 from domain.errors import NotAllowed, NotFound
 from domain.people import Action, Person, require
+from review.rules import not_theirs
 from review.sheet import BatchForReviewer, Look, Place, ReviewSheet, StoredImage
 from storage import assignments
 from storage.batches import load_batch
@@ -44,10 +45,9 @@ def open_sheet(
 
     Raises:
         NotAllowed: the person is no reviewer.
-        NotFound: no such batch, or the question is not, or no longer, the person's.
+        NotFound: no such question, or it is not, or no longer, the person's; which of the two, is not told.
     """
     require(person, Action.JUDGE)
-    batch = load_batch(db, batch_id=batch_id)
     if question is None:
         place = assignments.first_open(db, person_id=person.id, batch_id=batch_id)
         if place is None:
@@ -55,10 +55,8 @@ def open_sheet(
     else:
         place = assignments.assignment(db, person_id=person.id, batch_id=batch_id, question_id=question)
         if place is None or place.state is AssignmentState.WITHDRAWN:
-            raise NotFound(
-                f"Question {question} of batch {batch.name} is not assigned to {person.display_name}. "
-                "Open the batch again to go on with the next one."
-            )
+            raise not_theirs(person, batch_id=batch_id, question_number=question)
+    batch = load_batch(db, batch_id=batch_id)
     number, position = place.question_number, place.position
     key = {"batch_id": batch_id, "question_id": number, "person_id": person.id}
     own = own_answer(db, **key) if batch.settings.mode is Mode.ANSWER_FIRST else None

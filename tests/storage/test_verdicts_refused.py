@@ -25,6 +25,23 @@ def with_settings(engine: Engine, **settings) -> World:
     return make_world(engine, assigned_to=["ruth"], settings=BatchSettings(**settings))
 
 
+@pytest.mark.parametrize(("batch", "question"), [(1, 1), (1, 99), (99, 1)])
+def test_who_asks_for_a_question_that_is_not_theirs_learns_no_name_nor_whether_it_is_there(
+    engine, batch, question
+):
+    world = make_world(engine, assigned_to=["ruth"])
+    remo = world.people["remo"]
+    asked = {"person": remo, "batch_id": batch, "now": NOW}
+    for service, named in ((review.open_sheet, "question"), (review.open_report, "question_number")):
+        more = {"image_alignment": 3} if service is review.open_report else {}
+        with unit_of_work(engine) as db, pytest.raises(NotFound) as refused:
+            service(db, **asked, **{named: question}, **more)
+        assert str(refused.value).startswith(
+            f"Question {question} of batch number {batch} is not there or not assigned to Remo."
+        )
+        assert world.batch.name not in str(refused.value)
+
+
 def test_a_question_that_is_not_the_persons_is_refused(engine):
     world = make_world(engine, assigned_to=["ruth"])
     with pytest.raises(NotFound, match="not assigned to Remo"):
