@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from itertools import repeat
 from typing import Any
@@ -14,7 +13,7 @@ from domain.errors import InvalidValue
 from domain.vocabulary import Sex, View
 from intake.containers import Container, Raw, record_name
 from intake.formats.native import Native
-from intake.ordinary import ordinary_rows
+from intake.ordinary import ordinary_rows, record_hashes
 from intake.parsed_batch import ExamFacts, ParsedBatch
 from intake.recognition import Reader
 from intake.records import BoxRecord, ExamRecord, QuestionRecord
@@ -197,7 +196,7 @@ class Filling:
             (source.generator or None) if source else None,
             (source.version or None) if source else None,
             (source.prompt_version or None) if source else None,
-            hashlib.blake2b(raw, digest_size=16).digest(),
+            *record_hashes([raw]),
         )
 
     def _keep_boxes(self, record: QuestionRecord, radiographs: set[str]) -> None:

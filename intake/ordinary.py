@@ -95,9 +95,12 @@ def ordinary_rows(
 
 
 def record_hashes(raws: Sequence[bytes]) -> list[bytes]:
-    """128 bits of each record's bytes, by which an import knows one that is there already."""
-    blake2b = hashlib.blake2b
-    return [blake2b(raw, digest_size=16).digest() for raw in raws]
+    """The first 128 bits of the SHA-256 of each record's bytes, by which an import knows one that is there.
+
+    Processors have instructions for SHA-256, by which it is quicker here than BLAKE2b.
+    """
+    sha256 = hashlib.sha256
+    return [sha256(raw).digest()[:16] for raw in raws]
 
 
 def _plain_keys(keys: Sequence[str]) -> bool:
