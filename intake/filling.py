@@ -104,8 +104,12 @@ class Filling:
     ) -> bool:
         """Whether the records were ordinary; if one of them was not, none was taken."""
         batch = self.batch
+        exams: list[_Exam] = []
         try:
-            exams = [self._exam(record) for record in decoded]
+            for record in decoded:
+                # Mostly that of the record before.
+                same = exams and record.exam == exams[-1][0] and (record.report or None) == exams[-1][1]
+                exams.append(exams[-1] if same else self._exam(record))
         except InvalidValue:
             return False
         places = [place for _, _, place, _ in exams]
