@@ -75,11 +75,11 @@ def keeping(bench: Bench, name: str, repeats: int, *scripts: str) -> list[float]
         place = place_of(page.locator(".pane, .stage .canvas-host").first)
         middle, top = place["x"] + place["width"] / 2, place["y"]
         for turn in range(repeats + 1):
-            x, y = middle - 150 + 60 * (turn % 6), top + 60 + 60 * (turn // 6)
+            x, y = middle - 180 + 52 * (turn % 7), top + 36 + 52 * (turn // 7)  # above the machine's box
             page.mouse.move(x, y)
             page.mouse.down()
+            page.mouse.move(x + 10, y + 10)
             page.mouse.move(x + 20, y + 20)
-            page.mouse.move(x + 40, y + 40)
             page.evaluate("bench.armKept()")
             page.mouse.up()
             times.append(_found(page))
