@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 # Most hashes fall on a place of the table that none fell on before: only the others are searched for.
 _TABLE = 1 << 23
+# Joining longer runs would take as much memory again for a moment.
+_LONGEST_RUN = 1 << 18
 
 
 class SeenHashes:
@@ -47,7 +49,8 @@ class SeenHashes:
 
     def _add(self, run: NDArray[np.int64]) -> None:
         """Runs of like length are joined, so that there are few and each hash is moved seldom."""
-        while self._runs and len(self._runs[-1]) <= len(run):
-            run = np.sort(np.concatenate([self._runs.pop(), run]), kind="stable")
+        while self._runs and len(self._runs[-1]) <= len(run) < _LONGEST_RUN:
+            run = np.concatenate([self._runs.pop(), run])
+            run.sort(kind="stable")
         if len(run):
             self._runs.append(run)
