@@ -8,12 +8,12 @@ holds one against the other.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 from msgspec import UNSET
+from xxhash import xxh3_128_digest
 
 from intake.records import QuestionRecord
 from intake.rules import LONGEST_ID
@@ -95,12 +95,12 @@ def ordinary_rows(
 
 
 def record_hashes(raws: Sequence[bytes]) -> list[bytes]:
-    """The first 128 bits of the SHA-256 of each record's bytes, by which an import knows one that is there.
+    """The 128-bit XXH3 of each record's bytes, by which an import knows one that is there.
 
-    Processors have instructions for SHA-256, by which it is quicker here than BLAKE2b.
+    It is no cryptographic hash, and none is needed: it is only held against the record of the same id, so
+    who forged it would have nothing but his own record left out. It takes a fifteenth of SHA-256's time.
     """
-    sha256 = hashlib.sha256
-    return [sha256(raw).digest()[:16] for raw in raws]
+    return list(map(xxh3_128_digest, raws))
 
 
 def _plain_keys(keys: Sequence[str]) -> bool:
