@@ -114,6 +114,7 @@ def test_key_only_asks_for_the_decision_alone(engine):
             difficulty=None,
         ),
     )
+    assert saved(world).opinion.ratings == Ratings()
 
 
 def test_key_only_corrects_nothing_but_options_and_key(engine):
