@@ -16,7 +16,7 @@ import pytest
 from domain.errors import NotAllowed
 from domain.people import ALLOWED, Action, Person, Role
 
-STAGES = ("accounts", "intake", "quality", "sampling", "review", "release")
+STAGES = ("accounts", "intake", "quality", "sampling", "review", "release", "reader_study")
 ASKS_FOR: dict[str, Action] = {
     "accounts.add_person": Action.MANAGE_PEOPLE,
     "accounts.change_roles": Action.MANAGE_PEOPLE,

@@ -1,0 +1,1 @@
+"""Readers and models on the same cases: protocol, design, reading, report."""

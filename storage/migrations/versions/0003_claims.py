@@ -1,0 +1,16 @@
+"""claims."""
+
+from __future__ import annotations
+
+revision = "0003"
+down_revision = "0002"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """To this revision."""
+
+
+def downgrade() -> None:
+    """Back to 0002."""

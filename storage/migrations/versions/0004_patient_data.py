@@ -1,0 +1,16 @@
+"""patient data."""
+
+from __future__ import annotations
+
+revision = "0004"
+down_revision = "0003"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """To this revision."""
+
+
+def downgrade() -> None:
+    """Back to 0003."""

@@ -1,0 +1,16 @@
+"""signing in."""
+
+from __future__ import annotations
+
+revision = "0005"
+down_revision = "0004"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """To this revision."""
+
+
+def downgrade() -> None:
+    """Back to 0004."""
