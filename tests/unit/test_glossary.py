@@ -7,8 +7,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = (
-    "accounts", "commands", "demo", "domain", "imaging", "intake", "measures", "pages", "quality", "reader_study", "release",
-    "review", "sampling", "storage", "ui", "viewer",
+    "accounts", "commands", "demo", "domain", "imaging", "intake", "measures", "pages", "quality",
+    "reader_study", "release", "review", "sampling", "storage", "ui", "viewer",
 )  # fmt: skip
 
 
