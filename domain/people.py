@@ -1,52 +1,16 @@
-"""People and what their roles let them do."""
+"""People, and the guard that every service begins with. Which role may do what stands in domain/access.py."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 
+from domain.access import ALLOWED, Action, Role
 from domain.errors import InvalidValue, NotAllowed
 
+__all__ = ["ALLOWED", "Action", "Person", "Role", "check_name", "require"]
 
-class Role(StrEnum):
-    """What a person is here for; one person may have several."""
-
-    ADMIN = "admin"
-    COORDINATOR = "coordinator"
-    REVIEWER = "reviewer"
-    READER = "reader"
-
-
-class Action(StrEnum):
-    """Everything that a role may or may not do; services and pages both ask :func:`require`."""
-
-    MANAGE_PEOPLE = "manage people"
-    IMPORT_QUESTIONS = "import questions"
-    SEE_CHECKS = "see checks"
-    DRAW_BATCH = "draw a batch"
-    ASSIGN = "assign questions"
-    SEE_PROGRESS = "see progress"
-    MAKE_RELEASE = "make a release"
-    JUDGE = "judge questions"
-
-
-ALLOWED: dict[Role, frozenset[Action]] = {
-    Role.ADMIN: frozenset({Action.MANAGE_PEOPLE}),
-    Role.COORDINATOR: frozenset(
-        {
-            Action.IMPORT_QUESTIONS,
-            Action.SEE_CHECKS,
-            Action.DRAW_BATCH,
-            Action.ASSIGN,
-            Action.SEE_PROGRESS,
-            Action.MAKE_RELEASE,
-        }
-    ),
-    Role.REVIEWER: frozenset({Action.JUDGE}),
-    Role.READER: frozenset(),
-}
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
 

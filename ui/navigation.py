@@ -1,23 +1,28 @@
-"""Which pages there are, and which of them a person's roles open."""
+"""Which pages there are, in the order of the navigation; domain/access.py says whose they are."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from domain.people import Action, Person
+from domain.access import Action, action_of_page
+from domain.people import Person
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """One screen: its file under the project's folder, and the action that it is for (None: everybody)."""
+    """One screen: its file under the project's folder, its title, its sign."""
 
     file: str
     title: str
     icon: str
-    action: Action | None
+
+    @property
+    def action(self) -> Action | None:
+        """What it is for, by the table of access; None for a page of everybody."""
+        return action_of_page(self.file)
 
     @property
     def path(self) -> Path:
@@ -25,26 +30,17 @@ class Page:
         return ROOT / self.file
 
 
-HOME = Page(file="pages/home.py", title="Home", icon=":material/home:", action=None)
+HOME = Page(file="pages/home.py", title="Home", icon=":material/home:")
 PAGES = (
     HOME,
-    Page(
-        file="pages/import_questions.py",
-        title="Import",
-        icon=":material/upload_file:",
-        action=Action.IMPORT_QUESTIONS,
-    ),
-    Page(file="pages/checks.py", title="Checks", icon=":material/rule:", action=Action.SEE_CHECKS),
-    Page(file="pages/sampling.py", title="Draw a batch", icon=":material/casino:", action=Action.DRAW_BATCH),
-    Page(file="pages/assign.py", title="Batches", icon=":material/group_work:", action=Action.ASSIGN),
-    Page(
-        file="pages/progress.py", title="Progress", icon=":material/monitoring:", action=Action.SEE_PROGRESS
-    ),
-    Page(
-        file="pages/releases.py", title="Releases", icon=":material/inventory_2:", action=Action.MAKE_RELEASE
-    ),
-    Page(file="pages/review.py", title="Review", icon=":material/radiology:", action=Action.JUDGE),
-    Page(file="pages/people.py", title="People", icon=":material/group:", action=Action.MANAGE_PEOPLE),
+    Page(file="pages/import_questions.py", title="Import", icon=":material/upload_file:"),
+    Page(file="pages/checks.py", title="Checks", icon=":material/rule:"),
+    Page(file="pages/sampling.py", title="Draw a batch", icon=":material/casino:"),
+    Page(file="pages/assign.py", title="Batches", icon=":material/group_work:"),
+    Page(file="pages/progress.py", title="Progress", icon=":material/monitoring:"),
+    Page(file="pages/releases.py", title="Releases", icon=":material/inventory_2:"),
+    Page(file="pages/review.py", title="Review", icon=":material/radiology:"),
+    Page(file="pages/people.py", title="People", icon=":material/group:"),
 )
 
 

@@ -1,0 +1,126 @@
+"""Who may do what: the one table of actions, with the roles, pages and routes of each.
+
+Navigation, the guard of each page, the guard of each service, the list of the app's own routes and the tests
+of all denied cells are made from it. Something new enters here first: its action, who has it, where it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """What a person is here for; one person may have several."""
+
+    ADMIN = "admin"
+    COORDINATOR = "coordinator"
+    REVIEWER = "reviewer"
+    READER = "reader"
+
+
+class Action(StrEnum):
+    """Everything that a role may or may not do; services and pages both ask ``domain.people.require``."""
+
+    MANAGE_PEOPLE = "manage people"
+    IMPORT_QUESTIONS = "import questions"
+    SEE_CHECKS = "see checks"
+    DRAW_BATCH = "draw a batch"
+    ASSIGN = "assign questions"
+    SEE_PROGRESS = "see progress"
+    MAKE_RELEASE = "make a release"
+    JUDGE = "judge questions"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """One row of the table: an action, the roles that have it, and where in the browser it is.
+
+    ``pages`` are files below the project's folder; ``routes`` are "METHOD /path" as the route is declared.
+    """
+
+    action: Action
+    roles: frozenset[Role]
+    pages: tuple[str, ...] = ()
+    routes: tuple[str, ...] = ()
+
+
+TABLE: tuple[Access, ...] = (
+    Access(action=Action.MANAGE_PEOPLE, roles=frozenset({Role.ADMIN}), pages=("pages/people.py",)),
+    Access(
+        action=Action.IMPORT_QUESTIONS,
+        roles=frozenset({Role.COORDINATOR}),
+        pages=("pages/import_questions.py",),
+        routes=("GET /files/refusals/{name}",),
+    ),
+    Access(action=Action.SEE_CHECKS, roles=frozenset({Role.COORDINATOR}), pages=("pages/checks.py",)),
+    Access(action=Action.DRAW_BATCH, roles=frozenset({Role.COORDINATOR}), pages=("pages/sampling.py",)),
+    Access(action=Action.ASSIGN, roles=frozenset({Role.COORDINATOR}), pages=("pages/assign.py",)),
+    Access(action=Action.SEE_PROGRESS, roles=frozenset({Role.COORDINATOR}), pages=("pages/progress.py",)),
+    Access(
+        action=Action.MAKE_RELEASE,
+        roles=frozenset({Role.COORDINATOR}),
+        pages=("pages/releases.py",),
+        routes=(
+            "GET /files/releases/{release_id:int}.zip",
+            "GET /files/releases/{release_id:int}/{name:path}",
+        ),
+    ),
+    Access(
+        action=Action.JUDGE,
+        roles=frozenset({Role.REVIEWER}),
+        pages=("pages/review.py",),
+        routes=(
+            "POST /judging/verdict",
+            "POST /judging/draft",
+            "POST /judging/own-answer",
+            "POST /judging/skip",
+            "POST /judging/look",
+            "POST /judging/report",
+        ),
+    ),
+)
+
+#: Pages of everybody who is signed in, whatever the role.
+PAGES_OF_ALL: tuple[str, ...] = ("pages/home.py",)
+#: Routes of everybody who is signed in. What a person may see of a radiograph is asked of their assignments.
+ROUTES_OF_ALL: tuple[str, ...] = (
+    "GET /judging/assets/{digest}/{name}",
+    "GET /pixels/{exam_number:int}/{anything:path}",
+    "GET /radiographs/{exam_number:int}/{radiograph_key:path}",
+)
+#: Routes that need no sign-in: the way in, and whether the app is up.
+OPEN_ROUTES: tuple[str, ...] = ("GET /health", "GET /sign-in", "GET /sign-in/provider", "POST /sign-in")
+
+#: The table by role.
+ALLOWED: dict[Role, frozenset[Action]] = {
+    role: frozenset(row.action for row in TABLE if role in row.roles) for role in Role
+}
+
+
+def action_of_page(file: str) -> Action | None:
+    """The action that a page is for; None for a page of everybody.
+
+    Raises:
+        ValueError: the page is not in the table.
+    """
+    if file in PAGES_OF_ALL:
+        return None
+    found = next((row.action for row in TABLE if file in row.pages), None)
+    if found is None:
+        raise ValueError(f"{file} is not in the table of domain/access.py: nobody would know who may open it")
+    return found
+
+
+def action_of_route(route: str) -> Action | None:
+    """The action that a route ("METHOD /path") is for; None for those of everybody and the open ones.
+
+    Raises:
+        ValueError: the route is not in the table.
+    """
+    if route in ROUTES_OF_ALL or route in OPEN_ROUTES:
+        return None
+    found = next((row.action for row in TABLE if route in row.routes), None)
+    if found is None:
+        raise ValueError(f"{route} is not in the table of domain/access.py: nobody would know whose it is")
+    return found
