@@ -1,25 +1,40 @@
-"""Triggers by which the database itself refuses to change or remove a judgement."""
+"""Triggers by which the database itself refuses to change or remove what is only ever added to."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from sqlalchemy import Connection
 
+#: What reviewers said. The first migration guards these.
+JUDGEMENTS = ("verdict", "own_answer", "skip", "report_opening")
 #: Tables that are only ever added to.
-APPEND_ONLY = ("verdict", "own_answer", "skip", "report_opening")
+APPEND_ONLY = (*JUDGEMENTS, "audit_entry")
 
 
 def create_triggers(connection: Connection) -> None:
-    """Make UPDATE and DELETE on the append-only tables fail, on either database."""
-    sqlite = connection.dialect.name == "sqlite"
-    if not sqlite:
+    """Make UPDATE and DELETE on the judgements fail, on either database."""
+    if not _is_sqlite(connection):
         connection.exec_driver_sql(
             "CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS "
             "$$ BEGIN RAISE EXCEPTION '%% is append-only', TG_TABLE_NAME; END $$"
         )
-    for table in APPEND_ONLY:
+    refuse_change(connection, JUDGEMENTS)
+
+
+def drop_triggers(connection: Connection) -> None:
+    """Undo :func:`create_triggers`."""
+    allow_change(connection, JUDGEMENTS)
+    if not _is_sqlite(connection):
+        connection.exec_driver_sql("DROP FUNCTION refuse_change()")
+
+
+def refuse_change(connection: Connection, tables: Sequence[str]) -> None:
+    """Make UPDATE and DELETE on these tables fail; for migrations after the first."""
+    for table in tables:
         for verb in ("UPDATE", "DELETE"):
             name = f"{table}_no_{verb.lower()}"
-            if sqlite:
+            if _is_sqlite(connection):
                 connection.exec_driver_sql(
                     f'CREATE TRIGGER {name} BEFORE {verb} ON "{table}" '
                     f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
@@ -31,12 +46,45 @@ def create_triggers(connection: Connection) -> None:
                 )
 
 
-def drop_triggers(connection: Connection) -> None:
-    """Undo :func:`create_triggers`."""
-    sqlite = connection.dialect.name == "sqlite"
-    for table in APPEND_ONLY:
+def allow_change(connection: Connection, tables: Sequence[str]) -> None:
+    """Undo :func:`refuse_change`."""
+    for table in tables:
         for verb in ("update", "delete"):
-            on = "" if sqlite else f' ON "{table}"'
-            connection.exec_driver_sql(f"DROP TRIGGER {table}_no_{verb}{on}")
-    if not sqlite:
-        connection.exec_driver_sql("DROP FUNCTION refuse_change()")
+            _drop_trigger(connection, table, f"{table}_no_{verb}")
+
+
+def refuse_ways_round(connection: Connection, keys: Mapping[str, Sequence[str]]) -> None:
+    """Close what the triggers on UPDATE and DELETE leave open on these tables (with their primary keys).
+
+    SQLite's INSERT OR REPLACE removes the old row without firing a DELETE trigger; PostgreSQL's TRUNCATE
+    fires no trigger of a row.
+    """
+    for table, columns in keys.items():
+        if _is_sqlite(connection):
+            same = " AND ".join(f"{column} = NEW.{column}" for column in columns)
+            there = f'EXISTS (SELECT 1 FROM "{table}" WHERE {same})'  # noqa: S608 - our own names
+            connection.exec_driver_sql(
+                f'CREATE TRIGGER {table}_no_replace BEFORE INSERT ON "{table}" WHEN {there} '
+                f"BEGIN SELECT RAISE(ABORT, '{table} is append-only: that row is there already'); END"
+            )
+        else:
+            connection.exec_driver_sql(
+                f'CREATE TRIGGER {table}_no_truncate BEFORE TRUNCATE ON "{table}" '
+                "FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()"
+            )
+
+
+def allow_ways_round(connection: Connection, tables: Sequence[str]) -> None:
+    """Undo :func:`refuse_ways_round`."""
+    what = "replace" if _is_sqlite(connection) else "truncate"
+    for table in tables:
+        _drop_trigger(connection, table, f"{table}_no_{what}")
+
+
+def _drop_trigger(connection: Connection, table: str, name: str) -> None:
+    on = "" if _is_sqlite(connection) else f' ON "{table}"'
+    connection.exec_driver_sql(f"DROP TRIGGER {name}{on}")
+
+
+def _is_sqlite(connection: Connection) -> bool:
+    return connection.dialect.name == "sqlite"

@@ -2,6 +2,7 @@
 
 from sqlmodel import SQLModel
 
+from storage.rows.audit import AuditRow
 from storage.rows.batches import AssignmentRow, BatchQuestionRow, BatchRow, DrawRow, StratumRow
 from storage.rows.datasets import (
     DatasetRow,
@@ -21,6 +22,7 @@ metadata = SQLModel.metadata
 
 __all__ = [
     "AssignmentRow",
+    "AuditRow",
     "BatchQuestionRow",
     "BatchRow",
     "DatasetRow",

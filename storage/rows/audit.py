@@ -1,0 +1,37 @@
+"""Table of the audit trail; append-only by trigger."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Column, Index
+from sqlmodel import Field, SQLModel
+
+from storage.types import BigKey, UtcDateTime
+
+
+class AuditRow(SQLModel, table=True):
+    """One entry. ``number`` counts from 1 without a gap; ``old`` and ``new`` are canonical JSON.
+
+    No foreign key to the person: what was done stays on record whatever becomes of the account.
+    """
+
+    __tablename__ = "audit_entry"
+    __table_args__ = (
+        Index("audit_entry_at", "at"),
+        Index("audit_entry_person", "person_name", "number"),
+        Index("audit_entry_what", "what", "number"),
+        Index("audit_entry_subject", "subject", "number"),
+    )
+
+    number: int = Field(sa_column=Column(BigKey, primary_key=True, autoincrement=False))
+    at: datetime = Field(sa_type=UtcDateTime)
+    person_id: int | None = None
+    person_name: str
+    what: str
+    subject: str
+    old: str | None = None
+    new: str | None = None
+    why: str = ""
+    previous_hash: str
+    hash: str
