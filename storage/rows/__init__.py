@@ -15,6 +15,7 @@ from storage.rows.datasets import (
 )
 from storage.rows.people import PersonRoleRow, PersonRow, SignInRow
 from storage.rows.releases import ReleaseRow
+from storage.rows.signing_in import FirstAdminCodeRow, WrongPasswordRow
 from storage.rows.verdicts import DraftRow, LookRow, OwnAnswerRow, ReportOpeningRow, SkipRow, VerdictRow
 
 #: Every table of the project; the migrations are held against it.
@@ -29,6 +30,7 @@ __all__ = [
     "DraftRow",
     "DrawRow",
     "ExamRow",
+    "FirstAdminCodeRow",
     "ImageRow",
     "ImportRow",
     "LookRow",
@@ -44,5 +46,6 @@ __all__ = [
     "SkipRow",
     "StratumRow",
     "VerdictRow",
+    "WrongPasswordRow",
     "metadata",
 ]

@@ -34,12 +34,17 @@ class PersonRoleRow(SQLModel, table=True):
 
 
 class SignInRow(SQLModel, table=True):
-    """One signed-in browser. Only the SHA-256 of its cookie's token is kept."""
+    """One signed-in browser. Only the SHA-256 of its cookie's token is kept.
+
+    ``browser`` is what its owner knows it by ("Firefox on Windows"), ``way`` how they came in.
+    """
 
     __tablename__ = "sign_in"
 
     token_sha256: str = Field(primary_key=True)
     person_id: int = Field(foreign_key="person.id", index=True)
     signed_in_at: datetime = Field(sa_type=UtcDateTime)
-    last_seen_at: datetime = Field(sa_type=UtcDateTime)
+    last_seen_at: datetime = Field(sa_type=UtcDateTime, index=True)
+    browser: str = Field(default="", sa_column_kwargs={"server_default": ""})
+    way: str = Field(default="password", sa_column_kwargs={"server_default": "password"})
     revoked_at: datetime | None = Field(default=None, sa_type=UtcDateTime)

@@ -1,0 +1,33 @@
+"""Tables of the way in: wrong passwords, and the code of the first administrator."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlmodel import Field, SQLModel
+
+from storage.types import UtcDateTime
+
+
+class WrongPasswordRow(SQLModel, table=True):
+    """Wrong passwords in a row. ``counted_for`` is a hash: of a name at an address, of a name anywhere, ….
+
+    Hashed, since people type their password into the field of the name.
+    """
+
+    __tablename__ = "wrong_password"
+
+    counted_for: str = Field(primary_key=True)
+    count: int
+    last_at: datetime = Field(sa_type=UtcDateTime, index=True)
+
+
+class FirstAdminCodeRow(SQLModel, table=True):
+    """A code that makes the first administrator, once. Only its SHA-256 is kept."""
+
+    __tablename__ = "first_admin_code"
+
+    code_sha256: str = Field(primary_key=True)
+    made_at: datetime = Field(sa_type=UtcDateTime)
+    expires_at: datetime = Field(sa_type=UtcDateTime)
+    used_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
