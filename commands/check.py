@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from datetime import UTC, datetime
 
 from accounts.service import command_line_person
 from domain.problems import Check
@@ -39,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
         )
     teller.end()
     with unit_of_work() as db:
-        record_problems(db, by=by, found=checked)
+        record_problems(db, by=by, found=checked, now=datetime.now(UTC))
     with reading() as db:
         found = report(db, by=by, dataset=args.dataset)
         print(f"{found.dataset}: {found.with_problems:,} of {found.questions:,} questions have a problem.")

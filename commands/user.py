@@ -97,7 +97,13 @@ def _roles(args: argparse.Namespace) -> int:
             print(", ".join(sorted(accounts.person_named(db, name=args.name).roles)))
         return 0
     with unit_of_work() as db:
-        person = accounts.change_roles(db, by=accounts.command_line_person(), name=args.name, roles=args.role)
+        person = accounts.change_roles(
+            db,
+            by=accounts.command_line_person(),
+            name=args.name,
+            roles=args.role,
+            now=datetime.now(UTC),
+        )
     print(f"{person.name} is now: {', '.join(sorted(person.roles))}.")
     return 0
 
@@ -113,7 +119,9 @@ def _disable(args: argparse.Namespace) -> int:
 
 def _enable(args: argparse.Namespace) -> int:
     with unit_of_work() as db:
-        person = accounts.enable_person(db, by=accounts.command_line_person(), name=args.name)
+        person = accounts.enable_person(
+            db, by=accounts.command_line_person(), name=args.name, now=datetime.now(UTC)
+        )
     print(f"{person.name} is enabled.")
     return 0
 

@@ -19,7 +19,7 @@ from quality.service import (
     report,
 )
 from ui import state
-from ui.context import reading, require_page, unit_of_work
+from ui.context import clock, reading, require_page, unit_of_work
 from ui.parts import act, empty_state, notices, plain, stat, table
 
 _WHAT = {
@@ -109,7 +109,7 @@ def _check_again(dataset: str, minimum: int, person: Person) -> str:
     with reading() as db:
         checked = find_problems(db, by=person, dataset=dataset, minimum_explanation=minimum)
     with unit_of_work() as db:
-        record_problems(db, by=person, found=checked)
+        record_problems(db, by=person, found=checked, now=clock())
     with reading() as db:
         found = report(db, by=person, dataset=dataset)
     return f"Checked {found.questions:,} questions; {found.with_problems:,} have a problem."

@@ -149,7 +149,7 @@ def _in_or_out(person: Person) -> None:
 def _save_roles(name: str, form: str) -> str:
     with unit_of_work() as db:
         person = accounts.change_roles(
-            db, by=current_person(), name=name, roles=_chosen_roles(f"{form}-roles")
+            db, by=current_person(), name=name, roles=_chosen_roles(f"{form}-roles"), now=clock()
         )
     return f"{person.display_name} is now: {', '.join(sorted(person.roles))}."
 
@@ -171,7 +171,8 @@ def _disable(name: str) -> str:
 
 def _enable(name: str) -> str:
     with unit_of_work() as db:
-        return f"{accounts.enable_person(db, by=current_person(), name=name).name} can sign in again."
+        enabled = accounts.enable_person(db, by=current_person(), name=name, now=clock())
+    return f"{enabled.name} can sign in again."
 
 
 def _chosen_roles(key: str) -> list[Role]:

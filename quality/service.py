@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlmodel import Session
 
+from accounts.service.audit import record
 from domain.errors import InvalidValue
 from domain.people import Action, Person, require
 from domain.problems import Check, Problem
@@ -109,7 +111,7 @@ def find_problems(
     )
 
 
-def record_problems(db: Session, *, by: Person, found: FoundProblems) -> None:
+def record_problems(db: Session, *, by: Person, found: FoundProblems, now: datetime) -> None:
     """Keep what was found, and the minimum, in place of what was found in the same questions before.
 
     Questions that were imported since were checked by their import; what it found stays.
@@ -118,6 +120,18 @@ def record_problems(db: Session, *, by: Person, found: FoundProblems) -> None:
     datasets.set_minimum_explanation(db, dataset_id=found.dataset_id, characters=found.minimum_explanation)
     problems.remove_problems(db, dataset_id=found.dataset_id, up_to=found.last_question)
     problems.add_problems(db, dataset_id=found.dataset_id, found=found.found)
+    record(
+        db,
+        by=by,
+        what="check questions",
+        subject=f"dataset {found.dataset_id}",
+        new={
+            "minimum_explanation": found.minimum_explanation,
+            "last_question": found.last_question,
+            "problems": len(found.found),
+        },
+        now=now,
+    )
 
 
 def report(db: Session, *, by: Person, dataset: str) -> CheckReport:

@@ -8,6 +8,7 @@ from datetime import datetime
 from sqlmodel import Session
 
 from accounts.passwords import DEMO_PASSWORD, check_password_rules, hash_password
+from accounts.service.audit import record
 from domain.errors import InvalidValue, NotFound, Refused
 from domain.people import Action, Person, Role, check_name, require
 from storage import people, sign_ins
@@ -49,7 +50,7 @@ def add_person(
         password = DEMO_PASSWORD
     if password is not None:
         check_password_rules(password, name=name)
-    return people.insert_person(
+    added = people.insert_person(
         db,
         name=name,
         display_name=_check_display_name(display_name) or name,
@@ -58,9 +59,12 @@ def add_person(
         demo=demo,
         now=now,
     )
+    new = {"name": name, "display_name": added.display_name, "roles": chosen, "demo": demo}
+    record(db, by=by, what="add person", subject=_subject(added), new=new, now=now)
+    return added
 
 
-def change_roles(db: Session, *, by: Person, name: str, roles: Iterable[Role]) -> Person:
+def change_roles(db: Session, *, by: Person, name: str, roles: Iterable[Role], now: datetime) -> Person:
     """Give the person these roles in place of the ones they have; it holds from their next click on.
 
     Raises:
@@ -72,6 +76,7 @@ def change_roles(db: Session, *, by: Person, name: str, roles: Iterable[Role]) -
     if Role.ADMIN not in chosen:
         _keep_an_admin(db, person, "take the role admin from")
     people.replace_roles(db, person_id=person.id, roles=chosen)
+    record(db, by=by, what="change roles", subject=_subject(person), old=person.roles, new=chosen, now=now)
     return people.load_person(db, person_id=person.id)
 
 
@@ -86,6 +91,7 @@ def set_password(db: Session, *, by: Person, name: str, password: str, now: date
     people.set_password_hash(db, person_id=person.id, password_hash=hash_password(password))
     people.end_demo(db, person_id=person.id)
     sign_ins.revoke_all_of(db, person_id=person.id, now=now)
+    record(db, by=by, what="set password", subject=_subject(person), now=now)
     return people.load_person(db, person_id=person.id)
 
 
@@ -98,14 +104,18 @@ def disable_person(db: Session, *, by: Person, name: str, now: datetime) -> Pers
     _keep_an_admin(db, person, "disable")
     people.set_disabled_at(db, person_id=person.id, disabled_at=now)
     sign_ins.revoke_all_of(db, person_id=person.id, now=now)
+    record(db, by=by, what="disable person", subject=_subject(person), now=now)
     return people.load_person(db, person_id=person.id)
 
 
-def enable_person(db: Session, *, by: Person, name: str) -> Person:
+def enable_person(db: Session, *, by: Person, name: str, now: datetime) -> Person:
     """The person may sign in again."""
     require(by, Action.MANAGE_PEOPLE)
     person = person_named(db, name=name)
+    if person.disabled_at is None:
+        return person
     people.set_disabled_at(db, person_id=person.id, disabled_at=None)
+    record(db, by=by, what="enable person", subject=_subject(person), now=now)
     return people.load_person(db, person_id=person.id)
 
 
@@ -137,6 +147,10 @@ def people_with(db: Session, *, role: Role) -> list[Person]:
 def demo_people(db: Session) -> list[Person]:
     """The people of a demo workspace, whom the sign-in page lists; nobody in a real one."""
     return [person for person in people.list_people(db) if person.demo and person.disabled_at is None]
+
+
+def _subject(person: Person) -> str:
+    return f"person {person.id} {person.name}"
 
 
 def _check_roles(roles: Iterable[Role]) -> frozenset[Role]:

@@ -48,7 +48,7 @@ def test_the_people_of_a_role_leave_disabled_ones_out(engine):
 def test_roles_are_replaced(engine):
     add(engine, "anna", Role.REVIEWER)
     with unit_of_work(engine) as db:
-        changed = accounts.change_roles(db, by=BY, name="anna", roles=[Role.COORDINATOR])
+        changed = accounts.change_roles(db, by=BY, name="anna", roles=[Role.COORDINATOR], now=NOON)
     assert changed.roles == {Role.COORDINATOR}
 
 
@@ -57,7 +57,7 @@ def test_the_last_admin_stays_one(engine, what):
     add(engine, "anna", Role.ADMIN)
     without = {
         "disable": partial(accounts.disable_person, now=NOON),
-        "roles": partial(accounts.change_roles, roles=[Role.REVIEWER]),
+        "roles": partial(accounts.change_roles, roles=[Role.REVIEWER], now=NOON),
     }
     with unit_of_work(engine) as db, pytest.raises(Refused, match="nobody else is an admin"):
         without[what](db, by=BY, name="anna")
@@ -77,8 +77,8 @@ def test_only_an_admin_manages_people(engine, role):
         for refused in (
             lambda: accounts.list_people(db, by=by),
             lambda: accounts.disable_person(db, by=by, name="anna", now=NOON),
-            lambda: accounts.enable_person(db, by=by, name="anna"),
-            lambda: accounts.change_roles(db, by=by, name="anna", roles=[Role.ADMIN]),
+            lambda: accounts.enable_person(db, by=by, name="anna", now=NOON),
+            lambda: accounts.change_roles(db, by=by, name="anna", roles=[Role.ADMIN], now=NOON),
             lambda: accounts.set_password(db, by=by, name="anna", password=PASSWORD, now=NOON),
             lambda: accounts.add_person(
                 db, by=by, name="eve", display_name=None, roles=[Role.ADMIN], password=None, now=NOON

@@ -8,7 +8,7 @@ from quality.service import examples, find_problems, record_problems, report
 from storage.datasets import dataset_named
 from storage.problems import remove_problems
 from storage.unit_of_work import reading, unit_of_work
-from tests.storage.import_worlds import Importer, lines, record
+from tests.storage.import_worlds import NOW, Importer, lines, record
 
 BY = command_line_person()
 
@@ -20,7 +20,7 @@ def find(importer, **options):
 
 def keep(importer, found):
     with unit_of_work(importer.engine) as db:
-        record_problems(db, by=BY, found=found)
+        record_problems(db, by=BY, found=found, now=NOW)
     return reported(importer)
 
 

@@ -76,7 +76,7 @@ def test_enabling_does_not_bring_old_sign_ins_back(engine):
     begin(engine, add(engine))
     with unit_of_work(engine) as db:
         accounts.disable_person(db, by=BY, name="anna", now=NOON)
-        accounts.enable_person(db, by=BY, name="anna")
+        accounts.enable_person(db, by=BY, name="anna", now=NOON)
     assert who(engine) is None
 
 
