@@ -1,0 +1,171 @@
+"""The protocol of a reader study: what is compared and how, written down before the first reading."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from domain.errors import InvalidValue
+
+#: What a reader meets while reading: it stays once the first answer is in.
+READING_CONDITIONS = (
+    "going_back",
+    "shuffle_options",
+    "ask_confidence",
+    "show_own_result",
+    "idle_seconds",
+    "guideline",
+)
+
+
+class ReadersAre(StrEnum):
+    """Whether the result is said of these readers, or of readers like them."""
+
+    RANDOM = "random"
+    FIXED = "fixed"
+
+
+class Hypothesis(StrEnum):
+    """What the primary comparison is to show."""
+
+    SUPERIORITY = "superiority"
+    NON_INFERIORITY = "non-inferiority"
+
+
+class CannotDetermineAs(StrEnum):
+    """How "cannot determine" counts in the primary analysis; the other two are shown beside it."""
+
+    WRONG = "wrong"
+    LEFT_OUT = "left out"
+    CATEGORY = "a category of its own"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protocol:
+    """All that is fixed before reading.
+
+    ``margin`` is a difference of accuracies, 0 to 1 (.05 is 5 percentage points); 0 for superiority.
+    ``family`` names the comparisons that share one error rate (Holm). ``idle_seconds`` without a movement
+    stop the clock. ``seed`` is that of every bootstrap and permutation of the analysis.
+    """
+
+    primary_comparison: str = "Mean accuracy of the readers against the model"
+    model: str = ""
+    hypothesis: Hypothesis = Hypothesis.SUPERIORITY
+    margin: float = 0.0
+    confidence: float = 0.95
+    readers: ReadersAre = ReadersAre.RANDOM
+    family: tuple[str, ...] = ()
+    cannot_determine: CannotDetermineAs = CannotDetermineAs.WRONG
+    exclusions: str = ""
+    seed: int = 1
+    bootstrap: int = 2000
+    going_back: bool = False
+    shuffle_options: bool = True
+    ask_confidence: bool = True
+    show_own_result: bool = False
+    idle_seconds: int = 300
+    guideline: str = ""
+    notes: str = ""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.margin < 1:
+            raise InvalidValue(
+                "margin", f"is a difference of accuracies from 0 to below 1, not {self.margin}"
+            )
+        if self.hypothesis is Hypothesis.NON_INFERIORITY and not self.margin:
+            raise InvalidValue("margin", "non-inferiority needs one above 0")
+        if not 0.5 <= self.confidence < 1:
+            raise InvalidValue("confidence", f"must be from .5 to below 1, not {self.confidence}")
+        if not 10 <= self.idle_seconds <= 3600:
+            raise InvalidValue("idle_seconds", f"must be 10 to 3,600, not {self.idle_seconds}")
+        if not 0 <= self.bootstrap <= 100_000:
+            raise InvalidValue("bootstrap", f"must be 0 to 100,000, not {self.bootstrap}")
+        if not -(2**63) <= self.seed < 2**63:
+            raise InvalidValue("seed", f"must be an integer of 64 bits, not {self.seed}")
+        if not self.primary_comparison.strip():
+            raise InvalidValue("primary_comparison", "say what is compared")
+
+    def canonical(self) -> str:
+        """The protocol as JSON in one spelling: sorted keys, no blanks, UTF-8 signs as they are."""
+        return canonical_json(protocol_to_plain(self))
+
+    def sha256(self) -> str:
+        """SHA-256 of :meth:`canonical`, lower-case hex."""
+        return hashlib.sha256(self.canonical().encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtocolVersion:
+    """A protocol as it was written down; ``version`` counts from 1, later ones supersede.
+
+    ``answers_before``: how many readings were in when it was written; above 0 it is an amendment.
+    """
+
+    study_id: int
+    version: int
+    protocol: Protocol
+    sha256: str
+    why: str
+    answers_before: int
+    written_by: int | None
+    written_at: datetime
+
+
+def canonical_json(value: Any) -> str:  # noqa: ANN401  # any JSON value
+    """JSON with sorted keys and no blanks: the text that a hash is of."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def protocol_to_plain(protocol: Protocol) -> dict[str, Any]:
+    """The protocol as JSON keeps it."""
+    plain = asdict(protocol)
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
+
+
+def protocol_from_plain(plain: dict[str, Any]) -> Protocol:
+    """The inverse of :func:`protocol_to_plain`; what is not named has its default.
+
+    Raises:
+        InvalidValue: a field that is unknown, of another type or out of its range.
+    """
+    known = {each.name: each.default for each in fields(Protocol)}
+    values: dict[str, Any] = {}
+    for name, value in plain.items():
+        if name not in known:
+            raise InvalidValue(name, f"is no field of a protocol; those are {', '.join(known)}")
+        values[name] = _value(name, value, like=known[name])
+    return Protocol(**values)
+
+
+def _value(name: str, value: Any, *, like: Any) -> Any:  # noqa: ANN401  # a field's value of any type
+    if isinstance(like, StrEnum):
+        try:
+            return type(like)(value)
+        except ValueError as error:
+            raise InvalidValue(name, f"must be one of {', '.join(type(like))}, not {value!r}") from error
+    if isinstance(like, tuple):
+        if not isinstance(value, (list, tuple)) or not all(isinstance(each, str) for each in value):
+            raise InvalidValue(name, "must be a list of texts")
+        return tuple(value)
+    if isinstance(like, float) and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(value) is not type(like):
+        raise InvalidValue(name, f"must be {_WORDS[type(like)]}, not {value!r}")
+    return value
+
+
+_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+
+
+def differences(before: Protocol, after: Protocol) -> tuple[tuple[str, Any, Any], ...]:
+    """(field, before, after) of each field that differs, in the order of the fields."""
+    return tuple(
+        (each.name, getattr(before, each.name), getattr(after, each.name))
+        for each in fields(Protocol)
+        if getattr(before, each.name) != getattr(after, each.name)
+    )

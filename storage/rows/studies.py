@@ -1,0 +1,244 @@
+"""Tables of reader studies: protocol, cases, readers, orders, readings; and models with their predictions.
+
+The key of a case stands in a table of its own: what a reader is shown is fetched without it.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Column, ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint
+from sqlmodel import Field, SQLModel
+
+from storage.types import BigKey, UtcDateTime
+
+
+class ReaderStudyRow(SQLModel, table=True):
+    """A study. ``design`` is JSON; a trigger keeps all but the state once a reading is in."""
+
+    __tablename__ = "reader_study"
+
+    id: int | None = Field(default=None, primary_key=True)
+    name: str = Field(unique=True)
+    dataset_id: int = Field(foreign_key="dataset.id", index=True)
+    source_kind: str
+    source_name: str = ""
+    design: str
+    state: str
+    simulated: bool = False
+    created_by: int | None = Field(default=None, foreign_key="person.id")
+    created_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class ProtocolRow(SQLModel, table=True):
+    """One version of a study's protocol; append-only by trigger. ``body`` is canonical JSON."""
+
+    __tablename__ = "study_protocol"
+
+    study_id: int = Field(foreign_key="reader_study.id", primary_key=True)
+    version: int = Field(primary_key=True)
+    body: str
+    sha256: str
+    why: str = ""
+    answers_before: int = 0
+    written_by: int | None = Field(default=None, foreign_key="person.id")
+    written_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class CaseRow(SQLModel, table=True):
+    """A question of a study as it is shown, without anything that answers it; append-only by trigger."""
+
+    __tablename__ = "study_case"
+    __table_args__ = (
+        UniqueConstraint("study_id", "number"),
+        UniqueConstraint("study_id", "question_id"),
+        UniqueConstraint("id", "study_id"),
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    study_id: int = Field(foreign_key="reader_study.id")
+    number: int
+    kind: str
+    question_id: int = Field(sa_column=Column(BigKey, ForeignKey("question.id"), nullable=False, index=True))
+    exam_id: int = Field(sa_column=Column(BigKey, ForeignKey("exam.id"), nullable=False, index=True))
+    key: str
+    format: str
+    stem: str
+    options: str = "[]"
+    asks_box: bool = False
+    sha256: str
+
+
+class CaseKeyRow(SQLModel, table=True):
+    """What answers a case and how it was drawn; append-only by trigger. Never fetched for a reader."""
+
+    __tablename__ = "study_case_key"
+
+    case_id: int = Field(foreign_key="study_case.id", primary_key=True)
+    answer: str
+    also_right: str = "[]"
+    explanation: str = ""
+    boxes: str = "[]"
+    task: str | None = None
+    content_type: str | None = None
+    category: str | None = None
+    subcategory: str | None = None
+    difficulty: str | None = None
+    stratum: str
+    inclusion_probability: float
+
+
+class StudyReaderRow(SQLModel, table=True):
+    """A reader of a study with the profile of that time; ``person_id`` is None for one from outside."""
+
+    __tablename__ = "study_reader"
+    __table_args__ = (
+        UniqueConstraint("study_id", "name"),
+        UniqueConstraint("study_id", "person_id"),
+        UniqueConstraint("id", "study_id"),
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    study_id: int = Field(foreign_key="reader_study.id")
+    person_id: int | None = Field(default=None, foreign_key="person.id", index=True)
+    name: str
+    display_name: str
+    level: str | None = None
+    years: float | None = None
+    subspecialty: str = ""
+    of_reference: bool = False
+    simulated: bool = False
+    guideline_read_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+
+
+class SlotRow(SQLModel, table=True):
+    """One place in a reader's order; a trigger keeps it once the study's first reading is in."""
+
+    __tablename__ = "study_slot"
+    __table_args__ = (
+        UniqueConstraint("reader_id", "case_id", "arm", "repeat"),
+        ForeignKeyConstraint(["reader_id", "study_id"], ["study_reader.id", "study_reader.study_id"]),
+        ForeignKeyConstraint(["case_id", "study_id"], ["study_case.id", "study_case.study_id"]),
+        Index("study_slot_case", "case_id"),
+        Index("study_slot_study", "study_id"),
+    )
+
+    reader_id: int = Field(primary_key=True)
+    position: int = Field(primary_key=True)
+    study_id: int
+    case_id: int
+    arm: str
+    repeat: int = 0
+    period: int = 1
+    option_order: str = "[]"
+
+
+class ReadingRow(SQLModel, table=True):
+    """A reading; append-only by trigger. ``answer`` is JSON in the question's own order of options."""
+
+    __tablename__ = "reading"
+    __table_args__ = (
+        ForeignKeyConstraint(["reader_id", "study_id"], ["study_reader.id", "study_reader.study_id"]),
+        ForeignKeyConstraint(["case_id", "study_id"], ["study_case.id", "study_case.study_id"]),
+        Index("reading_study", "study_id", "case_id"),
+    )
+
+    reader_id: int = Field(primary_key=True)
+    case_id: int = Field(primary_key=True)
+    arm: str = Field(primary_key=True)
+    repeat: int = Field(primary_key=True)
+    revision: int = Field(primary_key=True)
+    study_id: int
+    position: int
+    period: int = 1
+    protocol_version: int
+    answer: str | None = None
+    cannot_determine: bool = False
+    faulty: str = ""
+    confidence: int | None = None
+    boxes: str = "[]"
+    seconds: float
+    seconds_looking: float
+    seconds_away: float
+    began_at: datetime = Field(sa_type=UtcDateTime)
+    read_at: datetime = Field(sa_type=UtcDateTime)
+    outside: bool = False
+
+
+class ReadingDraftRow(SQLModel, table=True):
+    """What a reader has entered and drawn but not yet answered, and the time so far; ``body`` is JSON."""
+
+    __tablename__ = "reading_draft"
+
+    reader_id: int = Field(foreign_key="study_reader.id", primary_key=True)
+    case_id: int = Field(foreign_key="study_case.id", primary_key=True)
+    arm: str = Field(primary_key=True)
+    repeat: int = Field(primary_key=True)
+    revision: int = 0
+    body: str = "{}"
+    seconds: float = 0.0
+    seconds_looking: float = 0.0
+    seconds_away: float = 0.0
+    began_at: datetime = Field(sa_type=UtcDateTime)
+    changed_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class ExclusionRow(SQLModel, table=True):
+    """A case, a reader or both together that the analysis leaves out; append-only by trigger."""
+
+    __tablename__ = "study_exclusion"
+
+    id: int | None = Field(default=None, primary_key=True)
+    study_id: int = Field(foreign_key="reader_study.id", index=True)
+    case_id: int | None = Field(default=None, foreign_key="study_case.id")
+    reader_id: int | None = Field(default=None, foreign_key="study_reader.id")
+    why: str
+    excluded_by: int | None = Field(default=None, foreign_key="person.id")
+    excluded_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class ModelRow(SQLModel, table=True):
+    """A model whose predictions on a dataset's questions came in."""
+
+    __tablename__ = "model"
+    __table_args__ = (UniqueConstraint("dataset_id", "name"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    dataset_id: int = Field(foreign_key="dataset.id")
+    name: str
+    simulated: bool = False
+    created_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class PredictionRunRow(SQLModel, table=True):
+    """One file of predictions that came in."""
+
+    __tablename__ = "prediction_run"
+
+    id: int | None = Field(default=None, primary_key=True)
+    model_id: int = Field(foreign_key="model.id", index=True)
+    file_name: str
+    file_sha256: str
+    predictions: int
+    failed: int
+    refused: int
+    imported_by: int | None = Field(default=None, foreign_key="person.id")
+    imported_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class PredictionRow(SQLModel, table=True):
+    """A model's answer to a question; append-only by trigger. ``answer`` None: none could be extracted."""
+
+    __tablename__ = "prediction"
+
+    model_id: int = Field(foreign_key="model.id", primary_key=True)
+    question_id: int = Field(
+        sa_column=Column(BigKey, ForeignKey("question.id"), primary_key=True, autoincrement=False, index=True)
+    )
+    run_id: int = Field(foreign_key="prediction_run.id")
+    answer: str | None = None
+    raw: str | None = None
+    rule: str
+    explanation: str = ""
+    boxes: str = "[]"
+    seconds: float | None = None
