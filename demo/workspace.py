@@ -108,7 +108,8 @@ def make_demo(
                     now=now,
                     say=say,
                 )
-                _share_images(built, making / SOURCE / "images", shots)
+                if workspace.bucket is None:
+                    _share_images(built, making / SOURCE / "images", shots)
                 _mark(making, made, now=now)
                 if _database_file(workspace) is None:
                     _move(making, workspace.home)  # the server's commit comes last

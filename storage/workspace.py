@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from domain.errors import InvalidValue
 
 _DEFAULT_CACHE_GIB = 2.0
+_BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/(?!\.)[A-Za-z0-9!_.*'()-]+)*/?")
 _DEFAULT_HOME = Path(__file__).resolve().parent.parent / "workspace"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workspace:
-    """One installation's data: ``home`` holds the images, and the database unless its URL says otherwise."""
+    """One installation's data: ``home`` holds all of it, but for a database or images that are elsewhere.
+
+    ``bucket`` is where the images are if not in ``home``: "s3://bucket/prefix".
+    """
 
     home: Path
     database_url: str
+    bucket: str | None = None
 
     @property
     def images(self) -> Path:
-        """Folder of the original image files, each under its SHA-256."""
+        """Folder of the original image files, each under its SHA-256, unless they are in a bucket."""
         return self.home / "images"
 
     @property
@@ -46,10 +52,18 @@ class Workspace:
 
 
 def current_workspace() -> Workspace:
-    """The workspace that the environment names: ``OVERREAD_HOME``, ``OVERREAD_DATABASE_URL``."""
+    """The workspace that the environment names: ``OVERREAD_HOME``, ``OVERREAD_DATABASE_URL``,
+    ``OVERREAD_IMAGES``.
+
+    Raises:
+        InvalidValue: ``OVERREAD_IMAGES`` is no bucket.
+    """
     home = Path(os.environ.get("OVERREAD_HOME") or _DEFAULT_HOME).expanduser().resolve()
     url = os.environ.get("OVERREAD_DATABASE_URL") or f"sqlite:///{home / 'overread.sqlite'}"
-    return Workspace(home=home, database_url=driver_url(url))
+    bucket = os.environ.get("OVERREAD_IMAGES", "").strip() or None
+    if bucket is not None and not _BUCKET.fullmatch(bucket):
+        raise InvalidValue("OVERREAD_IMAGES", f"{bucket!r} is not of the form s3://bucket/prefix")
+    return Workspace(home=home, database_url=driver_url(url), bucket=bucket)
 
 
 def cache_limit() -> int:

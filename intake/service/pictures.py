@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
 from sqlmodel import Session
 
@@ -15,7 +18,7 @@ from imaging.guarded import GuardedReader
 from imaging.radiograph import ImageFacts
 from intake.folders import ImageFolder
 from storage.bulk import insert_rows, known_images
-from storage.image_files import image_path, keep_image
+from storage.image_files import image_store
 from storage.workspace import Workspace
 
 _COLUMNS = ("sha256", "media_type", "bytes", "rows", "columns", "bits", "photometric")
@@ -40,7 +43,7 @@ class Pictures:
 
     def __init__(self, workspace: Workspace, folder: ImageFolder, reader: GuardedReader) -> None:
         """``reader`` is ended by whoever started it."""
-        self._workspace, self._folder, self._reader = workspace, folder, reader
+        self._store, self._folder, self._reader = image_store(workspace), folder, reader
         self._by_text: dict[str, KeptImage | InvalidValue] = {}
         self._written: set[str] = set()
         self.fetched = self.new = 0
@@ -57,12 +60,9 @@ class Pictures:
                 self._by_text[text] = error
             except OSError as error:
                 self._by_text[text] = InvalidValue(_FIELD, f"{text!r} can't be read: {error.strerror}")
-        asked = [
-            (image_path(self._workspace, sha256=sha256), each.texts[0]) for sha256, each in found.items()
-        ]
-        for (sha256, each), facts in zip(found.items(), self._reader.describe_all(asked), strict=True):
+        for (sha256, each), facts in zip(found.items(), self._described(found), strict=True):
             if isinstance(facts, UnreadableImage) and each.new:
-                image_path(self._workspace, sha256=sha256).unlink(missing_ok=True)
+                self._store.remove(sha256)
             for text in each.texts:
                 self._by_text[text] = (
                     InvalidValue(_FIELD, f"{text!r} {_why(facts)}")
@@ -100,6 +100,23 @@ class Pictures:
             raise found
         return found
 
+    def _described(self, found: dict[str, _Found]) -> Iterator[ImageFacts | UnreadableImage]:
+        """What each file says, read from where it is kept now; only a few are on this disk at a time."""
+        opened: deque[ExitStack] = deque()
+
+        def paths() -> Iterator[tuple[Path, str]]:
+            for sha256, each in found.items():
+                opened.append(ExitStack())
+                yield opened[-1].enter_context(self._store.on_disk(sha256)), each.texts[0]
+
+        try:
+            for facts in self._reader.describe_all(paths()):
+                opened.popleft().close()
+                yield facts
+        finally:
+            for left in opened:
+                left.close()
+
     def _keep(self, text: str, found: dict[str, _Found]) -> None:
         path = self._folder.find(text)
         size = path.stat().st_size
@@ -108,9 +125,10 @@ class Pictures:
         content = path.read_bytes()
         sha256 = hashlib.sha256(content).hexdigest()
         if sha256 not in found:
-            new = not image_path(self._workspace, sha256=sha256).exists()
+            new = not self._store.holds(sha256)
             found[sha256] = _Found(texts=[], size=len(content), new=new)
-            keep_image(self._workspace, content=content)
+            if new:
+                self._store.keep(sha256, content)
         found[sha256].texts.append(text)
 
 

@@ -1,46 +1,47 @@
-"""Making a release: looking at what it would hold, writing its folder, recording it."""
+"""Making a release: writing its folder, recording it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from sqlmodel import Session
 
-from domain.batches import Batch
-from domain.errors import InvalidValue, NotFound, Refused
+from domain.errors import InvalidValue, Refused
 from domain.file_errors import naming
-from domain.gold import GoldItem, LeftOut
 from domain.people import Action, Person, require
-from release.folder import MANIFEST, copy_image, file_hash, put_in_place, written_aside
+from imaging.guarded import GuardedReader
+from release.folder import MANIFEST, HashedFile, file_hash, put_in_place, written_aside
+from release.forms.croissant import croissant_text
+from release.forms.datacard import datacard_text
 from release.manifest import DrawnBatch, Entry, manifest_text
-from release.rule import RULE, settle
+from release.private import keys_folder
+from release.rule import RULE
+from release.service.choosing import Names, drawn_batches, reviewer_names, settled_questions, tally_of
+from release.service.pictures import copied_images, originals, pictures
+from release.service.sides import sides_of
+from release.splits import SplitPlan
 from release.tally import Counting, Tally, latest
 from release.verify import verify_release
-from release.writers import GoldWriters, iso
-from storage import batches as batch_rows
-from storage import draws, frames, gold, releases
-from storage.image_files import image_path
+from release.whole import Contents, ReleaseFiles
+from release.writers import iso
+from storage import gold, releases
 from storage.workspace import Workspace
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
-class Names(StrEnum):
-    """How reviewers are named in a release."""
-
-    ACCOUNT = "account"
-    DISPLAY = "display"
-    PSEUDONYM = "pseudonym"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A release that lies in its folder; ``again`` when the same one lay there already."""
+    """A release that lies in its folder; ``again`` when the same one lay there already.
+
+    ``keys`` is the folder with the private questions' keys, where there are any.
+    """
 
     dataset_id: int
     dataset: str
@@ -49,6 +50,7 @@ class Written:
     manifest_sha256: str
     tally: Tally
     again: bool
+    keys: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,28 +61,6 @@ class ReleaseSummary:
     written: Written
 
 
-def releasable(db: Session, *, by: Person) -> dict[str, list[str]]:
-    """The batches of each dataset that has any, the oldest first."""
-    require(by, Action.MAKE_RELEASE)
-    found = {
-        name: [
-            each.name for each in batch_rows.list_batches(db, dataset_id=frames.dataset_number(db, name=name))
-        ]
-        for name in frames.dataset_sizes(db)
-    }
-    return {name: names for name, names in found.items() if names}
-
-
-def preview_release(db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None = None) -> Tally:
-    """What a release made now would hold, without writing it."""
-    require(by, Action.MAKE_RELEASE)
-    _, chosen = _chosen(db, dataset, batches)
-    counting = Counting()
-    for settled in _settled(db, [each.batch for each in chosen], with_report=False):
-        counting.add(settled)
-    return _tally(db, counting, chosen)
-
-
 def create_release(
     db: Session,
     *,
@@ -88,20 +68,14 @@ def create_release(
     dataset: str,
     name: str,
     out: Path,
-    batches: Sequence[str] | None = None,
-    names: Names = Names.ACCOUNT,
-    with_images: bool = False,
-    with_reports: bool = False,
     workspace: Workspace,
     now: datetime,
+    **choices: Any,  # noqa: ANN401 - those of write_release
 ) -> ReleaseSummary:
     """Write a release and record it. For a large one call :func:`write_release` in a reading session and then
     :func:`record_release`, so that nobody who is judging waits meanwhile.
     """
-    written = write_release(
-        db, by=by, dataset=dataset, name=name, out=out, batches=batches, names=names, with_images=with_images,
-        with_reports=with_reports, workspace=workspace,
-    )  # fmt: skip
+    written = write_release(db, by=by, dataset=dataset, name=name, out=out, workspace=workspace, **choices)
     return record_release(db, by=by, written=written, now=now)
 
 
@@ -116,6 +90,8 @@ def write_release(
     names: Names = Names.ACCOUNT,
     with_images: bool = False,
     with_reports: bool = False,
+    with_sr: bool = False,
+    split: SplitPlan | None = None,
     workspace: Workspace,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Written:
@@ -130,51 +106,77 @@ def write_release(
         out: the folder that it becomes. It must not be there yet, or be empty, or be this same release.
         batches: the batches whose verdicts count; None is all of the dataset.
         names: how reviewers are named.
-        with_images: whether the original images go with it.
+        with_images: whether the original images go with it, and pictures into the Parquet file.
         with_reports: whether the exams' reports go with it.
+        with_sr: whether boxes are written as DICOM structured reports too.
+        split: which part is private; None is all public. The private questions' keys go to a folder of
+            their own beside ``out`` (:func:`release.private.keys_folder`).
         workspace: where the images are.
         progress: told how many judged questions have passed.
 
     Raises:
         NotFound: no such dataset or batch; an image is missing.
-        Refused: nothing to release; the name was given to another release; something else lies at ``out``.
+        Refused: nothing to release; a side of the split is empty; the name was given to another release;
+            something else lies at ``out`` or where the keys go.
     """
     require(by, Action.MAKE_RELEASE)
     name = checked_name(name)
-    dataset_id, chosen = _chosen(db, dataset, batches)
-    of_batches = [each.batch for each in chosen]
-    counting, last = Counting(), None
-    with written_aside(out) as folder:
-        with GoldWriters(
-            folder,
-            names=_names(db, of_batches, names),
+    dataset_id, drawn = drawn_batches(db, dataset, batches)
+    of_batches = [each.batch for each in drawn]
+    last_verdict = gold.last_verdict_at(db, batches=of_batches)
+    with ExitStack() as stack:
+        folder = stack.enter_context(written_aside(out))
+        keys = stack.enter_context(written_aside(keys_folder(out))) if split else None
+        reader = stack.enter_context(GuardedReader())
+        contents = Contents(
+            names=reviewer_names(db, of_batches, names),
             with_images=with_images,
             with_report=with_reports,
-        ) as writers:
-            for count, settled in enumerate(_settled(db, of_batches, with_report=with_reports), start=1):
+            picture=pictures(workspace, reader) if with_images else None,
+            original=originals(workspace) if with_sr else None,
+            when=last_verdict,
+            side_of=sides_of(db, of_batches, split, workspace=workspace, reader=reader) if split else None,
+            keys=keys,
+        )
+        with ReleaseFiles(folder, contents) as files:
+            counting, last = Counting(), None
+            for count, settled in enumerate(
+                settled_questions(db, of_batches, with_report=with_reports), start=1
+            ):
                 counting.add(settled)
-                writers.add(settled)
+                files.add(settled)
                 last = max(last or "", latest(settled.judged))
                 progress(count)
-        tally = _tally(db, counting, chosen)
-        if not tally.released:
-            raise Refused(_why_nothing(dataset, tally))
-        entries = writers.entries()
+        tally = tally_of(db, counting, drawn)
+        _check_something(dataset, tally, files, split)
+        entries = files.entries()
         if with_images:
-            entries += _copy_images(workspace, writers.images, folder)
+            entries += copied_images(workspace, files.gold.images, folder)
+        last_at = iso(datetime.fromisoformat(last)) if last else None
+        entries += _described(
+            folder, files, drawn, tally, name=name, dataset=dataset, last=last_at, so_far=entries
+        )
         text = manifest_text(
             name=name,
             dataset=dataset,
-            batches=chosen,
+            batches=drawn,
             tally=tally,
-            last_verdict_at=iso(datetime.fromisoformat(last)) if last else None,
-            settings={"names": names.value, "with_images": with_images, "with_reports": with_reports},
+            last_verdict_at=last_at,
+            settings={
+                "names": names.value,
+                "with_images": with_images,
+                "with_reports": with_reports,
+                "with_sr": with_sr,
+            },
+            splits=_splits(split, files),
+            lacks=files.lacks,
             files=entries,
         )
-        with naming(folder / MANIFEST):
-            (folder / MANIFEST).write_bytes(text)
+        _write(folder / MANIFEST, text)
         sha256, _ = file_hash(folder / MANIFEST)
         _check_name_is_free(db, dataset_id=dataset_id, name=name, manifest_sha256=sha256)
+        if keys is not None:
+            _put_keys(keys, keys_folder(out), sha256=sha256)
         again = not put_in_place(folder, out) and _is_the_same(out, manifest_sha256=sha256)
     return Written(
         dataset_id=dataset_id,
@@ -184,6 +186,7 @@ def write_release(
         manifest_sha256=sha256,
         tally=tally,
         again=again,
+        keys=keys_folder(out).resolve() if split else None,
     )
 
 
@@ -212,58 +215,78 @@ def record_release(db: Session, *, by: Person, written: Written, now: datetime) 
 
 
 # ------------------------------------------------------------------------------------------------- in parts
-def _chosen(db: Session, dataset: str, names: Sequence[str] | None) -> tuple[int, list[DrawnBatch]]:
-    dataset_id = frames.dataset_number(db, name=dataset)
-    there = batch_rows.list_batches(db, dataset_id=dataset_id)
-    if not there:
-        raise Refused(f"The dataset {dataset!r} has no batch yet. Draw one and have it judged.")
-    missing = sorted(set(names or ()) - {each.name for each in there})
-    if missing:
-        raise NotFound(
-            f"The dataset {dataset!r} has no batch {', '.join(missing)}. Those there are: "
-            f"{', '.join(each.name for each in there)}."
-        )
-    return dataset_id, [
-        DrawnBatch(
-            batch=each,
-            plan=batch_rows.plan_to_plain(each.plan),
-            draws=tuple(draw.strata for draw in draws.draws_of(db, batch_id=each.id)),
-        )
-        for each in there
-        if not names or each.name in names
-    ]
-
-
-def _settled(db: Session, batches: list[Batch], *, with_report: bool) -> Iterator[GoldItem | LeftOut]:
-    return map(settle, gold.judged_questions(db, batches=batches, with_report=with_report))
-
-
-def _tally(db: Session, counting: Counting, chosen: list[DrawnBatch]) -> Tally:
-    batches = [each.batch for each in chosen]
-    return counting.tally(
-        unjudged=gold.count_unjudged(db, batches=batches), drawn=gold.drawn_by_stratum(db, batches=batches)
+def _described(
+    folder: Path,
+    files: ReleaseFiles,
+    drawn: list[DrawnBatch],
+    tally: Tally,
+    *,
+    name: str,
+    dataset: str,
+    last: str | None,
+    so_far: list[Entry],
+) -> list[Entry]:
+    """The data card and the description in Croissant, written."""
+    card = datacard_text(
+        name=name,
+        dataset=dataset,
+        batches=drawn,
+        tally=tally,
+        content=files.content,
+        lacks=files.lacks,
+        splits=files.splits,
+        statement=(),
+        last_verdict_at=last,
     )
+    entries = [_write(folder / "datacard.md", card)]
+    described = croissant_text(
+        name=name,
+        dataset=dataset,
+        last_verdict_at=last,
+        questions=tally.released,
+        files=sorted([*so_far, *entries], key=lambda each: each.path),
+    )
+    return [*entries, _write(folder / "croissant.json", described)]
 
 
-def _names(db: Session, batches: list[Batch], names: Names) -> dict[int, str]:
-    found = gold.reviewers(db, batches=batches)
-    if names is Names.PSEUDONYM:
-        return {person: f"reviewer-{place}" for place, person in enumerate(found, start=1)}
-    return {person: pair[names is Names.DISPLAY] for person, pair in found.items()}
+def _write(path: Path, content: bytes) -> Entry:
+    with naming(path), HashedFile(path) as file:
+        file.write(content)
+    return Entry(path=path.name, bytes=file.bytes, sha256=file.sha256)
 
 
-def _copy_images(workspace: Workspace, images: dict[str, str], folder: Path) -> list[Entry]:
-    (folder / "images").mkdir()
-    entries = []
-    for sha256, path in sorted(images.items(), key=lambda item: item[1]):
-        try:
-            length = copy_image(image_path(workspace, sha256=sha256), folder / path, sha256=sha256)
-        except (FileNotFoundError, ValueError) as error:
-            raise NotFound(
-                f"The workspace has the image {sha256} no more as it came in ({error}). Import it again."
-            ) from error
-        entries.append(Entry(path=path, bytes=length, sha256=sha256))
-    return entries
+def _splits(split: SplitPlan | None, files: ReleaseFiles) -> dict[str, Any] | None:
+    if split is None or files.private is None or files.splits is None:
+        return None
+    sides: dict[str, dict[str, Any]] = {side: {**counts} for side, counts in files.splits.items()}
+    sides["private"] = {
+        **sides["private"],
+        "corrections": files.private.corrections,
+        "keys_sha256": files.private.keys_sha256,
+    }
+    return {"private_share": split.private_share, "seed": split.seed, **sides}
+
+
+def _put_keys(keys: Path, target: Path, *, sha256: str) -> None:
+    """The keys in their folder, with the SHA-256 of the manifest that they belong to."""
+    _write(keys / "release.txt", f"{sha256}\n".encode())
+    if put_in_place(keys, target):
+        return
+    there = target / "release.txt"
+    if not there.is_file() or there.read_text(encoding="utf-8").strip() != sha256:
+        raise Refused(f"{target} is there already and has other keys. Choose another folder for the release.")
+
+
+def _check_something(dataset: str, tally: Tally, files: ReleaseFiles, split: SplitPlan | None) -> None:
+    if not tally.released:
+        raise Refused(_why_nothing(dataset, tally))
+    empty = [side for side, counts in (files.splits or {}).items() if not counts["questions"]]
+    if empty and split is not None:
+        raise Refused(
+            f"No question falls on the {empty[0]} side with a private share of {split.private_share:g} and "
+            f"seed {split.seed}: exams that share a patient or an image stay together. Choose another share "
+            "or seed."
+        )
 
 
 def checked_name(name: str) -> str:

@@ -55,13 +55,13 @@ def _asked(request: Request) -> tuple[str, bool]:
 
 
 def _content(sha256: str, *, wanted: str, said: str) -> bytes:
-    original = original_file(sha256, name=said)
     cache = shared_cache()
     with _TURNS[int(sha256[:2], 16) % len(_TURNS)]:
         kept = cache.find(wanted)
         if kept is not None:
             return kept
-        made = shared_reader().pixels(original, name=said)
+        with original_file(sha256, name=said) as original:
+            made = shared_reader().pixels(original, name=said)
         cache.keep(facts_name(sha256), made.facts)
         cache.keep(matrix_name(sha256), made.matrix)
         return made.facts if wanted == facts_name(sha256) else made.matrix

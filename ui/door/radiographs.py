@@ -13,6 +13,8 @@ import atexit
 import functools
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from starlette.concurrency import run_in_threadpool
@@ -27,7 +29,7 @@ from imaging.guarded import GuardedReader
 from imaging.radiograph import Window
 from review.service import radiograph_file
 from review.sheet import StoredImage
-from storage.image_files import image_path
+from storage.image_files import image_store
 from storage.unit_of_work import reading
 from storage.workspace import cache_limit, current_workspace
 from ui.door.requests import json_errors, person_of
@@ -80,16 +82,18 @@ def has_already(request: Request, mark: str) -> bool:
     return mark in {part.strip().removeprefix("W/") for part in stated}
 
 
-def original_file(sha256: str, *, name: str) -> Path:
-    """Where the original lies.
+@contextmanager
+def original_file(sha256: str, *, name: str) -> Iterator[Path]:
+    """The original, as a file on this machine for as long as the block lasts.
 
     Raises:
         NotFound: the workspace does not have it.
     """
-    path = image_path(current_workspace(), sha256=sha256)
-    if not path.exists():
-        raise NotFound(f"{name}: its file is missing from the workspace; import the images again.")
-    return path
+    try:
+        with image_store(current_workspace()).on_disk(sha256) as path:
+            yield path
+    except NotFound as error:
+        raise NotFound(f"{name}: its file is missing from the workspace; import the images again.") from error
 
 
 def shared_cache() -> DiskCache:
@@ -98,10 +102,9 @@ def shared_cache() -> DiskCache:
 
 
 def _picture(sha256: str, *, name: str, longest: int | None, window: Window | None) -> bytes:
-    original = original_file(sha256, name=name)
-
     def make() -> bytes:
-        return shared_reader().picture(original, name=name, window=window, longest=longest)
+        with original_file(sha256, name=name) as original:
+            return shared_reader().picture(original, name=name, window=window, longest=longest)
 
     if window is not None:
         return make()  # there are as many windows as a person can ask for: none is kept

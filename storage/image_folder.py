@@ -1,0 +1,94 @@
+"""Image files in a folder of this machine."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from domain.errors import NotFound, NotNow, Refused
+from domain.file_errors import file_trouble, naming
+
+SHA256_LENGTH = 64
+
+
+class FolderStore:
+    """``folder/ab/ab…``: each file under its SHA-256, in one of 256 folders."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def path(self, sha256: str) -> Path:
+        """Where the file lies, or would lie."""
+        return self._folder / checked_sha256(sha256)[:2] / sha256
+
+    def holds(self, sha256: str) -> bool:
+        return self.path(sha256).exists()
+
+    def keep(self, sha256: str, content: bytes) -> None:
+        """On the disk when this returns; all of it or nothing, whoever else is writing the same."""
+        target = self.path(sha256)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=".incoming-")
+        try:
+            with naming(target), os.fdopen(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).replace(target)
+        finally:
+            Path(name).unlink(missing_ok=True)
+
+    def read(self, sha256: str) -> bytes:
+        try:
+            content = self.path(sha256).read_bytes()
+        except FileNotFoundError as error:
+            raise self._missing(sha256) from error
+        return checked_content(sha256, content)
+
+    @contextmanager
+    def on_disk(self, sha256: str) -> Iterator[Path]:
+        """The file itself: nothing is copied, and its reader finds out whether it is an image."""
+        path = self.path(sha256)
+        if not path.exists():
+            raise self._missing(sha256)
+        yield path
+
+    def remove(self, sha256: str) -> None:
+        self.path(sha256).unlink(missing_ok=True)
+
+    def check(self) -> None:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=self._folder, prefix=".check-") as file:
+                file.write(b"overread")
+                file.flush()
+        except OSError as error:
+            raise NotNow(f"The folder of images can't be written. {file_trouble(error)}") from error
+
+    def _missing(self, sha256: str) -> NotFound:
+        return NotFound(f"The folder {self._folder} has no image {sha256}; import it again.")
+
+
+def checked_sha256(sha256: str) -> str:
+    """The name, which is a SHA-256 and so leads nowhere else."""
+    if len(sha256) != SHA256_LENGTH or not set(sha256) <= set("0123456789abcdef"):
+        raise ValueError(f"no SHA-256: {sha256!r}")
+    return sha256
+
+
+def checked_content(sha256: str, content: bytes) -> bytes:
+    """The bytes, which have that SHA-256.
+
+    Raises:
+        Refused: they have another one.
+    """
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise Refused(
+            f"The image {sha256} was changed where it is kept, so it is not used. Put the file back from a "
+            "backup, or import it again."
+        )
+    return content

@@ -1,0 +1,113 @@
+"""Image files in a folder and in a bucket: the same promises, on a real disk and over real HTTP."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from domain.errors import InvalidValue, NotFound, NotNow, Refused
+from storage.image_files import image_store, keep_image, read_image
+from storage.workspace import Workspace, current_workspace
+from tests.storage.bucket_server import BUCKET, running_bucket_server
+
+CONTENT = b"a radiograph's bytes, as they came"
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def server():
+    with running_bucket_server() as running:
+        yield running
+
+
+@pytest.fixture(params=["folder", "bucket"])
+def workspace(request, tmp_path, monkeypatch):
+    if request.param == "bucket":
+        server = request.getfixturevalue("server")
+        for name, value in server.settings(tmp_path.name).items():
+            monkeypatch.setenv(name, value)
+    monkeypatch.setenv("OVERREAD_HOME", str(tmp_path / "home"))
+    return current_workspace()
+
+
+def change(workspace: Workspace, content: bytes) -> None:
+    """Put other bytes where the image is kept, behind the workspace's back."""
+    image_store(workspace).keep(SHA256, content)
+
+
+def test_what_is_kept_is_read_back_to_the_byte(workspace):
+    assert keep_image(workspace, content=CONTENT) == SHA256
+    assert read_image(workspace, sha256=SHA256) == CONTENT
+
+
+def test_a_file_that_is_kept_is_held(workspace):
+    store = image_store(workspace)
+    assert not store.holds(SHA256)
+    keep_image(workspace, content=CONTENT)
+    assert store.holds(SHA256)
+
+
+def test_the_same_bytes_are_kept_once(workspace):
+    assert keep_image(workspace, content=CONTENT) == keep_image(workspace, content=CONTENT)
+
+
+def test_a_file_on_this_disk_has_the_bytes(workspace):
+    keep_image(workspace, content=CONTENT)
+    with image_store(workspace).on_disk(SHA256) as path:
+        assert path.read_bytes() == CONTENT
+
+
+def test_a_missing_file_is_said_to_be_missing(workspace):
+    with pytest.raises(NotFound, match=f"has no image {SHA256}; import it again"):
+        read_image(workspace, sha256=SHA256)
+    with pytest.raises(NotFound, match="import it again"), image_store(workspace).on_disk(SHA256):
+        pass
+
+
+def test_changed_bytes_are_not_given_out(workspace):
+    change(workspace, b"other bytes")
+    with pytest.raises(Refused, match=f"The image {SHA256} was changed where it is kept"):
+        read_image(workspace, sha256=SHA256)
+
+
+def test_a_removed_file_is_gone_and_removing_it_again_does_no_harm(workspace):
+    keep_image(workspace, content=CONTENT)
+    for _ in range(2):
+        image_store(workspace).remove(SHA256)
+    assert not image_store(workspace).holds(SHA256)
+
+
+def test_a_store_that_works_passes_its_check(workspace):
+    image_store(workspace).check()
+
+
+def test_a_name_that_is_no_sha256_leads_nowhere(workspace):
+    with pytest.raises(ValueError, match="no SHA-256"):
+        image_store(workspace).read("../../etc/passwd")
+
+
+def test_a_bucket_that_is_not_there_fails_its_check(server, tmp_path, monkeypatch):
+    for name, value in server.settings("x").items():
+        monkeypatch.setenv(name, value.replace(BUCKET, "no-such-bucket"))
+    with pytest.raises(NotNow, match="no-such-bucket"):
+        image_store(current_workspace()).check()
+
+
+def test_a_server_that_is_away_is_said_to_be_away(monkeypatch):
+    settings = {
+        "OVERREAD_IMAGES": "s3://somewhere/images",
+        "AWS_ENDPOINT_URL": "http://127.0.0.1:9",  # discard: nobody listens
+        "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_DEFAULT_REGION": "us-east-1",
+    }  # fmt: skip
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(NotNow, match="s3://somewhere/images could not be reached"):
+        read_image(current_workspace(), sha256=SHA256)
+
+
+@pytest.mark.parametrize("said", ["https://bucket/images", "s3://", "s3://bucket/../etc", "/srv/images"])
+def test_an_address_that_is_no_bucket_is_refused(monkeypatch, said):
+    monkeypatch.setenv("OVERREAD_IMAGES", said)
+    with pytest.raises(InvalidValue, match=r"OVERREAD_IMAGES: .* is not of the form s3://bucket/prefix"):
+        current_workspace()
