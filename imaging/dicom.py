@@ -14,6 +14,7 @@ from imaging.dicom_person import kept_header
 from imaging.dicom_rules import check_kind, check_pixels, one_frame, whole
 from imaging.errors import UnreadableImage
 from imaging.grayscale import grayscale_of
+from imaging.pseudonyms import PseudonymKey
 from imaging.radiograph import DICOM, DecodedRadiograph, ImageFacts
 
 __all__ = ["describe", "is_dicom", "read"]
@@ -21,13 +22,13 @@ __all__ = ["describe", "is_dicom", "read"]
 _COLOUR_NOTE = "Stored in colour; its luminance is shown."
 
 
-def describe(content: bytes, *, name: str) -> ImageFacts:
+def describe(content: bytes, *, name: str, key: PseudonymKey | None = None) -> ImageFacts:
     """What the header says, once it keeps the rules that its pixels need to be shown.
 
     Raises:
         UnreadableImage: not a radiograph, or not one that can be shown; the attribute is named.
     """
-    return _facts(_checked(content, name=name), name=name)
+    return _facts(_checked(content, name=name), name=name, key=key)
 
 
 def read(content: bytes, *, name: str) -> DecodedRadiograph:
@@ -62,8 +63,8 @@ def _checked(content: bytes, *, name: str) -> Dataset:
     return dataset
 
 
-def _facts(dataset: Dataset, *, name: str) -> ImageFacts:
-    kept = kept_header(dataset)
+def _facts(dataset: Dataset, *, name: str, key: PseudonymKey | None = None) -> ImageFacts:
+    kept = kept_header(dataset, key=key)
     photometric = str(dataset.PhotometricInterpretation)
     return ImageFacts(
         media_type=DICOM,

@@ -76,7 +76,23 @@ def parse(content: bytes, *, name: str) -> Dataset:
         UnreadableImage: damaged, nested too deep, or larger inflated than any radiograph.
     """
     try:
-        return _converted(_with_syntax(_read(content, name=name)), name=name)
+        return _converted(_with_syntax(_read(content, name=name, tags=_TAGS)), name=name)
+    except RecursionError as error:
+        _refuse_nesting(error.__traceback__, name=name)
+    except InvalidDicomError as error:
+        raise UnreadableImage(name, "is no DICOM file, though it begins like one.") from error
+    except DAMAGE as error:
+        raise UnreadableImage(name, f"its DICOM header is damaged ({_brief(error)}).") from error
+
+
+def parse_whole(content: bytes, *, name: str) -> Dataset:
+    """All attributes of the file, as they stand in it; values are converted when they are looked at.
+
+    Raises:
+        UnreadableImage: as ``parse``.
+    """
+    try:
+        return _with_syntax(_read(content, name=name, tags=None))
     except RecursionError as error:
         _refuse_nesting(error.__traceback__, name=name)
     except InvalidDicomError as error:
@@ -91,14 +107,14 @@ def attribute_name(keyword: str) -> str:
     return keyword if tag is None else f"{keyword} ({tag >> 16:04X},{tag & 0xFFFF:04X})"
 
 
-def _read(content: bytes, *, name: str) -> Dataset:
+def _read(content: bytes, *, name: str, tags: list[BaseTag] | None) -> Dataset:
     file = io.BytesIO(content)
     if read_preamble(file, force=True) is None:
-        return dcmread(file, force=True, specific_tags=list(_TAGS))
+        return dcmread(file, force=True, specific_tags=tags)
     meta = read_dataset(file, is_implicit_VR=False, is_little_endian=True, stop_when=_behind_meta)
     syntax = UID(str(meta.get("TransferSyntaxUID", "")))
     if syntax != DeflatedExplicitVRLittleEndian:
-        return dcmread(io.BytesIO(content), specific_tags=list(_TAGS))
+        return dcmread(io.BytesIO(content), specific_tags=tags)
     # pydicom inflates the whole file at once, however large it gets
     inflater = zlib.decompressobj(-zlib.MAX_WBITS)
     inflated = inflater.decompress(memoryview(content)[file.tell() :], _MOST_INFLATED)
@@ -109,7 +125,7 @@ def _read(content: bytes, *, name: str) -> Dataset:
             attribute="Deflated Explicit VR Little Endian",
         )
     dataset = read_dataset(io.BytesIO(inflated), is_implicit_VR=False, is_little_endian=True,
-                           specific_tags=list(_TAGS))  # fmt: skip
+                           specific_tags=tags)  # fmt: skip
     dataset.file_meta = Dataset()
     dataset.file_meta.TransferSyntaxUID = ExplicitVRLittleEndian  # which it is, now that it is inflated
     return dataset

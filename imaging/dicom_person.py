@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass
 
 from pydicom import Dataset
 
 from domain.vocabulary import Sex, View
+from imaging.pseudonyms import PseudonymKey
 
 # Header attribute -> field of ImageFacts. Names, dates, numbers of the exam, institutions, devices and
 # private elements are never read at all (imaging/dicom_file.py has the list of what is).
 KEPT = {
-    "PatientID": "patient, as a pseudonym",
-    "PatientAge": "age",
+    "PatientID": "patient, as a pseudonym made with the workspace's key",
+    "PatientAge": "age; above 89 as 90 years where files are de-identified at the door",
     "PatientSex": "sex",
-    "ViewPosition": "view",
+    "ViewPosition": "view; where it is empty, from Patient Orientation or Series Description",
 }
 
 # PS3.3 C.8.11.5.1.1 and what devices write besides.
@@ -44,12 +44,12 @@ class KeptHeader:
     view: View
 
 
-def kept_header(dataset: Dataset) -> KeptHeader:
-    """What of the header goes into the database."""
+def kept_header(dataset: Dataset, *, key: PseudonymKey | None = None) -> KeptHeader:
+    """What of the header goes into the database; the patient only where a ``key`` makes the pseudonym."""
     age = _text(dataset, "PatientAge").upper()
     sex = _text(dataset, "PatientSex").upper()
     return KeptHeader(
-        patient=_pseudonym(dataset),
+        patient=_pseudonym(dataset, key),
         age=age if _AGE.fullmatch(age) else None,
         sex=Sex(sex) if sex in set(Sex) else None,
         view=view_of(dataset),
@@ -72,18 +72,24 @@ def view_of(dataset: Dataset) -> View:
     return described.pop() if len(described) == 1 else View.UNKNOWN
 
 
-def _pseudonym(dataset: Dataset) -> str | None:
-    """Patient ID where the header says that it is de-identified (PS3.3 C.7.1.1), else a hash of it.
+def age_at_most_90(age: str | None) -> str | None:
+    """The age, "090Y" for all above 89: so few get so old that an age may tell who it is (45 CFR 164.514)."""
+    old = age is not None and age[-1:] in "Y0123456789" and int(age.rstrip("Y")) > 89
+    return "090Y" if old else age
 
-    The hash keeps the images of one patient together without keeping the number. Whoever has a list of all
-    numbers can still find which is which: it is a pseudonym, not anonymous.
+
+def _pseudonym(dataset: Dataset, key: PseudonymKey | None) -> str | None:
+    """Patient ID where the header says that it is de-identified (PS3.3 C.7.1.1), else a hash with the key.
+
+    The hash keeps the images of one patient together without keeping the number. Whoever has the key and a
+    list of all numbers can still find which is which: it is a pseudonym, not anonymous.
     """
     patient = _text(dataset, "PatientID")
     if not patient:
         return None
     if _text(dataset, "PatientIdentityRemoved").upper() == "YES":
         return patient
-    return "patient-" + hashlib.sha256(patient.encode()).hexdigest()[:16]
+    return None if key is None else key.patient(patient)
 
 
 def _text(dataset: Dataset, keyword: str) -> str:

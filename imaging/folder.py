@@ -41,9 +41,9 @@ def plan_folder(source: Path, out: Path, *, quarter: bool) -> tuple[list[RenderJ
     jobs: list[RenderJob] = []
     taken: set[str] = set()
     others = 0
-    for path in _files(source, leave_out=out):
+    for path in files_below(source, leave_out=out):
         relative = path.relative_to(source)
-        if not _is_image(path):
+        if not is_image(path):
             others += 1
             continue
         stem = path.stem if path.suffix.lower() in _ENDINGS else path.name
@@ -94,13 +94,14 @@ def _rendered(
         )
     except UnreadableImage as refusal:
         return refusal
-    _write(job.full, made.full)
+    write_whole(job.full, made.full)
     if job.quarter is not None and made.quarter is not None:
-        _write(job.quarter, made.quarter)
+        write_whole(job.quarter, made.quarter)
     return None
 
 
-def _write(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes) -> None:
+    """Write the file with the folders above it, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     incoming = path.with_name(f".{path.name}.incoming")
     try:
@@ -115,7 +116,8 @@ def _targets(folder: Path, stem: str) -> tuple[Path, Path]:
     return folder / f"{stem}.png", folder / f"{stem}.quarter.png"
 
 
-def _files(source: Path, *, leave_out: Path) -> Iterator[Path]:
+def files_below(source: Path, *, leave_out: Path) -> Iterator[Path]:
+    """The files of a folder and all below it, sorted, without hidden ones and without those in ``leave_out``."""
     out = leave_out.resolve()
     for folder, folders, names in os.walk(source):
         here = Path(folder)
@@ -125,7 +127,8 @@ def _files(source: Path, *, leave_out: Path) -> Iterator[Path]:
         yield from (here / name for name in sorted(names) if not name.startswith("."))
 
 
-def _is_image(path: Path) -> bool:
+def is_image(path: Path) -> bool:
+    """Whether a file counts as an image, by its ending or its first bytes."""
     if path.suffix.lower() in _ENDINGS:
         return True
     try:

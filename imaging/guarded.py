@@ -6,40 +6,26 @@ ended and replaced; its file is refused with the reason, and work goes on.
 
 from __future__ import annotations
 
-import json
-import os
 import queue
-import selectors
-import signal
-import subprocess
-import sys
-import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from imaging.errors import UnreadableImage
+from imaging.identity import IdentityKind, IdentityValue
+from imaging.pseudonyms import PseudonymKey
 from imaging.radiograph import DecodedRadiograph, ImageFacts, Window
+from imaging.reading_process import Limits, ReadingProcess
 from imaging.render import Rendered
-from imaging.wire import OUT_OF_MEMORY, Answer, facts_from, put_together
+from imaging.wire import Answer, facts_from, put_together
 
-_PROJECT = Path(__file__).resolve().parent.parent
-_START_SECONDS = 60.0  # importing the codecs on a busy machine
 _FILES_A_PROCESS = 2_000  # then a fresh one, so that no codec's leak adds up
 _AHEAD = 16  # files that are handed out before their answers are fetched, a process
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What one file may take: bytes of memory (the process's address space), seconds."""
-
-    memory: int = 1 << 30
-    seconds: int = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,13 +36,26 @@ class EncodedPixels:
     matrix: bytes
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownImage:
+    """What was learned of a file: ``identity`` only where it was asked for, and never to be kept.
+
+    ``content`` are the bytes of the new file where one was made.
+    """
+
+    facts: ImageFacts
+    identity: tuple[IdentityValue, ...] = field(default=(), repr=False)
+    content: bytes | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
+
+
 class GuardedReader:
     """Reading processes, started when first asked, ended with the ``with`` block. Threads may share it."""
 
     def __init__(self, *, workers: int = 2, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
         self._count = workers
-        self._idle: queue.LifoQueue[_Process | None] = queue.LifoQueue()
+        self._idle: queue.LifoQueue[ReadingProcess | None] = queue.LifoQueue()
         for _ in range(workers):
             self._idle.put(None)  # a place for a process that is not started yet
 
@@ -72,7 +71,7 @@ class GuardedReader:
         """Start all processes now, in the background, so that the first file need not wait for one."""
         places = [self._idle.get() for _ in range(self._count)]
         for process in places:
-            self._idle.put(process or _Process(self._limits))
+            self._idle.put(process or ReadingProcess(self._limits))
 
     def close(self) -> None:
         """End the processes, each after the file it is at."""
@@ -105,6 +104,33 @@ class GuardedReader:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
+
+    def known_of(
+        self, content: bytes | Path, *, name: str, key: PseudonymKey | None, identity: bool = False
+    ) -> KnownImage:
+        """What the file says of its radiograph, and, if asked, of who it is.
+
+        Raises:
+            UnreadableImage: with the reason.
+        """
+        head, _ = self._ask(content, name=name, do="describe", key=_hex(key), identity=identity)
+        return KnownImage(facts=facts_from(head["facts"]), identity=_identity(head))
+
+    def deidentified(
+        self, content: bytes | Path, *, name: str, key: PseudonymKey, identity: bool = False
+    ) -> KnownImage:
+        """``imaging.deidentify.deidentify`` of the file; ``content`` of the answer are the new file's bytes.
+
+        Raises:
+            UnreadableImage: with the reason.
+        """
+        head, files = self._ask(content, name=name, do="deidentify", key=_hex(key), identity=identity)
+        return KnownImage(
+            facts=facts_from(head["facts"]),
+            identity=_identity(head),
+            content=files[0],
+            notes=tuple(head["notes"]),
+        )
 
     def decode(self, path: Path, *, name: str | None = None) -> DecodedRadiograph:
         """``imaging.reading.read_radiograph`` of the file.
@@ -163,22 +189,27 @@ class GuardedReader:
         except UnreadableImage as refusal:
             return refusal
 
-    def _ask(self, path: Path, *, name: str | None, do: str, **rest: object) -> Answer:
-        name = name or path.name
-        request = {"do": do, "path": str(path.resolve()), "name": name, **rest}
+    def _ask(self, file: Path | bytes, *, name: str | None, do: str, **rest: object) -> Answer:
+        """Ask for the file, by its path or, where it is on no disk, with its bytes."""
+        if isinstance(file, bytes):
+            name, sent = name or "the file", file
+            request = {"do": do, "length": len(file), "name": name, **rest}
+        else:
+            name, sent = name or file.name, b""
+            request = {"do": do, "path": str(file.resolve()), "name": name, **rest}
         with self._borrowed() as process:
-            answer = process.ask(request, name=name)
+            answer = process.ask(request, sent, name=name)
         refused = answer[0].get("refused")
         if refused is not None:
             raise UnreadableImage(name, refused, attribute=answer[0]["attribute"])
         return answer
 
     @contextmanager
-    def _borrowed(self) -> Iterator[_Process]:
+    def _borrowed(self) -> Iterator[ReadingProcess]:
         process = self._idle.get()
         try:
             if process is None:
-                process = _Process(self._limits)
+                process = ReadingProcess(self._limits)
             yield process
         finally:
             if process is not None and (process.broken or process.asked >= _FILES_A_PROCESS):
@@ -187,104 +218,19 @@ class GuardedReader:
             self._idle.put(process)
 
 
+def _hex(key: PseudonymKey | None) -> str | None:
+    return None if key is None else key.secret.hex()
+
+
+def _identity(head: dict[str, Any]) -> tuple[IdentityValue, ...]:
+    return tuple(
+        IdentityValue(kind=IdentityKind(kind), value=value) for kind, value in head.get("identity", [])
+    )
+
+
 def describe_guarded(
     paths: Iterable[tuple[Path, str]], *, workers: int = 2, limits: Limits | None = None
 ) -> Iterator[ImageFacts | UnreadableImage]:
     """``GuardedReader.describe_all`` with processes for this call alone."""
     with GuardedReader(workers=workers, limits=limits) as reader:
         yield from reader.describe_all(paths)
-
-
-class _Process:
-    """One reading process and the pipe to it."""
-
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self.asked = 0
-        self.broken = False
-        # The database's address and every secret stay on this side; one thread each bounds the memory.
-        surroundings = {
-            "PATH": os.defpath,
-            "LANG": "C.UTF-8",
-            "OMP_NUM_THREADS": "1",
-            "OPENBLAS_NUM_THREADS": "1",
-        }
-        command = [sys.executable, "-m", "imaging.worker", str(limits.memory), str(limits.seconds)]
-        self._process = subprocess.Popen(  # noqa: S603 - our own module, by our own interpreter
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=_PROJECT,
-            env=surroundings,
-            bufsize=0,
-        )
-        if self._process.stdin is None or self._process.stdout is None:
-            raise ValueError("a process without pipes")  # never: both were asked for
-        self._requests, self._answers = self._process.stdin, self._process.stdout
-        self._readable = selectors.DefaultSelector()
-        self._readable.register(self._answers, selectors.EVENT_READ)
-        self._started = False
-
-    def ask(self, request: dict[str, Any], *, name: str) -> Answer:
-        """The answer within the limits.
-
-        Raises:
-            UnreadableImage: there is none; the process is ``broken`` and must be ended.
-        """
-        self.asked += 1
-        self.broken = True  # until the answer is whole
-        try:
-            if not self._started:
-                self._answer(time.monotonic() + _START_SECONDS)
-                self._started = True
-            self._requests.write(json.dumps(request).encode() + b"\n")
-            answer = self._answer(time.monotonic() + self._limits.seconds)
-        except TimeoutError as error:
-            reason = f"takes longer than {self._limits.seconds} seconds to read, so it was given up."
-            raise UnreadableImage(name, reason) from error
-        except (EOFError, OSError, ValueError) as error:
-            raise UnreadableImage(name, self._why_it_ended()) from error
-        self.broken = False
-        return answer
-
-    def end(self) -> None:
-        """Let it go; what does not go by itself at once is killed."""
-        self._requests.close()
-        if self.broken:
-            self._process.kill()
-        try:
-            self._process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._readable.close()
-        self._answers.close()
-
-    def _answer(self, until: float) -> Answer:
-        head = json.loads(self._exactly(int.from_bytes(self._exactly(8, until)), until))
-        return head, [self._exactly(size, until) for size in head.get("sizes", [])]
-
-    def _exactly(self, size: int, until: float) -> bytes:
-        if not 0 <= size <= self._limits.memory:
-            raise ValueError(f"an answer of {size} bytes")
-        found = bytearray()
-        while len(found) < size:
-            if not self._readable.select(max(0.0, until - time.monotonic())):
-                raise TimeoutError
-            part = os.read(self._answers.fileno(), min(size - len(found), 1 << 20))
-            if not part:
-                raise EOFError
-            found += part
-        return bytes(found)
-
-    def _why_it_ended(self) -> str:
-        try:
-            code = self._process.wait(timeout=1)
-        except subprocess.TimeoutExpired:
-            return "can't be read: its reader gave no answer that makes sense."
-        if code == OUT_OF_MEMORY:
-            return f"takes more than {self._limits.memory >> 20} MB of memory to read, so it was given up."
-        if code == -signal.SIGXCPU:
-            return f"takes longer than {self._limits.seconds} seconds to read, so it was given up."
-        return "is damaged in a way that broke off its reader, or asks for too much memory."

@@ -198,10 +198,13 @@ def _describe_jpeg(content: bytes, *, name: str) -> ImageFacts:
         photometric="MONOCHROME2" if header.samples == 1 else "RGB",
         notes=() if header.samples == 1 else (_COLOUR_NOTE,),
     )
-    return _turned(facts, orientation=_orientation(content, name=name))
+    return _turned(facts, orientation=orientation_of(content, name=name))
 
 
-def _orientation(content: bytes, *, name: str) -> int:
+def orientation_of(content: bytes, *, name: str) -> int:
+    """EXIF's orientation of a JPEG, 1 to 8; 1 for what has none."""
+    if not content.startswith(_JPEG_SIGNATURE):
+        return 1
     try:
         with Image.open(io.BytesIO(content), formats=("JPEG",)) as image:
             value = image.getexif().get(_ORIENTATION, 1)

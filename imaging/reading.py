@@ -13,6 +13,7 @@ from PIL import Image
 
 from imaging import dicom, raster
 from imaging.errors import UnreadableImage
+from imaging.pseudonyms import PseudonymKey
 from imaging.radiograph import DecodedRadiograph, ImageFacts, VoiTable, Window
 
 __all__ = ["DecodedRadiograph", "ImageFacts", "VoiTable", "Window", "describe", "read_radiograph"]
@@ -24,7 +25,7 @@ for _library in ("pydicom", "PIL"):
 _NOT_READ = "is no DICOM, PNG or JPEG file. Other kinds are not read: convert it, or leave it out."
 
 
-def describe(content: bytes, *, name: str) -> ImageFacts:
+def describe(content: bytes, *, name: str, key: PseudonymKey | None = None) -> ImageFacts:
     """What the file says of its radiograph, from its headers; the pixels are not decoded.
 
     Refuses what could not be shown later, as far as headers and lengths tell.
@@ -32,6 +33,7 @@ def describe(content: bytes, *, name: str) -> ImageFacts:
     Args:
         content: the whole file.
         name: of the file, for the error's text.
+        key: makes the patient's pseudonym; without it there is none.
 
     Raises:
         UnreadableImage: with the reason, and the attribute that is at fault.
@@ -41,7 +43,7 @@ def describe(content: bytes, *, name: str) -> ImageFacts:
         if raster.is_raster(content):
             return raster.describe(content, name=name)
         if dicom.is_dicom(content):
-            return dicom.describe(content, name=name)
+            return dicom.describe(content, name=name, key=key)
     raise UnreadableImage(name, "is empty." if not content else _NOT_READ)
 
 

@@ -1,6 +1,7 @@
 """The process that strangers' files are read in: ``python -m imaging.worker``, started by imaging.guarded.
 
-It takes one request a line (JSON) and gives one answer: eight bytes for the length of a JSON head, the
+It takes one request a line (JSON), with the file's bytes behind it where they are on no disk, and gives one
+answer: eight bytes for the length of a JSON head, the
 head, then as many bytes as the head's ``sizes`` say. Plain bytes rather than pickles: whatever a file does
 to this process, its answer runs nothing in the other.
 """
@@ -20,7 +21,9 @@ from typing import Any, BinaryIO
 from imaging.display import display_jpeg
 from imaging.errors import UnreadableImage
 from imaging.facts import viewer_facts
+from imaging.identity import identity_of
 from imaging.matrix import encode_matrix
+from imaging.pseudonyms import PseudonymKey
 from imaging.radiograph import Window
 from imaging.reading import describe, read_radiograph
 from imaging.render import render
@@ -38,9 +41,11 @@ def main() -> int:
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # it has no business writing files
     _send(answers, ({"ready": True}, []))
     for line in sys.stdin.buffer:
+        request = json.loads(line)
+        sent = sys.stdin.buffer.read(request["length"]) if "length" in request else None
         _allow_cpu(most_seconds)
         try:
-            answer = _answer(json.loads(line))
+            answer = _answer(request, sent)
         except MemoryError:
             os._exit(OUT_OF_MEMORY)
         _send(answers, answer)
@@ -53,12 +58,18 @@ def _allow_cpu(seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + seconds + 1, hard))
 
 
-def _answer(request: dict[str, Any]) -> Answer:
+def _answer(request: dict[str, Any], sent: bytes | None) -> Answer:
     name = str(request["name"])
+    key = PseudonymKey(secret=bytes.fromhex(request["key"])) if request.get("key") else None
     try:
-        content = Path(str(request["path"])).read_bytes()
+        content = Path(str(request["path"])).read_bytes() if sent is None else sent
         if request["do"] == "describe":
-            return {"facts": asdict(describe(content, name=name))}, []
+            head = {"facts": asdict(describe(content, name=name, key=key))}
+            if request.get("identity"):
+                head["identity"] = [(each.kind, each.value) for each in identity_of(content, name=name)]
+            return head, []
+        if request["do"] == "deidentify" and key is not None:
+            return _deidentified(content, name=name, key=key, identity=bool(request.get("identity")))
         decoded = read_radiograph(content, name=name)
         if request["do"] == "decode":
             return taken_apart(decoded)
@@ -88,6 +99,21 @@ def _answer(request: dict[str, Any]) -> Answer:
         raise
     except Exception as error:  # noqa: BLE001 - any parser may fail in any way on a stranger's bytes; it is refused
         return {"refused": f"can't be read ({type(error).__name__}: {error}).", "attribute": None}, []
+
+
+def _deidentified(content: bytes, *, name: str, key: PseudonymKey, identity: bool) -> Answer:
+    # its table and library are for this alone, and take a while
+    from imaging.deidentify import deidentify  # noqa: PLC0415
+
+    made = deidentify(content, name=name, key=key)
+    head: dict[str, Any] = {
+        "facts": asdict(made.facts),
+        "notes": list(made.notes),
+        "sizes": [len(made.content)],
+    }
+    if identity:
+        head["identity"] = [(each.kind, each.value) for each in identity_of(content, name=name)]
+    return head, [made.content]
 
 
 def _send(answers: BinaryIO, answer: Answer) -> None:

@@ -1,0 +1,138 @@
+"""PNG, JPEG and JPEG 2000 streams without what they carry besides the picture.
+
+Comments, EXIF, XMP, profiles, text chunks, and whatever follows the end: any of it may hold a name. The
+picture's own bytes are not touched, so that its values stay what they were.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+from imaging.errors import UnreadableImage
+
+_PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+# PNG (third edition) 11: the picture, and numbers that say how its values are meant.
+_PNG_KEPT = {b"IHDR", b"PLTE", b"tRNS", b"gAMA", b"cHRM", b"sRGB", b"sBIT", b"pHYs", b"IDAT", b"IEND"}
+
+_SOI, _EOI, _SOS, _COM = 0xD8, 0xD9, 0xDA, 0xFE
+_APP0, _APP8, _APP14 = 0xE0, 0xE8, 0xEE
+# ITU-T T.81 B.1.1.3: markers without a length of their own.
+_ALONE = {0x01, *range(0xD0, 0xD8)}
+_LONGEST_NUMBERS = 32  # bytes of an application's segment that holds a few numbers
+
+# ITU-T T.800 A.2: comment, start of tile part, end of codestream.
+_J2K_COM, _J2K_SOT = 0xFF64, 0xFF90
+
+
+def without_metadata(content: bytes, *, name: str, orientation: int = 1) -> bytes:
+    """A PNG or JPEG file without its metadata.
+
+    Args:
+        content: the whole file, which has been described without a refusal.
+        name: of the file, for the error's text.
+        orientation: EXIF's, 1 to 8; where it is not 1 it is kept, since the picture is shown by it.
+
+    Raises:
+        UnreadableImage: the file's parts do not follow each other as they must.
+    """
+    try:
+        if content.startswith(_PNG_SIGNATURE):
+            return _png(content)
+        return jpeg_without_metadata(content, orientation=orientation)
+    except (IndexError, ValueError, struct.error) as error:
+        raise UnreadableImage(name, "is put together in a way that can't be cleaned.") from error
+
+
+def _png(content: bytes) -> bytes:
+    kept, at = [_PNG_SIGNATURE], len(_PNG_SIGNATURE)
+    while True:
+        length, kind = struct.unpack_from(">I4s", content, at)
+        body = content[at + 8 : at + 8 + length]
+        if kind in _PNG_KEPT:
+            kept.append(struct.pack(">I", length) + kind + body + struct.pack(">I", zlib.crc32(kind + body)))
+        elif not kind[0] & 0x20:
+            raise ValueError(f"a critical chunk {kind!r} that is not known")
+        at += 12 + length
+        if kind == b"IEND":
+            return b"".join(kept)
+
+
+def jpeg_without_metadata(content: bytes, *, orientation: int = 1) -> bytes:
+    """A JPEG or JPEG-LS stream with its tables and scans alone, ending at its end mark.
+
+    Raises:
+        ValueError: its segments do not follow each other.
+    """
+    kept = [b"\xff\xd8"] + ([_exif(orientation)] if orientation != 1 else [])
+    at = 2
+    while True:
+        if content[at] != 0xFF:
+            raise ValueError(f"no marker at {at}")
+        marker = content[at + 1]
+        if marker == 0xFF:  # a fill byte
+            at += 1
+            continue
+        if marker == _EOI:
+            return b"".join([*kept, b"\xff\xd9"])
+        if marker in _ALONE:
+            kept.append(content[at : at + 2])
+            at += 2
+            continue
+        length = int.from_bytes(content[at + 2 : at + 4])
+        end = at + 2 + length
+        if length < 2 or end > len(content):
+            raise ValueError(f"a segment that leaves the file at {at}")
+        if marker == _SOS:
+            end = _after_scan(content, end)
+        if _is_kept(marker, length):
+            kept.append(content[at:end])
+        at = end
+
+
+def _is_kept(marker: int, length: int) -> bool:
+    if marker == _COM:
+        return False
+    if 0xE0 <= marker <= 0xEF:
+        # JFIF, the colour transforms of JPEG-LS and of Adobe: a few numbers that the decoder needs
+        return marker in {_APP0, _APP8, _APP14} and length <= _LONGEST_NUMBERS
+    return True
+
+
+def _after_scan(content: bytes, at: int) -> int:
+    """Where the next marker stands: in a scan 0xFF is followed by 0 (by less than 0x80 in JPEG-LS)."""
+    while True:
+        at = content.find(b"\xff", at)
+        if at < 0 or at + 1 >= len(content):
+            raise ValueError("the scan has no end")
+        following = content[at + 1]
+        if following >= 0xC0 and following not in range(0xD0, 0xD8) and following != 0xFF:
+            return at
+        at += 1 if following == 0xFF else 2
+
+
+def _exif(orientation: int) -> bytes:
+    """An APP1 segment with the orientation and nothing else."""
+    tiff = struct.pack(">2sHIHHHIHHI", b"MM", 42, 8, 1, 0x0112, 3, 1, orientation, 0, 0)
+    body = b"Exif\0\0" + tiff
+    return b"\xff\xe1" + struct.pack(">H", len(body) + 2) + body
+
+
+def jpeg_2000_without_comments(stream: bytes) -> bytes:
+    """A JPEG 2000 codestream without the comments of its main header.
+
+    Raises:
+        ValueError: its segments do not follow each other.
+    """
+    kept, at = [stream[:2]], 2
+    while True:
+        marker = int.from_bytes(stream[at : at + 2])
+        if marker == _J2K_SOT:
+            return b"".join([*kept, stream[at : stream.rfind(b"\xff\xd9") + 2]])
+        length = int.from_bytes(stream[at + 2 : at + 4])
+        end = at + 2 + length
+        if marker < 0xFF00 or length < 2 or end > len(stream):
+            raise ValueError(f"a segment that leaves the stream at {at}")
+        if marker != _J2K_COM:
+            kept.append(stream[at:end])
+        at = end

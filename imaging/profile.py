@@ -1,0 +1,125 @@
+"""DICOM's Basic Application Level Confidentiality Profile (PS3.15 Table E.1-1) as rules for a dataset.
+
+Which attribute is treated how is dicom-anonymizer's table of the standard's edition 2026c. The actions are
+our own, for three reasons: its UIDs are random, so an exam's images would part; it works on the outermost
+dataset only, so a name in a sequence would stay; and it converts a value before it removes it, so that one
+damaged date would keep a file out.
+
+Where the profile leaves a choice (X/Z, X/D, …) what says less is chosen: removed, or of zero length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+from dicomanonymizer.dicomfields_selector import dicom_anonymization_database_selector
+from dicomanonymizer.simpledicomanonymizer import anonymize_dataset
+from pydicom import Dataset
+from pydicom.datadict import dictionary_has_tag, repeater_has_tag
+from pydicom.dataelem import DataElement, RawDataElement
+from pydicom.sequence import Sequence
+from pydicom.tag import Tag
+
+from imaging.pseudonyms import PseudonymKey
+
+EDITION = "2026c"
+
+#: (group, element), or with a mask for each where the attribute repeats, as in the table.
+AttributeTag = tuple[int, ...]
+Action = Callable[[Dataset, AttributeTag], None]
+
+# PS3.15 E.2: "a non-zero length value that may be a dummy value and consistent with the VR".
+_DUMMIES: dict[str, object] = {
+    **dict.fromkeys(("AE", "CS", "LO", "LT", "PN", "SH", "ST", "UC", "UT"), "REMOVED"),
+    "AS": "000Y", "DA": "00010101", "DT": "00010101000000", "TM": "000000", "UR": "urn:removed",
+    "DS": "0", "IS": "0",
+    **dict.fromkeys(("FD", "FL", "SL", "SS", "UL", "US"), 0),
+    **dict.fromkeys(("OB", "UN"), b"\0\0"),
+}  # fmt: skip
+_REPEATED_GROUPS = range(0x5000, 0x5100), range(0x6000, 0x6100)
+
+
+@cache
+def table() -> dict[str, list[AttributeTag]]:
+    """The attributes of the profile by their action: ``D_TAGS``, ``Z_TAGS``, ``X_TAGS`` and so on."""
+    return dicom_anonymization_database_selector(f"dicomfields_{EDITION}")
+
+
+def apply_profile(dataset: Dataset, *, key: PseudonymKey) -> None:
+    """Do to the dataset, and to every dataset in it, what the profile asks; private attributes go.
+
+    Besides the profile, whatever the dictionary of attributes does not know goes too, and so do overlays and
+    curves as a whole: without their data what describes them has no meaning.
+    """
+    rules = _rules(key)
+    anonymize_dataset(dataset, base_rules_gen=lambda: rules, delete_private_tags=True)
+    for tag in list(dataset.keys()):
+        if not _is_known(tag):
+            del dataset[tag]
+            continue
+        element = dataset.get_item(tag)
+        if isinstance(element, RawDataElement) and element.VR not in {"SQ", "UN", None}:
+            continue  # no sequence, and not converted for nothing
+        if dataset[tag].VR == "SQ":
+            for item in dataset[tag].value:
+                apply_profile(item, key=key)
+
+
+def _is_known(tag: int) -> bool:
+    found = Tag(tag)
+    if found.element == 0 or found.group < 8 or found.group == 0xFFFC:
+        return False  # a group's length, commands, padding behind the dataset
+    if any(found.group in each for each in _REPEATED_GROUPS):
+        return False  # curves and overlays
+    return dictionary_has_tag(found) or repeater_has_tag(found)
+
+
+def _rules(key: PseudonymKey) -> dict[AttributeTag, Action]:
+    def replace_uid(dataset: Dataset, tag: AttributeTag) -> None:
+        if tag not in dataset:
+            return
+        element = dataset[tag]
+        values = element.value if element.VM > 1 else [element.value]
+        replaced = [key.uid(str(each)) if each else "" for each in values]
+        dataset[tag] = DataElement(Tag(tag), "UI", replaced if len(replaced) > 1 else replaced[0])
+
+    actions: dict[str, Action] = {
+        "X_TAGS": _remove, "X_D_TAGS": _remove, "Z_TAGS": _empty, "Z_D_TAGS": _empty, "X_Z_TAGS": _empty,
+        "X_Z_D_TAGS": _empty, "X_Z_U_STAR_TAGS": _empty, "D_TAGS": _replace, "U_TAGS": replace_uid,
+    }  # fmt: skip
+    rules: dict[AttributeTag, Action] = {}
+    # An attribute may stand in two of the lists; the more thorough action is the later here.
+    for name in ("D_TAGS", "U_TAGS", "Z_D_TAGS", "X_Z_D_TAGS", "X_Z_U_STAR_TAGS", "X_Z_TAGS", "Z_TAGS",
+                 "X_D_TAGS", "X_TAGS"):  # fmt: skip
+        rules.update(dict.fromkeys(map(tuple, table()[name]), actions[name]))
+    return rules
+
+
+def _remove(dataset: Dataset, tag: AttributeTag) -> None:
+    if tag in dataset:
+        del dataset[tag]
+
+
+def _empty(dataset: Dataset, tag: AttributeTag) -> None:
+    if tag in dataset:
+        value_representation = _vr(dataset, tag)
+        empty = Sequence() if value_representation == "SQ" else None
+        dataset[tag] = DataElement(Tag(tag), value_representation, empty)
+
+
+def _replace(dataset: Dataset, tag: AttributeTag) -> None:
+    if tag not in dataset:
+        return
+    value_representation = _vr(dataset, tag)
+    if value_representation not in _DUMMIES:  # a sequence, or data that nobody asks a radiograph for
+        del dataset[tag]
+        return
+    dataset[tag] = DataElement(Tag(tag), value_representation, _DUMMIES[value_representation])
+
+
+def _vr(dataset: Dataset, tag: AttributeTag) -> str:
+    """The value representation without converting the value, which may be damaged."""
+    element = dataset.get_item(tag)
+    stated = element.VR if element is not None else None
+    return str(stated) if stated else dataset[tag].VR

@@ -1,0 +1,129 @@
+"""One process that strangers' files are read in, and the pipe to it."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from imaging.errors import UnreadableImage
+from imaging.wire import OUT_OF_MEMORY, Answer
+
+_PROJECT = Path(__file__).resolve().parent.parent
+_START_SECONDS = 60.0  # importing the codecs on a busy machine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one file may take: bytes of memory (the process's address space), seconds."""
+
+    memory: int = 1 << 30
+    seconds: int = 10
+
+
+class ReadingProcess:
+    """One reading process and the pipe to it."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self.asked = 0
+        self.broken = False
+        # The database's address and every secret stay on this side; one thread each bounds the memory.
+        surroundings = {
+            "PATH": os.defpath,
+            "LANG": "C.UTF-8",
+            "OMP_NUM_THREADS": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+        }
+        command = [sys.executable, "-m", "imaging.worker", str(limits.memory), str(limits.seconds)]
+        self._process = subprocess.Popen(  # noqa: S603 - our own module, by our own interpreter
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=_PROJECT,
+            env=surroundings,
+            bufsize=0,
+        )
+        if self._process.stdin is None or self._process.stdout is None:
+            raise ValueError("a process without pipes")  # never: both were asked for
+        self._requests, self._answers = self._process.stdin, self._process.stdout
+        self._readable = selectors.DefaultSelector()
+        self._readable.register(self._answers, selectors.EVENT_READ)
+        self._started = False
+
+    def ask(self, request: dict[str, Any], sent: bytes = b"", *, name: str) -> Answer:
+        """The answer within the limits; ``sent`` are the file's bytes where the request names no path.
+
+        Raises:
+            UnreadableImage: there is none; the process is ``broken`` and must be ended.
+        """
+        self.asked += 1
+        self.broken = True  # until the answer is whole
+        try:
+            if not self._started:
+                self._answer(time.monotonic() + _START_SECONDS)
+                self._started = True
+            self._write(json.dumps(request).encode() + b"\n")
+            self._write(sent)
+            answer = self._answer(time.monotonic() + self._limits.seconds)
+        except TimeoutError as error:
+            reason = f"takes longer than {self._limits.seconds} seconds to read, so it was given up."
+            raise UnreadableImage(name, reason) from error
+        except (EOFError, OSError, ValueError) as error:
+            raise UnreadableImage(name, self._why_it_ended()) from error
+        self.broken = False
+        return answer
+
+    def end(self) -> None:
+        """Let it go; what does not go by itself at once is killed."""
+        self._requests.close()
+        if self.broken:
+            self._process.kill()
+        try:
+            self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._readable.close()
+        self._answers.close()
+
+    def _write(self, content: bytes) -> None:
+        rest = memoryview(content)
+        while rest:  # unbuffered: a pipe takes as much as there is room for
+            rest = rest[self._requests.write(rest) :]
+
+    def _answer(self, until: float) -> Answer:
+        head = json.loads(self._exactly(int.from_bytes(self._exactly(8, until)), until))
+        return head, [self._exactly(size, until) for size in head.get("sizes", [])]
+
+    def _exactly(self, size: int, until: float) -> bytes:
+        if not 0 <= size <= self._limits.memory:
+            raise ValueError(f"an answer of {size} bytes")
+        found = bytearray()
+        while len(found) < size:
+            if not self._readable.select(max(0.0, until - time.monotonic())):
+                raise TimeoutError
+            part = os.read(self._answers.fileno(), min(size - len(found), 1 << 20))
+            if not part:
+                raise EOFError
+            found += part
+        return bytes(found)
+
+    def _why_it_ended(self) -> str:
+        try:
+            code = self._process.wait(timeout=1)
+        except subprocess.TimeoutExpired:
+            return "can't be read: its reader gave no answer that makes sense."
+        if code == OUT_OF_MEMORY:
+            return f"takes more than {self._limits.memory >> 20} MB of memory to read, so it was given up."
+        if code == -signal.SIGXCPU:
+            return f"takes longer than {self._limits.seconds} seconds to read, so it was given up."
+        return "is damaged in a way that broke off its reader, or asks for too much memory."

@@ -1,0 +1,78 @@
+"""DICOM files with a planted value in every attribute of the Basic Profile (PS3.15 Table E.1-1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydicom import Dataset
+from pydicom.datadict import dictionary_VR
+from pydicom.dataelem import DataElement
+from pydicom.sequence import Sequence
+from pydicom.tag import BaseTag, Tag
+
+from imaging.profile import table
+from tests.unit.makers.dicom_files import header, ramp, written
+
+WORD = "PLANTED"
+NUMBER = 1961
+# By value representation: what is planted, and the bytes that must be found nowhere afterwards.
+_VALUES: dict[str, Any] = {
+    **dict.fromkeys(("AE", "CS", "LO", "LT", "SH", "ST", "UC", "UT"), WORD), "PN": f"{WORD}^{WORD}",
+    "AS": "077Y", "DA": "19610203", "DT": "19610203040506", "TM": "040506", "UI": "1.2.3.1961",
+    "UR": f"https://{WORD}.example", "DS": "1961", "IS": "1961", "US": NUMBER, "UL": NUMBER,
+    **dict.fromkeys(("OB", "UN", "OW"), WORD.encode() + b"\0"),
+}  # fmt: skip
+TELLTALE = (WORD.encode(), b"077Y", b"19610203", b"040506", b"1.2.3.1961")
+
+
+def profile_tags() -> list[BaseTag]:
+    """Every attribute of the profile, the repeated ones once; without commands and meta information."""
+    tags = {Tag(tag[0], tag[1] or 0x0010) for tag in map(tuple, table()["ALL_TAGS"])}
+    return sorted(tag for tag in tags if tag.group > 0x0002)
+
+
+def plant(dataset: Dataset, *, depth: int = 1) -> int:
+    """Put a value into each attribute that the profile names; how many. Sequences hold planted ones, too."""
+    tags = profile_tags()
+    for tag in tags:
+        representation = _representation(tag)
+        if representation == "SQ":
+            item = Dataset()
+            item.add_new("PatientComments", "LT", WORD)
+            item.add_new("ReferencedSOPInstanceUID", "UI", _VALUES["UI"])
+            dataset[tag] = DataElement(tag, "SQ", Sequence([item]))
+        else:
+            dataset[tag] = DataElement(tag, representation, _VALUES[representation])
+    if depth:
+        inner = Dataset()
+        inner.CodeValue, inner.CodingSchemeDesignator, inner.CodeMeaning = (
+            "R-10206",
+            "SRT",
+            "postero-anterior",
+        )
+        plant(inner, depth=depth - 1)
+        dataset.ViewCodeSequence = Sequence([inner])
+    private = dataset.private_block(0x0009, f"{WORD} CREATOR", create=True)
+    private.add_new(0x01, "LO", WORD)
+    dataset.add_new(Tag(0x0008, 0xFFF0), "LO", WORD)  # no attribute of the standard
+    return len(tags)
+
+
+def planted_file(**attributes: Any) -> tuple[bytes, int]:
+    """A DX image with everything planted, its preamble and what follows its end too; how many attributes."""
+    dataset = header(ramp())
+    count = plant(dataset)
+    dataset.PixelData = ramp().tobytes()
+    dataset["PixelData"].VR = "OW"
+    dataset.SOPClassUID = "1.2.840.10008.5.1.4.1.1.1.1"
+    for keyword, value in attributes.items():
+        setattr(dataset, keyword, value)
+    dataset.preamble = WORD.encode().ljust(128, b"\0")
+    return written(dataset), count
+
+
+def _representation(tag: BaseTag) -> str:
+    try:
+        return str(dictionary_VR(tag)).split(" or ")[0]
+    except KeyError:  # newer than the dictionary
+        return "LO"
