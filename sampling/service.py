@@ -8,6 +8,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
+from accounts.service.audit import record
 from domain.batches import Batch, BatchSettings, BatchState, SamplingPlan, Stratum
 from domain.errors import InvalidValue, Refused
 from domain.people import Action, Person, require
@@ -128,6 +129,16 @@ def draw_batch(
         ),
         by=by.id or None,
     )
+    new = {
+        "name": name,
+        "dataset": reach.dataset_id,
+        "plan": batches.plan_to_plain(plan),
+        "draw": reach.draws + 1,
+        "frame_after": reach.after,
+        "frame_through": reach.through,
+        "questions": seen.n,
+    }
+    record(db, by=by, what="draw batch", subject=f"batch {batch.id}", new=new, now=now)
     return Drawn(batch=batch, added=seen.n, strata=seen.strata, notes=seen.notes)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sqlmodel import Session
 
+from accounts.service.audit import record
 from domain.errors import InvalidValue
 from domain.people import Action, Person, require
 from domain.problems import Check
@@ -149,14 +150,17 @@ def import_questions(
         )
         if refusals.count and (not skip_bad or records == 0):
             raise ImportRefused(report)
-        datasets.finish_import(
-            db,
-            import_id=import_id,
-            file_sha256=digest.result(),
-            questions=landing.questions,
-            known=landing.known,
-            refused=refusals.count,
-        )
+        counts = {"questions": landing.questions, "known": landing.known, "refused": refusals.count}
+        file_sha256 = digest.result()
+        datasets.finish_import(db, import_id=import_id, file_sha256=file_sha256, **counts)
+        new = {
+            "dataset": dataset,
+            "file": name,
+            "format": known_format.value,
+            "sha256": file_sha256,
+            **counts,
+        }
+        record(db, by=by, what="import questions", subject=f"import {import_id}", new=new, now=now)
     return report
 
 

@@ -9,9 +9,11 @@ from datetime import datetime
 from sqlmodel import Session
 
 from accounts.service import person_named
+from accounts.service.audit import record
 from domain.batches import AssignmentState, Batch, BatchState
 from domain.errors import InvalidValue, Refused
 from domain.people import Action, Person, Role, require
+from review.service.batches import batch_subject
 from review.split import Lacking, Split, split
 from storage.assignments import add_assignments, all_assignments, batch_members, set_state
 from storage.batches import load_batch
@@ -72,6 +74,8 @@ def assign(
             f"{_names(people)} judge them already. Name somebody else."
         )
     _give(db, found, held, parts, now=now)
+    new = {"overlap": overlap, "given": _by_name(parts, people)}
+    record(db, by=by, what="assign questions", subject=batch_subject(found), new=new, now=now)
     notes: tuple[str, ...] = ()
     if parts.short:
         notes = (
@@ -128,6 +132,8 @@ def reassign(
     moved = [each.question_number for group in parts.given.values() for each in group]
     _withdraw(db, found, giver, moved, now=now)
     _give(db, found, held, parts, now=now)
+    old, new = {giver.name: sorted(moved)}, _by_name(parts, people)
+    record(db, by=by, what="reassign questions", subject=batch_subject(found), old=old, new=new, now=now)
     notes = (
         (f"{_questions(len(parts.short))} stay with {giver.name}: the others judge them already.",)
         if parts.short
@@ -152,6 +158,8 @@ def withdraw(db: Session, *, by: Person, batch: str, from_: str, now: datetime) 
     giver = person_named(db, name=from_)
     taken = [each.question_number for each in _open_of(db, found, _held(db, found), giver)]
     _withdraw(db, found, giver, taken, now=now)
+    old = {giver.name: sorted(taken)}
+    record(db, by=by, what="withdraw questions", subject=batch_subject(found), old=old, now=now)
     return len(taken)
 
 
@@ -251,6 +259,11 @@ def _withdraw(
         state=AssignmentState.WITHDRAWN,
         now=now,
     )
+
+
+def _by_name(parts: Split, people: Sequence[Person]) -> dict[str, list[int]]:
+    """The numbers of the questions that each was given."""
+    return {person.name: sorted(each.question_number for each in parts.given[person.id]) for person in people}
 
 
 def _holders(states: dict[int, AssignmentState]) -> frozenset[int]:

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from sqlmodel import Session
 
+from accounts.service.audit import record
 from domain.batches import Batch, BatchSettings, BatchState, Parts
 from domain.errors import Refused, StaleRevision
 from domain.people import Action, Person, require
@@ -64,7 +65,10 @@ def change_settings(
             f"{' and '.join(changed)} can't be changed any more: judging has begun, and verdicts given one "
             "way can't be compared with verdicts given another. Draw a batch of its own for the new way."
         )
-    return stored.save_settings(db, batch_id=found.id, settings=settings, by=by.id or None, now=now)
+    saved = stored.save_settings(db, batch_id=found.id, settings=settings, by=by.id or None, now=now)
+    subject = batch_subject(found)
+    record(db, by=by, what="change settings", subject=subject, old=found.settings, new=settings, now=now)
+    return saved
 
 
 def close_batch(db: Session, *, by: Person, batch: str, now: datetime) -> Batch:
@@ -82,7 +86,14 @@ def _set_state(db: Session, *, by: Person, batch: str, state: BatchState, now: d
     found = stored.load_batch(db, name=batch, lock=True)
     if found.state is state:
         return found
+    what = "close batch" if state is BatchState.CLOSED else "reopen batch"
+    record(db, by=by, what=what, subject=batch_subject(found), old=found.state, new=state, now=now)
     return stored.save_state(db, batch_id=found.id, state=state, by=by.id or None, now=now)
+
+
+def batch_subject(batch: Batch) -> str:
+    """How the audit trail names a batch."""
+    return f"batch {batch.id}"
 
 
 def _stale_text(db: Session, found: Batch, mine: BatchSettings) -> str:
