@@ -1,0 +1,250 @@
+"""One simulated reader: signs in over HTTP, holds a Streamlit session, judges questions by the form's routes.
+
+How near to a browser it is. Real: the sign-in form with its token and argon2, the cookie, the gate, the
+websocket with Streamlit's own messages (the page's first run; the form's "go" for the next question, in the
+fragment), the sheet read out of what the server sends, the pixels of each radiograph once, drafts while
+thinking, the verdict with the whole payload, the looking time after it; and a request that is not answered
+within the form's own patience is sent again with the same revision. Not there: no JavaScript runs, nothing
+is painted, and the static files of Streamlit and of the form are not fetched.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import re
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import ClientConnection, connect
+
+from benchmarks.soak_world import PASSWORD
+
+PATIENCE = 10.0  # seconds until a request counts as unanswered, as in the form
+_FORM_TOKEN = re.compile(r'name="form_token" value="([^"]+)"')
+#: What the form's browser part is called to Streamlit: its trigger is a widget of this name.
+_TRIGGER = "$$STREAMLIT_INTERNAL_KEY_{}__events"
+_TWICE = 0.05  # share of verdicts that are sent twice at once, as by an impatient network
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """What all readers saw, in seconds; ``acknowledged`` is what the database must hold afterwards."""
+
+    sign_ins: list[float] = field(default_factory=list)
+    saves: list[float] = field(default_factory=list)
+    drafts: list[float] = field(default_factory=list)
+    runs: list[float] = field(default_factory=list)
+    acknowledged: dict[tuple[int, int], str] = field(default_factory=dict)
+    sent_twice: int = 0
+    sent_again: int = 0
+    troubles: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True, kw_only=True)
+class Reader:
+    """``seed`` decides how long it thinks and what it says; ``thinking`` is the mean in seconds."""
+
+    name: str
+    address: str
+    verdicts: int
+    thinking: float
+    seed: int
+    tally: Tally
+    _client: httpx.AsyncClient = field(init=False)
+    _socket: ClientConnection = field(init=False)
+    _chance: random.Random = field(init=False)
+    _page: dict[str, str] = field(init=False, default_factory=dict)
+    _turn: int = field(init=False, default=0)
+    _kept: set[str] = field(init=False, default_factory=set)
+
+    async def work(self) -> None:
+        """Sign in, open the review page, judge until the number is reached."""
+        self._chance = random.Random(self.seed)
+        async with httpx.AsyncClient(base_url=self.address, timeout=60) as self._client:
+            await self._sign_in()
+            address = self.address.replace("http", "ws") + "/_stcore/stream"
+            cookie = f"overread={self._client.cookies['overread']}"
+            async with connect(
+                address, origin=self.address, additional_headers={"Cookie": cookie}, max_size=None,
+                subprotocols=["streamlit", "no-xsrf-token"], open_timeout=60,  # type: ignore[list-item]  # plain text will do
+            ) as self._socket:  # fmt: skip
+                sheet = await self._open_review()
+                for _ in range(self.verdicts):
+                    sheet = await self._judge(sheet)
+
+    async def _sign_in(self) -> None:
+        start = time.perf_counter()
+        shown = await self._client.get("/sign-in")
+        found = _FORM_TOKEN.search(shown.text)
+        fields = {"form_token": found[1] if found else "", "name": self.name, "password": PASSWORD}
+        answer = await self._client.post("/sign-in", data=fields)
+        if answer.status_code != 303:
+            raise RuntimeError(f"{self.name} was not let in: {answer.status_code}")
+        self.tally.sign_ins.append(time.perf_counter() - start)
+
+    # ------------------------------------------------------------------------------------- the page's session
+    async def _open_review(self) -> dict[str, Any]:
+        message = BackMsg()
+        message.rerun_script.page_name = "review"
+        await self._socket.send(message.SerializeToString())
+        sheet = await self._drawn(turn=0)
+        await self._look_at(sheet)
+        return sheet
+
+    async def _go(self, sheet: dict[str, Any], to: object) -> dict[str, Any]:
+        """The form's "go": a trigger of the component, answered by a run of the page's fragment."""
+        self._turn += 1
+        value = {"to": to, "turn": self._turn, "from": sheet["batch"], "after": sheet["question"]}
+        message = BackMsg()
+        run = message.rerun_script
+        run.query_string = f"batch={sheet['batch']}&question={sheet['question']}"
+        run.page_script_hash, run.fragment_id = self._page["script"], self._page["fragment"]
+        run.widget_states.widgets.add(
+            id=_TRIGGER.format(self._page["component"]),
+            json_trigger_value=json.dumps([{"event": "go", "value": value}]),
+        )
+        start = time.perf_counter()
+        await self._socket.send(message.SerializeToString())
+        found = await self._drawn(turn=self._turn)
+        self.tally.runs.append(time.perf_counter() - start)
+        return found
+
+    async def _drawn(self, *, turn: int) -> dict[str, Any]:
+        """What the page's script draws of that turn: the form's data, or nothing when all is judged."""
+        while True:
+            received = await asyncio.wait_for(self._socket.recv(), timeout=120)
+            message = ForwardMsg()
+            message.ParseFromString(received if isinstance(received, bytes) else received.encode())
+            kind = message.WhichOneof("type")
+            if kind == "navigation":
+                self._page["script"] = message.navigation.page_script_hash
+            elif kind == "auth_redirect":
+                raise RuntimeError(f"{self.name} was sent to the sign-in page")
+            elif kind == "delta":
+                element = message.delta.new_element
+                if element.WhichOneof("type") == "exception":
+                    raise RuntimeError(f"{self.name}: the page failed: {element.exception.message}")
+                if element.WhichOneof("type") == "bidi_component":
+                    form = element.bidi_component
+                    data = json.loads(form.json or form.mixed.json)
+                    self._page |= {"component": form.id, "fragment": message.delta.fragment_id}
+                    if data["turn"] == turn:
+                        return data
+                if element.WhichOneof("type") == "markdown" and "you are through" in element.markdown.body:
+                    return {}
+
+    async def _look_at(self, sheet: dict[str, Any]) -> None:
+        """Fetch the pixels of radiographs that the browser does not have yet."""
+        shown = [each for each in sheet.get("radiographs", ()) if "pixels" in each]
+        for each in [*shown, *sheet.get("upcoming", ())]:
+            for address in (each["facts"], each["pixels"]):
+                if address not in self._kept:
+                    self._kept.add(address)
+                    (await self._client.get(address)).raise_for_status()
+
+    # ------------------------------------------------------------------------------------------- one question
+    async def _judge(self, sheet: dict[str, Any]) -> dict[str, Any]:
+        if not sheet:
+            raise RuntimeError(f"{self.name} was told that nothing is left")
+        where = {"batch": sheet["batch"], "question": sheet["question"]}
+        opinion = self._opinion(sheet)
+        seconds = self._chance.expovariate(1 / self.thinking) if self.thinking else 0.0
+        await asyncio.sleep(seconds * 0.4)
+        await self._draft(sheet, where, {**opinion, "comment": "", "why": ""}, revision=0)
+        await asyncio.sleep(seconds * 0.4)
+        await self._draft(sheet, where, {**opinion, "why": ""}, revision=1)
+        await asyncio.sleep(seconds * 0.2)
+        times = {"seconds": seconds, "seconds_looking": seconds, "seconds_away": 0}
+        body = {**where, "revision": sheet["revision"], "decision": "accept", "opinion": opinion,
+                "drawings": None, "why": "", **times}  # fmt: skip
+        found = await self._save(sheet, body)
+        # The answer brings the next question, and the page's script is told; where none is left, it is asked.
+        last = asyncio.create_task(self._quietly("look", sheet, {**where, **times}))
+        if found is None:
+            found = await self._go(sheet, "next")
+            await last
+            return found
+        await self._look_at(found)
+        await asyncio.gather(last, self._go(sheet, found["question"]))
+        return found
+
+    async def _save(self, sheet: dict[str, Any], body: dict[str, Any]) -> dict[str, Any] | None:
+        """The next question, as the answer brings it; None where none is left."""
+        if self._chance.random() < _TWICE:
+            self.tally.sent_twice += 1
+            answer, other = await asyncio.gather(*(self._until_saved(sheet, body) for _ in range(2)))
+            if (answer["revision"], answer["at"]) != (other["revision"], other["at"]):
+                self.tally.troubles.append(f"{self.name}: sent twice, and two times named")
+        else:
+            answer = await self._until_saved(sheet, body)
+        self.tally.acknowledged[(sheet["person"], sheet["question"])] = body["opinion"]["comment"]
+        return answer.get("sheet")
+
+    async def _until_saved(self, sheet: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
+        """The form keeps what was not acknowledged, and the person tries again: so does this."""
+        for attempt in range(100):
+            start = time.perf_counter()
+            try:
+                answer = await self._post("verdict", sheet, body)
+            except httpx.HTTPError as error:
+                self.tally.troubles.append(f"{self.name}: {type(error).__name__}")
+            else:
+                self.tally.saves.append(time.perf_counter() - start)
+                if answer.status_code == 200:
+                    return answer.json()
+                self.tally.troubles.append(f"{self.name}: {answer.status_code} {answer.text[:200]}")
+                if answer.status_code < 500:
+                    raise RuntimeError(self.tally.troubles[-1])
+            self.tally.sent_again += 1
+            await asyncio.sleep(1 + attempt / 10)
+        raise RuntimeError(f"{self.name} could not save")
+
+    async def _draft(
+        self, sheet: dict[str, Any], where: dict[str, int], form: dict[str, Any], *, revision: int
+    ) -> None:
+        start = time.perf_counter()
+        answer = await self._quietly(
+            "draft", sheet, {**where, "part": "form", "revision": revision, "body": form}
+        )
+        if answer is not None and answer.status_code == 200:
+            self.tally.drafts.append(time.perf_counter() - start)
+
+    async def _quietly(self, what: str, sheet: dict[str, Any], body: dict[str, Any]) -> httpx.Response | None:
+        try:
+            answer = await self._post(what, sheet, body)
+        except httpx.HTTPError as error:
+            self.tally.troubles.append(f"{self.name}: {what}: {type(error).__name__}")
+            return None
+        if answer.status_code != 200:
+            self.tally.troubles.append(f"{self.name}: {what}: {answer.status_code} {answer.text[:200]}")
+        return answer
+
+    async def _post(self, what: str, sheet: dict[str, Any], body: dict[str, Any]) -> httpx.Response:
+        headers = {
+            "X-Overread": "1",
+            "X-Overread-Person": str(sheet["person"]),
+            "Sec-Fetch-Site": "same-origin",
+        }
+        return await self._client.post(f"/judging/{what}", json=body, headers=headers, timeout=PATIENCE)
+
+    def _opinion(self, sheet: dict[str, Any]) -> dict[str, Any]:
+        """As the form sends it; the comment tells this verdict from every other."""
+        said = f"{self.name} on {sheet['question']}: {self._chance.getrandbits(64):x}"
+        return {
+            "ratings": {each["name"]: self._chance.randint(1, 5) for each in sheet["asks"]["ratings"]},
+            "domain_specific": True,
+            "cognitive_depth": False,
+            "image_centric": None,
+            "clinically_relevant": None,
+            "difficulty": self._chance.choice(["easy", "medium", "hard"]),
+            "errors": [],
+            "correction": {},
+            "clinical_reasoning": "",
+            "comment": said,
+        }

