@@ -23,6 +23,7 @@ FAMILIES = (
     "assign",
     "progress",
     "release",
+    "measure",
     "image",
     "demo",
 )

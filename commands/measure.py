@@ -1,0 +1,73 @@
+"""``cli.py measure``: every measure of a file of ratings, without a workspace."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from domain.errors import Refused
+from measures.agreement import CONFIDENCE, Weights
+from measures.ratings_file import read_ratings
+from measures.records.settings import EVERY_PAIR, READERS_WITH_MODELS, Settings
+from measures.whole import measure
+
+
+def add_to(subparsers: argparse._SubParsersAction) -> None:
+    """The command and what it takes."""
+    parser = subparsers.add_parser(
+        "measure",
+        help="accuracy, agreement and comparisons from a file of ratings",
+        description="Reads a CSV of ratings, one answer a line (question_id, rater, answer and, where known, "
+        "kind, task, category, exam, n_options, arm), and writes every measure with its n and interval as "
+        "JSON. Needs no workspace. The same file and options give the same bytes.",
+    )
+    parser.add_argument("ratings", type=Path, metavar="RATINGS.csv")
+    parser.add_argument("--out", type=Path, required=True, metavar="measures.json")
+    parser.add_argument(
+        "--reference", metavar="RATER", help="the rater who is the truth (default: whose kind says so)"
+    )
+    parser.add_argument(
+        "--weights",
+        choices=[each.value for each in Weights if each is not Weights.NONE],
+        help="for ordered answers: how much a near miss counts (default: not at all)",
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the resamples (default 0)")
+    parser.add_argument(
+        "--bootstrap", type=int, default=2000, metavar="N", help="resamples, 0 for none (default 2000)"
+    )
+    parser.add_argument(
+        "--confidence", type=float, default=CONFIDENCE, metavar="SHARE", help="of intervals (default 0.95)"
+    )
+    parser.add_argument(
+        "--family",
+        default=EVERY_PAIR,
+        metavar="WHICH",
+        help=f"the pairs that Holm's adjustment counts, task by task: {EVERY_PAIR} (default), "
+        f"{READERS_WITH_MODELS}, or pairs of raters as A:B,C:D",
+    )
+    parser.set_defaults(run=run, needs_workspace=False)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure and write; 0 done, 1 refused by an error that names line and field."""
+    settings = Settings(
+        reference=args.reference,
+        weights=Weights(args.weights or Weights.NONE),
+        seed=args.seed,
+        bootstrap=args.bootstrap,
+        confidence=args.confidence,
+        family=args.family,
+    )
+    ratings = read_ratings(args.ratings)
+    if len(ratings) > 50_000:
+        print(f"{len(ratings):,} ratings read, measuring …", file=sys.stderr)
+    found = measure(ratings, settings=settings)
+    if args.out.is_dir():
+        raise Refused(f"--out {args.out} is a folder; name the file to write")
+    part = args.out.with_name(args.out.name + ".part")
+    part.write_text(found.text(), encoding="utf-8")
+    part.replace(args.out)
+    told = {name: len(value) for name, value in found.plain().items() if isinstance(value, list) and value}
+    print(f"{args.out}: " + ", ".join(f"{count:,} {name}" for name, count in told.items()))
+    return 0

@@ -1,0 +1,219 @@
+"""Agreement of two or more raters on the same questions, beyond chance: five coefficients with errors.
+
+Conventions. ``ratings`` has shape (questions, raters): category numbers 0 to k - 1, -1 where a rater did not
+answer. Percent agreement is the mean, over questions with two answers or more, of the share of their pairs of
+raters that agree (by ``weights``, for ordered categories). Every coefficient is (observed - chance) / (1 -
+chance); they differ in chance alone, Krippendorff's also in a correction for small samples.
+``k`` is the length of the scale, also where the last categories were never chosen.
+
+Errors are Gwet's: each question's pull on the coefficient, the raters fixed; with ``clusters`` the pulls are
+summed by exam first. The interval is Student's, at most 1.
+
+Edge cases. One category only in all answers: not defined but for percent agreement, AC1 (0 chance: 1) and
+Brennan-Prediger. No question with two answers: None. A question with one answer counts for chance (but for
+Krippendorff's alpha), not for agreement.
+
+Sources: Gwet KL, Handbook of Inter-Rater Reliability, 4th ed., 2014; Gwet KL, Br J Math Stat Psychol
+2008;61:29-48; Fleiss JL, Psychol Bull 1971;76:378-382; Conger AJ, Psychol Bull 1980;88:322-328; Brennan RL,
+Prediger DJ, Educ Psychol Meas 1981;41:687-699; Krippendorff K, Computing Krippendorff's alpha-reliability,
+2011.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm, t
+
+from measures.proportions import CONFIDENCE
+
+Ratings = NDArray[np.int64]
+Matrix = NDArray[np.float64]
+
+
+class Coefficient(StrEnum):
+    """Which notion of chance is taken off."""
+
+    PERCENT = "percent"
+    FLEISS = "fleiss"
+    CONGER = "conger"
+    ALPHA = "alpha"
+    AC1 = "ac1"
+    BRENNAN_PREDIGER = "brennan_prediger"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """One coefficient over ``n`` questions with two answers or more; None where not defined, with the
+    reason.
+    """
+
+    n: int
+    estimate: float | None
+    se: float | None = None
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
+
+
+def agreement_of(
+    ratings: Ratings,
+    coefficient: Coefficient,
+    *,
+    weights: Matrix,
+    clusters: NDArray[np.int64] | None = None,
+    confidence: float = CONFIDENCE,
+) -> Agreement:
+    """One coefficient of a group of raters, by agreement ``weights`` of shape (k, k), 1 on the diagonal."""
+    k = len(weights)
+    counts = _counts(ratings, k)
+    answers = counts.sum(axis=1)
+    kept = answers >= (2 if coefficient is Coefficient.ALPHA else 1)
+    ratings, counts, answers = ratings[kept], counts[kept], answers[kept]
+    clusters = None if clusters is None else np.asarray(clusters)[kept]
+    several = answers >= 2
+    n, shared = len(answers), int(several.sum())
+    if shared == 0:
+        return Agreement(n=0, estimate=None, note="not defined: no question has two answers")
+    agreeing = np.sum(counts * (counts @ weights - 1.0), axis=1)
+    pairs = np.where(several, answers * (answers - 1.0), 1.0)
+    observed = np.where(several, agreeing / pairs, 0.0)
+    mean_answers = float(answers.mean())
+    if coefficient is Coefficient.ALPHA:
+        # Units weigh by their number of answers; a small sample pairs an answer with itself a little too
+        # often.
+        small = 1.0 / (n * mean_answers)
+        raw = agreeing / (mean_answers * (answers - 1.0))
+        found = (1 - small) * float(raw.mean()) + small
+        chance, pulls = _krippendorff_chance(counts, weights, mean_answers, answers)
+        ups = raw - raw.mean() * (answers - mean_answers) / mean_answers
+        uncorrected = float(raw.mean())
+    else:
+        found = uncorrected = float(observed[several].mean())
+        chance, pulls = _chance(ratings, counts, answers, weights, coefficient)
+        # Gwet's: a question with one answer stands for no agreement, and the others weigh n / shared.
+        ups = np.where(several, observed - chance, 0.0) * (n / shared) + chance
+    if 1.0 - chance < 1e-12:
+        return Agreement(n=shared, estimate=None, note="not defined: one category")
+    estimate = (found - chance) / (1.0 - chance)
+    influence = (ups - uncorrected - (1.0 - uncorrected) / (1.0 - chance) * pulls) / (1.0 - chance)
+    if n < 2:
+        return Agreement(n=shared, estimate=estimate, note="no interval: one question only")
+    if clusters is None:
+        groups, squares = n, float(np.sum(influence**2))
+    else:
+        _, member = np.unique(clusters, return_inverse=True)
+        groups, squares = int(member.max()) + 1, float(np.sum(np.bincount(member, weights=influence) ** 2))
+    if groups < 2:
+        return Agreement(n=shared, estimate=estimate, note="no interval: all of one exam")
+    se = math.sqrt(squares * groups / (groups - 1)) / n
+    if se < 1e-12:
+        return Agreement(n=shared, estimate=estimate, se=0.0, note="no interval: every question is alike")
+    reach = float(t.ppf(0.5 + confidence / 2, groups - 1)) * se
+    return Agreement(
+        n=shared, estimate=estimate, se=se, low=max(-1.0, estimate - reach), high=min(1.0, estimate + reach)
+    )
+
+
+def fleiss_z(ratings: Ratings, *, k: int) -> float | None:
+    """Fleiss' kappa over its error where raters agree by chance only; every rater answered every question."""
+    counts = _counts(ratings, k)
+    n, raters = len(counts), int(counts[0].sum())
+    share = counts.mean(axis=0) / raters
+    product = share * (1 - share)
+    whole = float(product.sum())
+    if whole == 0 or raters < 2:
+        return None
+    found = agreement_of(ratings, Coefficient.FLEISS, weights=np.eye(k)).estimate
+    spread = whole**2 - float(np.sum(product * (1 - 2 * share)))
+    if found is None or spread <= 0:
+        return None
+    return found / math.sqrt(2 * spread / (n * raters * (raters - 1))) * whole
+
+
+def fleiss_by_category(ratings: Ratings, *, k: int) -> list[float | None]:
+    """Fleiss' kappa of each category against all others; None where all or none of the answers are in it."""
+    counts = _counts(ratings, k)
+    raters = counts.sum(axis=1)
+    kappas: list[float | None] = []
+    for category in range(k):
+        share = float(counts[:, category].sum() / raters.sum())
+        if share in (0.0, 1.0):
+            kappas.append(None)
+            continue
+        torn = float(np.sum(counts[:, category] * (raters - counts[:, category]) / (raters - 1)))
+        kappas.append(1 - torn / (float(raters.sum()) * share * (1 - share)))
+    return kappas
+
+
+def chance_level(estimate: float, se: float) -> float:
+    """Two-sided p of no agreement beyond chance, by the normal distribution."""
+    return float(2 * norm.sf(abs(estimate / se)))
+
+
+def _counts(ratings: Ratings, k: int) -> Matrix:
+    """How many raters put each question into each category, shape (questions, k)."""
+    rows, raters = ratings.shape
+    given = ratings >= 0
+    where = np.repeat(np.arange(rows), raters)[given.ravel()] * k + ratings[given]
+    return np.bincount(where, minlength=rows * k).reshape(rows, k).astype(np.float64)
+
+
+def _chance(
+    ratings: Ratings, counts: Matrix, answers: Matrix, weights: Matrix, coefficient: Coefficient
+) -> tuple[float, Matrix]:
+    """Chance agreement, and each question's pull on it (mean 0)."""
+    k = len(weights)
+    if coefficient is Coefficient.PERCENT:
+        return 0.0, np.zeros(len(counts))
+    if coefficient is Coefficient.BRENNAN_PREDIGER:
+        return float(weights.sum()) / k**2, np.zeros(len(counts))
+    if coefficient is Coefficient.CONGER:
+        return _conger_chance(ratings, weights)
+    shares = counts / answers[:, None]
+    overall = shares.mean(axis=0)
+    if coefficient is Coefficient.AC1:
+        scale = float(weights.sum()) / (k * (k - 1)) if k > 1 else 0.0
+        chance = scale * float(np.sum(overall * (1 - overall)))
+        # The pull of one question on sum p (1 - p) is (share - p)(1 - 2 p): the same as -2 (share - p) p.
+        return chance, scale * 2 * (shares @ (1 - overall) - float(np.sum(overall * (1 - overall))))
+    mean_weight = (weights @ overall + weights.T @ overall) / 2
+    chance = float(overall @ weights @ overall)
+    return chance, 2 * (shares @ mean_weight - chance)
+
+
+def _conger_chance(ratings: Ratings, weights: Matrix) -> tuple[float, Matrix]:
+    """Chance of two different raters, each with shares of their own."""
+    k = len(weights)
+    given = ratings >= 0
+    used = given.any(axis=0)
+    ratings, given = ratings[:, used], given[:, used]
+    n, raters = ratings.shape
+    if raters < 2:
+        return 0.0, np.zeros(n)
+    shares = np.stack([np.bincount(each[each >= 0], minlength=k) / (each >= 0).sum() for each in ratings.T])
+    together = shares.sum(axis=0)
+    ordered = raters * (raters - 1)
+    own = np.einsum("gk,kl,gl->g", shares, weights, shares)
+    chance = (float(together @ weights @ together) - float(own.sum())) / ordered
+    others = (together - shares) @ weights  # what each category of a rater meets in all the others
+    pulls = np.zeros(n)
+    for rater in range(raters):
+        there = given[:, rater]
+        gain = others[rater, ratings[there, rater]] - float(shares[rater] @ others[rater])
+        pulls[there] += 2 / ordered * gain * (n / there.sum())
+    return chance, pulls
+
+
+def _krippendorff_chance(
+    counts: Matrix, weights: Matrix, mean_answers: float, answers: Matrix
+) -> tuple[float, Matrix]:
+    overall = counts.mean(axis=0) / mean_answers
+    mean_weight = (weights @ overall + weights.T @ overall) / 2
+    chance = float(overall @ weights @ overall)
+    pulls = counts @ mean_weight / mean_answers - chance * (answers - mean_answers) / mean_answers - chance
+    return chance, 2 * pulls

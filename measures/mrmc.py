@@ -1,0 +1,270 @@
+"""Readers against one model on the same cases: the mean reader's accuracy less the model's, with its error.
+
+Conventions. ``differences`` has shape (cases, readers): the reader right (1 or 0) less the model right (1 or
+0), NaN where the reader did not read the case or the model did not answer it. The difference is positive
+where readers are better. A model has no readers, so what varies over readers is the reader-minus-model
+difference: one treatment.
+
+Three errors:
+
+- ``obuchowski_rockette``: from one figure a reader and the covariances of the figures over cases; readers
+  random. Degrees of freedom are Hillis'. For fully crossed designs.
+- ``u_statistic``: unbiased moments of the products of two differences, by whether they share the reader, the
+  case, both or neither, weighted as the design has them; any design, as FDA's iMRMC. Fully crossed it is the
+  same number as Obuchowski-Rockette's where its covariance is not below 0. Where the unbiased variance is 0
+  or less, the moments of all products (V-statistic) are taken and the note says so.
+- ``fixed_readers``: cases random, these readers and no others.
+
+Edge cases. One reader: nothing is known of other readers; random readers give no error. One case: none at
+all.
+
+Sources: Obuchowski NA, Rockette HE, Commun Stat Simul 1995;24:285-308; Hillis SL, Stat Med 2007;26:596-619
+(df); Hillis SL, Obuchowski NA, Berbaum KS, Acad Radiol 2011;18:129-142 (one treatment); Gallas BD, Acad
+Radiol 2006;13:353-362 and Gallas BD, Brown DG, Neural Netw 2008;21:387-397 (U-statistics).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm, t
+
+from measures.proportions import CONFIDENCE
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """A difference of accuracies (-1 to 1) with its interval; None where not defined, and ``note`` says why.
+
+    ``df`` is None where the normal distribution was taken. ``p`` is two-sided, of no difference.
+    """
+
+    readers: int
+    cases: int
+    difference: float | None
+    se: float | None = None
+    df: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    random_readers: bool = True
+    method: str = ""
+    note: str = ""
+
+    def above(self, margin: float) -> bool | None:
+        """Whether the whole interval lies above ``margin``: superiority at 0, non-inferiority at less than 0.
+
+        The margin must have been set before reading.
+        """
+        return None if self.low is None else self.low > margin
+
+
+def against_model(
+    readers: NDArray[np.float64],
+    model: NDArray[np.float64],
+    *,
+    exams: NDArray[np.int64] | None = None,
+    random_readers: bool = True,
+    confidence: float = CONFIDENCE,
+) -> Comparison:
+    """Readers against a model by the method that fits the design.
+
+    Args:
+        readers: 1 right, 0 wrong, NaN not read; shape (cases, readers).
+        model: the same of the model, shape (cases,).
+        exams: number of each case's exam, where several questions are of one; None otherwise.
+        random_readers: whether the result is to hold for other readers too.
+        confidence: of the interval.
+    """
+    differences = readers - model[:, None]
+    known = ~np.isnan(differences)
+    kept = known.any(axis=1)
+    differences, known = differences[kept], known[kept]
+    exams = None if exams is None else np.asarray(exams)[kept]
+    read = known.any(axis=0)
+    differences, known = differences[:, read], known[:, read]
+    if not differences.size:
+        return Comparison(
+            readers=0, cases=0, difference=None, random_readers=random_readers,
+            note="not defined: no case with a reader's and the model's answer",
+        )  # fmt: skip
+    if not random_readers:
+        return fixed_readers(differences, exams=exams, confidence=confidence)
+    if known.all() or exams is not None:
+        means = np.nanmean(differences, axis=0)
+        return obuchowski_rockette(
+            means, covariance_over_cases(differences, exams), cases=len(differences), confidence=confidence
+        )
+    return u_statistic(differences, confidence=confidence)
+
+
+def obuchowski_rockette(
+    figures: Matrix, covariance: Matrix, *, cases: int, confidence: float = CONFIDENCE, method: str = ""
+) -> Comparison:
+    """The mean of the readers' figures, readers and cases random.
+
+    Args:
+        figures: one figure of merit (or difference) a reader, shape (readers,).
+        covariance: of the figures over cases, the readers fixed, shape (readers, readers).
+        cases: how many; for the record.
+        confidence: of the interval.
+        method: what the record calls it.
+    """
+    r = len(figures)
+    mean = float(np.mean(figures))
+    if r < 2 or cases < 2:
+        return Comparison(
+            readers=r, cases=cases, difference=mean, method=method or "Obuchowski-Rockette",
+            note="no interval: one reader tells nothing of others" if r < 2 else "no interval: one case",
+        )  # fmt: skip
+    between = float(np.var(figures, ddof=1))
+    shared = float((covariance.sum() - np.trace(covariance)) / (r * (r - 1)))
+    spread = between + max(0.0, r * shared)
+    degrees = spread**2 / (between**2 / (r - 1)) if between > 0 else math.inf
+    return _comparison(
+        mean, math.sqrt(spread / r), degrees, readers=r, cases=cases, confidence=confidence,
+        random_readers=True, method=method or "Obuchowski-Rockette",
+    )  # fmt: skip
+
+
+def covariance_over_cases(differences: Matrix, exams: NDArray[np.int64] | None = None) -> Matrix:
+    """Covariance of the readers' means over cases (over exams, where given), shape (readers, readers).
+
+    Readers who share no case have none. With one question an exam and no gap: the sample covariance over n.
+    """
+    pulls = _pulls(differences)
+    if exams is not None:
+        _, member = np.unique(exams, return_inverse=True)
+        pulls = np.stack([np.bincount(member, weights=column) for column in pulls.T], axis=1)
+    groups = len(pulls)
+    covariance: Matrix = pulls.T @ pulls * (groups / max(1, groups - 1))
+    return covariance
+
+
+def u_statistic(differences: Matrix, *, confidence: float = CONFIDENCE) -> Comparison:
+    """Readers and cases random, for any design; every reading weighs the same.
+
+    Degrees of freedom follow Hillis': the error's square over that of its readers' part, by Satterthwaite.
+    """
+    known = ~np.isnan(differences)
+    values = np.where(known, differences, 0.0)
+    cases, r = differences.shape
+    total = float(known.sum())
+    mean = float(values.sum()) / total
+    if r < 2 or cases < 2:
+        return Comparison(
+            readers=r, cases=cases, difference=mean, method="U-statistic",
+            note="no interval: one reader tells nothing of others" if r < 2 else "no interval: one case",
+        )  # fmt: skip
+    variance, note = _u_variance(values, known, total), ""
+    if variance <= 0:
+        variance, note = (
+            _v_variance(values, known, total, mean),
+            "V-statistic: the unbiased error is not above 0",
+        )
+    by_reader = known.sum(axis=0)
+    reader_means = values.sum(axis=0) / by_reader
+    share = by_reader / total
+    between = float(np.sum(share**2 * (reader_means - mean) ** 2)) * r / (r - 1)
+    degrees = variance**2 / (between**2 / (r - 1)) if between > 0 else math.inf
+    return _comparison(
+        mean, math.sqrt(max(0.0, variance)), max(degrees, r - 1.0), readers=r, cases=cases,
+        confidence=confidence, random_readers=True, method="U-statistic", note=note,
+    )  # fmt: skip
+
+
+def fixed_readers(
+    differences: Matrix, *, exams: NDArray[np.int64] | None = None, confidence: float = CONFIDENCE
+) -> Comparison:
+    """These readers only: the error is over cases (exams). The mean of the readers' differences."""
+    cases, r = differences.shape
+    means = np.nanmean(differences, axis=0)
+    groups = cases if exams is None else len(np.unique(exams))
+    if groups < 2:
+        return Comparison(
+            readers=r, cases=cases, difference=float(means.mean()), random_readers=False,
+            method="fixed readers", note="no interval: one case",
+        )  # fmt: skip
+    variance = float(covariance_over_cases(differences, exams).mean())
+    return _comparison(
+        float(means.mean()), math.sqrt(max(0.0, variance)), groups - 1.0, readers=r, cases=cases,
+        confidence=confidence, random_readers=False, method="fixed readers",
+    )  # fmt: skip
+
+
+def _pulls(differences: Matrix) -> Matrix:
+    """Each case's pull on each reader's mean, shape (cases, readers); 0 where not read."""
+    known = ~np.isnan(differences)
+    means = np.nanmean(differences, axis=0)
+    pulls: Matrix = np.where(known, differences - means, 0.0) / known.sum(axis=0)
+    return pulls
+
+
+def _products(values: Matrix, known: NDArray[np.bool_]) -> tuple[list[float], list[float]]:
+    """Sums of products of two readings, and how many: same both, same reader, same case, neither
+    (ordered).
+    """
+    there = known.astype(np.float64)
+    sums, counts = [float(np.sum(values**2))], [float(there.sum())]
+    for axis in (0, 1):
+        sums.append(float(np.sum(values.sum(axis=axis) ** 2)) - sums[0])
+        counts.append(float(np.sum(there.sum(axis=axis) ** 2)) - counts[0])
+    sums.append(float(values.sum()) ** 2 - sum(sums))
+    counts.append(counts[0] ** 2 - sum(counts))
+    return sums, counts
+
+
+def _u_variance(values: Matrix, known: NDArray[np.bool_], total: float) -> float:
+    sums, counts = _products(values, known)
+    moments = [part / count if count > 0 else 0.0 for part, count in zip(sums, counts, strict=True)]
+    apart = moments[3]  # two readings with nothing in common: the square of the expected difference
+    return sum(count * (moment - apart) for moment, count in zip(moments, counts, strict=True)) / total**2
+
+
+def _v_variance(values: Matrix, known: NDArray[np.bool_], total: float, mean: float) -> float:
+    """Every moment about the mean: readers' part, cases' part, and the rest; never below 0."""
+    centred = np.where(known, values - mean, 0.0)
+    by_reader = float(np.sum(centred.sum(axis=0) ** 2))
+    by_case = float(np.sum(centred.sum(axis=1) ** 2))
+    alone = float(np.sum(centred**2))
+    return max(by_reader + by_case - alone, by_reader, by_case) / total**2
+
+
+def _comparison(
+    difference: float,
+    se: float,
+    degrees: float,
+    *,
+    readers: int,
+    cases: int,
+    confidence: float,
+    random_readers: bool,
+    method: str,
+    note: str = "",
+) -> Comparison:
+    if se < 1e-12:
+        return Comparison(
+            readers=readers, cases=cases, difference=difference, se=0.0, random_readers=random_readers,
+            method=method, note="no interval: no case divides readers and model",
+        )  # fmt: skip
+    finite = math.isfinite(degrees)
+    critical = float(t.ppf(0.5 + confidence / 2, degrees) if finite else norm.ppf(0.5 + confidence / 2))
+    statistic = abs(difference) / se
+    return Comparison(
+        readers=readers,
+        cases=cases,
+        difference=difference,
+        se=se,
+        df=degrees if finite else None,
+        low=max(-1.0, difference - critical * se),
+        high=min(1.0, difference + critical * se),
+        p=float(2 * (t.sf(statistic, degrees) if finite else norm.sf(statistic))),
+        random_readers=random_readers,
+        method=method,
+        note=note,
+    )

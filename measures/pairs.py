@@ -1,0 +1,108 @@
+"""Every pair of raters at once: contingency tables by counting, and the coefficients of all of them.
+
+Conventions. A table has shape (k, k), rows the first rater's categories, columns the second's; functions take
+any number of leading axes (strata, pairs, resamples) and give one number a table. Questions that one of the
+two did not answer leave the pair. Weights have shape (k, k), 1 on the diagonal.
+
+Edge cases. An empty table and a table of one category give NaN for kappa; one constant rater gives 0.
+Agreement's errors divide by n (Gwet's for a table of two raters), not n - 1.
+
+Sources: Cohen J, Psychol Bull 1968;70:213-220; Fleiss JL, Cohen J, Everitt BS, Psychol Bull 1969;72:323-327;
+Gwet KL, Br J Math Stat Psychol 2008;61:29-48.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float64]
+
+
+def pair_tables(
+    answers: NDArray[np.int64],
+    pairs: Sequence[tuple[int, int]],
+    *,
+    k: int,
+    stratum: NDArray[np.int64] | None = None,
+    strata: int = 1,
+) -> NDArray[np.int64]:
+    """Counts of shape (strata, pairs, k, k); ``answers`` (questions, raters) holds -1 where missing.
+
+    Questions whose ``stratum`` is -1 are in none.
+    """
+    size = k * k
+    # Missing is category k: its row and column are counted and cut off, which is cheaper than choosing.
+    wide = (k + 1) * (k + 1)
+    columns = np.where(answers < 0, k, answers).astype(np.int32).T
+    offset = None if stratum is None else (np.where(stratum < 0, strata, stratum) * wide).astype(np.int32)
+    rows = [np.ascontiguousarray(column * (k + 1)) for column in columns]
+    if offset is not None:
+        rows = [row + offset for row in rows]
+    tables = np.empty((len(pairs), strata, size), dtype=np.int64)
+    for at, (first, second) in enumerate(pairs):
+        counts = np.bincount(rows[first] + columns[second], minlength=(strata + 1) * wide)
+        whole = counts[: strata * wide].reshape(strata, k + 1, k + 1)
+        tables[at] = whole[:, :k, :k].reshape(strata, size)
+    return np.swapaxes(tables, 0, 1).reshape(strata, len(pairs), k, k)
+
+
+def kappas(tables: NDArray[np.int64] | Matrix, weights: Matrix) -> tuple[Matrix, Matrix]:
+    """Cohen's kappa and its large-sample standard error, of each table: shapes (...)."""
+    counts = np.asarray(tables, dtype=np.float64)
+    n = counts.sum(axis=(-2, -1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = counts / n[..., None, None]
+        rows, columns = share.sum(axis=-1), share.sum(axis=-2)
+        of_row, of_column = columns @ weights.T, rows @ weights
+        observed = np.sum(share * weights, axis=(-2, -1))
+        chance = np.sum(rows * of_row, axis=-1)
+        room = 1.0 - chance
+        one_category = room < 1e-12
+        kappa = np.where(one_category, np.nan, (observed - chance) / room)
+        leak = kappa[..., None, None]
+        pull = weights - (of_row[..., :, None] + of_column[..., None, :]) * (1 - leak)
+        pull = pull - (leak - chance[..., None, None] * (1 - leak))
+        se = np.sqrt(np.sum(share * pull**2, axis=(-2, -1)) / n) / room
+    constant = (rows > 0).sum(axis=-1) == 1
+    other = (columns > 0).sum(axis=-1) == 1
+    one_side = constant ^ other
+    kappa = np.where(one_side, 0.0, np.where(constant & other, np.nan, kappa))
+    return kappa, np.where(one_side | np.isnan(kappa), np.nan, np.where(se < 1e-12, 0.0, se))
+
+
+def observed_agreement(tables: NDArray[np.int64] | Matrix, weights: Matrix) -> Matrix:
+    """The (weighted) share of questions on which the two agree; NaN for an empty table."""
+    counts = np.asarray(tables, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        agreed: Matrix = np.sum(counts * weights, axis=(-2, -1)) / counts.sum(axis=(-2, -1))
+    return agreed
+
+
+def kappa_pull(table: NDArray[np.int64], weights: Matrix) -> tuple[float, Matrix]:
+    """Kappa of one table with both raters varied, and each cell's pull on it (mean 0), shape (k, k)."""
+    share = table / table.sum()
+    rows, columns = share.sum(axis=1), share.sum(axis=0)
+    chance = float(rows @ weights @ columns)
+    kappa = (float(np.sum(share * weights)) - chance) / (1 - chance)
+    pull = weights - np.add.outer(weights @ columns, rows @ weights) * (1 - kappa)
+    return kappa, (pull - (kappa - chance * (1 - kappa))) / (1 - chance)
+
+
+def ac1_pull(table: NDArray[np.int64], weights: Matrix) -> tuple[float, Matrix]:
+    """Gwet's AC1 (AC2 with weights) of one table, and each cell's pull on it (mean 0), shape (k, k).
+
+    The length of the table is the length of the scale; with one category only AC1 is the observed agreement.
+    """
+    k = len(weights)
+    share = table / table.sum()
+    overall = (share.sum(axis=1) + share.sum(axis=0)) / 2
+    scale = float(weights.sum()) / (k * (k - 1)) if k > 1 else 0.0
+    torn = float(np.sum(overall * (1 - overall)))
+    chance = scale * torn
+    ac1 = (float(np.sum(share * weights)) - chance) / (1 - chance)
+    of_cell = scale * (np.add.outer(1 - overall, 1 - overall) / 2)  # a question's two answers, half each
+    pull = (weights - chance) / (1 - chance) - ac1
+    return ac1, pull - 2 * (1 - ac1) * (of_cell - chance) / (1 - chance)

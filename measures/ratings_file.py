@@ -1,0 +1,84 @@
+"""A CSV of ratings, read strictly: what is not a table of named columns is refused with its line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import unicodedata
+from pathlib import Path
+
+import pandas as pd
+
+from domain.errors import Refused
+from measures.ratings import KNOWN, NEEDED
+
+#: A field longer than this is no answer.
+LONGEST = 1_000_000
+
+
+def read_ratings(path: Path) -> pd.DataFrame:
+    """The ratings as text with the number of the ``line`` that each began on; columns nobody knows are left
+    out.
+
+    Comma, semicolon or tab; UTF-8 (with or without a byte-order mark); text is brought to NFC.
+
+    Raises:
+        Refused: no such file, another encoding, a line with too many or too few fields, a column twice.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise Refused(f"{path}: {error.strerror or error}") from error
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise Refused(f"{path}, line {line}: this is no UTF-8. Save the table as CSV in UTF-8.") from error
+    if "\x00" in text:
+        line = text[: text.index("\x00")].count("\n") + 1
+        raise Refused(f"{path}, line {line}: a zero byte. Save the table as CSV, as plain text.")
+    try:
+        return _table(text)
+    except Refused as error:
+        raise Refused(f"{path}, {error}") from error
+
+
+def _table(text: str) -> pd.DataFrame:
+    first = text.split("\n", 1)[0]
+    separator = max(",;\t", key=first.count)
+    csv.field_size_limit(LONGEST)
+    reader = csv.reader(
+        io.StringIO(unicodedata.normalize("NFC", text), newline=""), delimiter=separator, strict=True
+    )
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    names: list[str] = []
+    before = 0
+    try:
+        for row in reader:
+            line, before = before + 1, reader.line_num
+            if not any(field.strip() for field in row):
+                continue
+            if not names:
+                names = _names(row, line)
+            elif len(row) != len(names):
+                raise Refused(
+                    f"line {line}: {len(row)} fields where the first line names {len(names)} columns"
+                )
+            else:
+                rows.append(row)
+                lines.append(line)
+    except csv.Error as error:
+        raise Refused(f"line {before + 1}: {error}") from error
+    if not names:
+        raise Refused(f"line 1: the file is empty. Columns: {', '.join(NEEDED)}; known {', '.join(KNOWN)}.")
+    table = pd.DataFrame(rows, columns=names, dtype=object)
+    return table[[name for name in names if name in (*NEEDED, *KNOWN)]].assign(line=lines)
+
+
+def _names(row: list[str], line: int) -> list[str]:
+    names = [field.strip().lower() for field in row]
+    twice = {name for name in names if name in (*NEEDED, *KNOWN) and names.count(name) > 1}
+    if twice:
+        raise Refused(f"line {line}: the column {', '.join(sorted(twice))} stands twice")
+    return names

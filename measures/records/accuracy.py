@@ -1,0 +1,148 @@
+"""How often each rater was right: by task, by category, overall; and what "cannot determine" does to it.
+
+The primary view takes "cannot determine" as wrong. ``coverage`` gives the other: those questions left out,
+with the share that was determined. Overall stands twice, by name: micro (every question once) and macro (the
+plain mean of the tasks). Where questions share an exam, intervals are clustered by exam.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from measures.proportions import Proportion, wilson, wilson_by_cluster
+from measures.ratings import Cell, Coded
+from measures.records.settings import Settings
+
+Record = dict[str, Any]
+CLUSTERED = "clustered by exam"
+
+
+def accuracy(coded: Coded, settings: Settings) -> list[Record]:
+    """One record a rater (but the reference) and task; ``n`` is the questions with an answer and a truth."""
+    return [_record(coded, settings, rater, "task", cell) for cell in coded.cells() for rater in coded.judged]
+
+
+def by_category(coded: Coded, settings: Settings) -> list[Record]:
+    """The same by category instead of task."""
+    return [
+        _record(coded, settings, rater, "category", cell)
+        for cell in coded.category_cells()
+        for rater in coded.judged
+    ]
+
+
+def coverage(coded: Coded, settings: Settings) -> list[Record]:
+    """Accuracy with "cannot determine" left out, beside the share of questions that was determined."""
+    return list(_coverage(coded, settings))
+
+
+def overall(coded: Coded, settings: Settings) -> list[Record]:
+    """Micro and macro accuracy of each rater, both by name with their n."""
+    records: list[Record] = []
+    tasks = [cell.rows for cell in coded.cells()[1:]]
+    for rater in coded.judged:
+        micro = _share(coded, settings, rater, np.arange(len(coded.questions)))
+        shares = [_share(coded, settings, rater, rows) for rows in tasks]
+        known = [share for share in shares if share.estimate is not None]
+        macro = sum(share.estimate or 0.0 for share in known) / len(known) if known else None
+        error = _macro_error(coded, rater, tasks) if known else None
+        reach = None if error is None else NormalDist().inv_cdf(0.5 + settings.confidence / 2) * error
+        records.append(
+            {
+                "rater": coded.raters[rater],
+                "kind": coded.kinds[rater],
+                "n": micro.n,
+                "micro": micro.estimate,
+                "micro_low": micro.low,
+                "micro_high": micro.high,
+                "tasks": len(known),
+                "macro": macro,
+                "macro_low": None if macro is None or reach is None else max(0.0, macro - reach),
+                "macro_high": None if macro is None or reach is None else min(1.0, macro + reach),
+                "note": "" if known else "macro not defined: no task is stated",
+            }
+        )
+    return records
+
+
+def share_of(
+    right: NDArray[np.int64], exam: NDArray[np.int64] | None, *, confidence: float
+) -> tuple[Proportion, bool]:
+    """The share of 1 among 0 and 1 (-1 is left out), and whether the interval is clustered."""
+    known = right >= 0
+    hits = right[known] == 1
+    if exam is None or len(np.unique(exam[known])) == len(hits):
+        return wilson(int(hits.sum()), len(hits), confidence=confidence), False
+    return wilson_by_cluster(hits.tolist(), exam[known].tolist(), confidence=confidence), True
+
+
+def _share(coded: Coded, settings: Settings, rater: int, rows: NDArray[np.int64]) -> Proportion:
+    return share_of(coded.right[rows, rater], coded.exams(rows), confidence=settings.confidence)[0]
+
+
+def _record(coded: Coded, settings: Settings, rater: int, field: str, cell: Cell) -> Record:
+    right, exams = coded.right[cell.rows, rater], coded.exams(cell.rows)
+    share, clustered = share_of(right, exams, confidence=settings.confidence)
+    notes = [share.note, CLUSTERED if clustered and not share.note else ""]
+    if share.n == 0:
+        notes = ["not defined: no question with this rater's answer and a truth"]
+    return {
+        "rater": coded.raters[rater],
+        "kind": coded.kinds[rater],
+        field: cell.name,
+        "n": share.n,
+        "correct": share.count,
+        "estimate": share.estimate,
+        "low": share.low,
+        "high": share.high,
+        "note": "; ".join(filter(None, notes)),
+    }
+
+
+def _coverage(coded: Coded, settings: Settings) -> Iterator[Record]:
+    for cell in coded.cells():
+        rows, exam = cell.rows, coded.exams(cell.rows)
+        for rater in coded.judged:
+            right = coded.right[rows, rater]
+            unsure = (right >= 0) & (coded.answers[rows, rater] == coded.undetermined)
+            n = int((right >= 0).sum())
+            share, _ = share_of(np.where(unsure, -1, right), exam, confidence=settings.confidence)
+            yield {
+                "rater": coded.raters[rater],
+                "kind": coded.kinds[rater],
+                "task": cell.name,
+                "n": n,
+                "undetermined": int(unsure.sum()),
+                "coverage": None if n == 0 else share.n / n,
+                "n_determined": share.n,
+                "correct": share.count,
+                "estimate": share.estimate,
+                "low": share.low,
+                "high": share.high,
+                "not_reached": int((coded.answers[rows, rater] < 0).sum()),
+                "note": share.note,
+            }
+
+
+def _macro_error(coded: Coded, rater: int, tasks: list[NDArray[np.int64]]) -> float | None:
+    """Standard error of the plain mean of the tasks; questions of one exam go together, across tasks too."""
+    right = coded.right[:, rater]
+    pulls = np.zeros(len(right))
+    known = [rows[right[rows] >= 0] for rows in tasks]
+    known = [rows for rows in known if rows.size]
+    for rows in known:
+        if len(rows) < 2:
+            return None
+        # n - 1 for the mean that was taken off each task
+        spread = math.sqrt(len(rows) / (len(rows) - 1))
+        pulls[rows] = spread * (right[rows] - right[rows].mean()) / len(rows) / len(known)
+    if coded.exam is not None:
+        _, member = np.unique(coded.exam, return_inverse=True)
+        pulls = np.bincount(member, weights=pulls).astype(np.float64)
+    return math.sqrt(float(np.sum(pulls**2)))

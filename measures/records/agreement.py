@@ -1,0 +1,114 @@
+"""Agreement of every two raters, the reference too: kappa with its interval, and what stands beside it.
+
+Option letters are no categories where options are shuffled: ``brennan_prediger`` takes each question's own
+number of options (several ticks: every set of them that is not empty) and percent agreement stands in every
+record, with ``both_wrong``: of the ``both_wrong_n`` questions that both had wrong, the share with the same
+answer. ``jaccard`` is the mean overlap of the ticked sets; ``observed`` asks for the same set.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from measures.agreement import Weights
+from measures.kappa_intervals import Interval, ac1_interval, kappa_interval
+from measures.ratings import Cell, Coded
+from measures.records.scales import Scale, scale_of
+from measures.records.settings import Settings
+
+Record = dict[str, Any]
+#: More categories than this (free text) have no table worth looking at.
+MANY = 400
+
+
+def agreement(coded: Coded, settings: Settings) -> list[Record]:
+    """One record a pair of raters and task; ``n`` is the questions that both answered."""
+    pairs = list(combinations(coded.judged, 2))
+    if coded.reference is not None:
+        pairs += [(at, coded.reference) for at in coded.judged]
+    records: list[Record] = []
+    for cell in coded.cells():
+        scale = scale_of(coded, cell.rows, settings.weights)
+        records += [_record(coded, settings, pair, cell, scale) for pair in pairs]
+    return records
+
+
+def _record(coded: Coded, settings: Settings, pair: tuple[int, int], cell: Cell, scale: Scale) -> Record:
+    (a, b), rows = pair, cell.rows
+    first, second = scale.codes[:, a], scale.codes[:, b]
+    common = (first >= 0) & (second >= 0)
+    first, second, rows = first[common], second[common], rows[common]
+    n = len(rows)
+    same = first == second
+    exam = coded.exams(rows)
+    if n and scale.k > MANY:
+        kappa = ac1 = Interval(note=f"not defined: {scale.k} different answers, too many for a table")
+    else:
+        kappa = kappa_interval(
+            first, second, weights=scale.weights, clusters=exam, confidence=settings.confidence,
+            bootstrap=settings.bootstrap, seed=settings.seed,
+        )  # fmt: skip
+        ac1 = ac1_interval(
+            first, second, weights=scale.weights, clusters=exam, confidence=settings.confidence
+        )
+    wrong, wrong_same = _both_wrong(coded, a, b, rows, same)
+    return {
+        "a": coded.raters[a],
+        "b": coded.raters[b],
+        "task": cell.name,
+        "n": n,
+        "observed": float(same.mean()) if n else None,
+        "kappa": kappa.estimate,
+        "se": kappa.se,
+        "low": kappa.low,
+        "high": kappa.high,
+        "interval": kappa.kind,
+        "ac1": ac1.estimate,
+        "ac1_low": ac1.low,
+        "ac1_high": ac1.high,
+        "brennan_prediger": _brennan_prediger(coded, rows, same, scale.k),
+        "jaccard": _jaccard(coded, a, b, rows, same),
+        "both_wrong": wrong_same / wrong if wrong else None,
+        "both_wrong_n": wrong,
+        "note": _note(kappa, settings, n),
+    }
+
+
+def _note(kappa: Interval, settings: Settings, n: int) -> str:
+    notes = [kappa.note]
+    if n and settings.weights is not Weights.NONE:
+        notes.append(f"{settings.weights} weights; ac1 is AC2")
+    return "; ".join(filter(None, notes))
+
+
+def _brennan_prediger(coded: Coded, rows: NDArray[np.int64], same: NDArray[np.bool_], k: int) -> float | None:
+    """(Agreement - chance) / (1 - chance), chance the mean of one over the number of possible answers."""
+    if not len(rows):
+        return None
+    options = np.where(coded.options[rows] > 0, coded.options[rows], 0).astype(np.float64)
+    possible = np.where(coded.several[rows] & (options > 0), 2.0 ** np.minimum(options, 60) - 1, options)
+    chance = float(np.mean(1.0 / np.where(possible > 0, possible, max(1, k))))
+    return None if chance >= 1 else (float(same.mean()) - chance) / (1 - chance)
+
+
+def _jaccard(coded: Coded, a: int, b: int, rows: NDArray[np.int64], same: NDArray[np.bool_]) -> float | None:
+    if not len(rows):
+        return None
+    overlap = same.astype(np.float64)
+    for at in np.flatnonzero(coded.several[rows] & ~same):
+        one, other = (set(coded.labels[coded.answers[rows[at], rater]].split("|")) for rater in (a, b))
+        overlap[at] = len(one & other) / len(one | other)
+    return float(overlap.mean())
+
+
+def _both_wrong(
+    coded: Coded, a: int, b: int, rows: NDArray[np.int64], same: NDArray[np.bool_]
+) -> tuple[int, int]:
+    if coded.reference in (a, b):
+        return 0, 0
+    wrong = (coded.right[rows, a] == 0) & (coded.right[rows, b] == 0)
+    return int(wrong.sum()), int((wrong & same).sum())

@@ -1,0 +1,118 @@
+"""Agreement of all raters together, and Cochran's Q of their accuracies, by task.
+
+The reference is the truth and no member of the group. With both readers and models there is a record for the
+readers and one for the models beside that for all. With ordered answers, Fleiss, Conger, Light and AC1 (then
+AC2) take the weights; Krippendorff's alpha is ordinal with linear weights and interval with quadratic ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from measures.agreement import Weights
+from measures.group import Agreement, Coefficient, agreement_of
+from measures.krippendorff import Metric, alpha
+from measures.paired import cochran_q
+from measures.pairs import kappas, pair_tables
+from measures.ratings import Cell, Coded
+from measures.records.scales import Scale, scale_of
+from measures.records.settings import Settings
+
+Record = dict[str, Any]
+
+
+def group(coded: Coded, settings: Settings) -> list[Record]:
+    """One record a task and group of two raters or more; ``n`` is the questions with two answers or more."""
+    return [
+        _record(coded, settings, name, raters, cell)
+        for name, raters in _groups(coded)
+        for cell in coded.cells()
+    ]
+
+
+def _groups(coded: Coded) -> Iterator[tuple[str, list[int]]]:
+    everybody = coded.judged
+    if len(everybody) < 2:
+        return
+    yield "all", everybody
+    for kind in ("reader", "model"):
+        members = [at for at in everybody if coded.kinds[at] == kind]
+        if 2 <= len(members) < len(everybody):
+            yield kind, members
+
+
+def _record(coded: Coded, settings: Settings, name: str, raters: list[int], cell: Cell) -> Record:
+    rows, exam = cell.rows, coded.exams(cell.rows)
+    scale = scale_of(coded, rows, settings.weights)
+    answers = scale.codes[:, raters]
+    found: dict[Coefficient, Agreement] = {
+        each: agreement_of(
+            answers, each, weights=scale.weights, clusters=exam, confidence=settings.confidence
+        )
+        for each in (Coefficient.PERCENT, Coefficient.FLEISS, Coefficient.CONGER, Coefficient.AC1)
+        if scale.k
+    }
+    missing = Agreement(n=0, estimate=None, note="not defined: no question has two answers")
+    percent, fleiss, conger, ac1 = (
+        found.get(each, missing)
+        for each in (Coefficient.PERCENT, Coefficient.FLEISS, Coefficient.CONGER, Coefficient.AC1)
+    )
+    krippendorff = _alpha(answers, scale, settings, exam) if scale.k else missing
+    right = coded.right[rows][:, raters]
+    q, degrees, p = cochran_q(right[(right >= 0).all(axis=1)] == 1)
+    notes = {each.note for each in (fleiss, krippendorff) if each.note}
+    return {
+        "task": cell.name,
+        "raters": len(raters),
+        "n": percent.n,
+        "fleiss": fleiss.estimate,
+        "conger": conger.estimate,
+        "light": _light(answers, scale),
+        "alpha": krippendorff.estimate,
+        "ac1": ac1.estimate,
+        "cochran_q": q,
+        "q_df": degrees,
+        "q_p": p,
+        "q_n": int((right >= 0).all(axis=1).sum()),
+        "kind": name,
+        "percent": percent.estimate,
+        "percent_low": percent.low,
+        "percent_high": percent.high,
+        "fleiss_low": fleiss.low,
+        "fleiss_high": fleiss.high,
+        "conger_low": conger.low,
+        "conger_high": conger.high,
+        "alpha_low": krippendorff.low,
+        "alpha_high": krippendorff.high,
+        "ac1_low": ac1.low,
+        "ac1_high": ac1.high,
+        "note": "; ".join(sorted(notes)),
+    }
+
+
+def _alpha(
+    answers: NDArray[np.int64], scale: Scale, settings: Settings, exam: NDArray[np.int64] | None
+) -> Agreement:
+    if settings.weights is not Weights.LINEAR:
+        return agreement_of(
+            answers, Coefficient.ALPHA, weights=scale.weights, clusters=exam, confidence=settings.confidence
+        )
+    ordinal = alpha(answers, places=scale.places, metric=Metric.ORDINAL)
+    n = int(((answers >= 0).sum(axis=1) >= 2).sum())
+    note = "" if ordinal is not None else "not defined: one category"
+    return Agreement(n=n, estimate=ordinal, note=note)
+
+
+def _light(answers: NDArray[np.int64], scale: Scale) -> float | None:
+    """The mean of the pairs' kappas; pairs without one are left out."""
+    if not scale.k:
+        return None
+    pairs = list(combinations(range(answers.shape[1]), 2))
+    values, _ = kappas(pair_tables(answers, pairs, k=scale.k)[0], scale.weights)
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else None

@@ -1,0 +1,138 @@
+"""Accuracy differences of every two raters, on the questions that both answered; and where they answered
+others.
+
+``p_holm`` adjusts the exact p inside the declared family, task by task; outside the family it is None.
+Where two raters' questions overlap in part, ``paired`` takes the common ones and says so, and ``unpaired``
+has the difference over all questions of each: by Newcombe where none is common, else by the covariance of
+the common ones (the U-statistic for two fixed raters).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import combinations
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from measures.paired import compare, holm, newcombe_unpaired
+from measures.ratings import Cell, Coded
+from measures.records.settings import EVERY_PAIR, READERS_WITH_MODELS, Settings
+
+Record = dict[str, Any]
+
+
+def paired(coded: Coded, settings: Settings) -> list[Record]:
+    """One record a pair of raters (but the reference) and task."""
+    named = settings.family_of(coded.raters)
+    records: list[Record] = []
+    for cell in coded.cells():
+        of_task = [_record(coded, settings, a, b, cell) for a, b in combinations(coded.judged, 2)]
+        counted = [
+            record["p_exact"] if _in_family(record, coded, settings, named) else None for record in of_task
+        ]
+        for record, adjusted in zip(of_task, holm(counted), strict=True):
+            record["p_holm"] = adjusted
+            records.append(record | {"note": record.pop("note")})
+    return records
+
+
+def unpaired(coded: Coded, settings: Settings) -> list[Record]:
+    """The pairs whose raters did not answer the same questions, all tasks together and each."""
+    return [
+        record
+        for cell in coded.cells()
+        for a, b in combinations(coded.judged, 2)
+        for record in _unpaired(coded, settings, a, b, cell)
+    ]
+
+
+def _in_family(
+    record: Record, coded: Coded, settings: Settings, named: frozenset[frozenset[str]] | None
+) -> bool:
+    ends = frozenset((record["a"], record["b"]))
+    if named is not None:
+        return ends in named
+    if settings.family == EVERY_PAIR:
+        return True
+    kinds = {coded.kinds[coded.raters.index(name)] for name in ends}
+    return settings.family == READERS_WITH_MODELS and kinds == {"reader", "model"}
+
+
+def _record(coded: Coded, settings: Settings, a: int, b: int, cell: Cell) -> Record:
+    rows, exams = cell.rows, coded.exams(cell.rows)
+    first, second = coded.right[rows, a], coded.right[rows, b]
+    common = (first >= 0) & (second >= 0)
+    exam = None if exams is None else exams[common]
+    found = compare(first[common] == 1, second[common] == 1, clusters=exam, confidence=settings.confidence)
+    notes = [found.note]
+    alone = int(((first >= 0) ^ (second >= 0)).sum())
+    if alone and found.n:
+        notes.append(f"the {found.n} common questions only; {alone} were answered by one of the two")
+    elif alone:
+        notes.append("different questions: see unpaired")
+    return {
+        "a": coded.raters[a],
+        "b": coded.raters[b],
+        "task": cell.name,
+        "n": found.n,
+        "both": found.both,
+        "a_only": found.a_only,
+        "b_only": found.b_only,
+        "neither": found.neither,
+        "difference": found.difference,
+        "low": found.low,
+        "high": found.high,
+        "p_exact": found.p_exact,
+        "p_mid": found.p_mid,
+        "p_holm": None,
+        "note": "; ".join(filter(None, notes)),
+    }
+
+
+def _unpaired(coded: Coded, settings: Settings, a: int, b: int, cell: Cell) -> Iterator[Record]:
+    rows, exam = cell.rows, coded.exams(cell.rows)
+    first, second = coded.right[rows, a], coded.right[rows, b]
+    n_a, n_b = int((first >= 0).sum()), int((second >= 0).sum())
+    common = int(((first >= 0) & (second >= 0)).sum())
+    if not (n_a and n_b) or common == n_a == n_b:
+        return
+    right_a, right_b = int((first == 1).sum()), int((second == 1).sum())
+    difference = right_a / n_a - right_b / n_b
+    if common == 0 and exam is None:
+        low, high = newcombe_unpaired(right_a, n_a, right_b, n_b, confidence=settings.confidence)
+        how = "unpaired: different questions (Newcombe)"
+    else:
+        error = _error(first, second, exam)
+        reach = NormalDist().inv_cdf(0.5 + settings.confidence / 2) * error
+        low, high = max(-1.0, difference - reach), min(1.0, difference + reach)
+        how = "unpaired: different questions" if common == 0 else "partial overlap: U-statistic"
+        how += ", clustered by exam" if exam is not None else ""
+    yield {
+        "a": coded.raters[a],
+        "b": coded.raters[b],
+        "task": cell.name,
+        "n_a": n_a,
+        "n_b": n_b,
+        "n_both": common,
+        "difference": difference,
+        "low": low,
+        "high": high,
+        "how": how,
+    }
+
+
+def _error(first: NDArray[np.int64], second: NDArray[np.int64], exam: NDArray[np.int64] | None) -> float:
+    """Standard error of the difference of two means of which some questions are in both."""
+    pulls = np.zeros(len(first))
+    for sign, each in ((1, first), (-1, second)):
+        there = each >= 0
+        n = int(there.sum())
+        pulls[there] += sign * (each[there] - each[there].mean()) / n * math.sqrt(n / max(1, n - 1))
+    if exam is not None:
+        _, member = np.unique(exam, return_inverse=True)
+        pulls = np.bincount(member, weights=pulls).astype(np.float64)
+    return math.sqrt(float(np.sum(pulls**2)))

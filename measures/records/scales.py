@@ -1,0 +1,49 @@
+"""The categories of one task: which answers are its scale, and how much agreement each two of them are
+worth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from measures.agreement import Weights
+from measures.ratings import UNDETERMINED, Coded, scale
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """``codes`` (questions, raters): 0 to k - 1, -1 where missing; ``places`` (k,): on an ordered scale."""
+
+    k: int
+    codes: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    places: tuple[float, ...]
+
+
+def scale_of(coded: Coded, rows: NDArray[np.int64], weights: Weights) -> Scale:
+    """The answers that anybody gave in these questions, numbered anew.
+
+    Without weights "cannot determine" is a category of its own; it has no place on an ordered scale and is
+    taken as missing there. The steps of a scale of numbers are their distances, so that a step nobody used
+    is kept.
+    """
+    answers = coded.answers[rows]
+    if weights is not Weights.NONE:
+        answers = np.where(answers == coded.undetermined, -1, answers)
+    used = np.unique(answers[answers >= 0])
+    number = np.full(len(coded.labels) + 1, -1, dtype=np.int64)
+    number[used] = np.arange(len(used))
+    codes = number[answers]
+    k = len(used)
+    if weights is Weights.NONE:
+        return Scale(k=k, codes=codes, weights=np.eye(k), places=tuple(map(float, range(k))))
+    whole = [label for label in coded.labels if label != UNDETERMINED]
+    place_of = dict(zip(whole, scale(whole), strict=True))
+    span = max(place_of.values()) - min(place_of.values()) if place_of else 0.0
+    places = np.array([place_of[coded.labels[each]] for each in used], dtype=np.float64)
+    steps = np.abs(np.subtract.outer(places, places)) / (span or 1.0)
+    kept = 1.0 - (steps if weights is Weights.LINEAR else steps**2)
+    return Scale(k=k, codes=codes, weights=kept, places=tuple(places.tolist()))
