@@ -48,6 +48,18 @@ def last_number_and_hash(db: Session) -> tuple[int, str]:
     return (found.number, found.hash) if found else (0, NO_ENTRY)
 
 
+def last_entry_of(db: Session, *, person_name: str, since: datetime) -> datetime | None:
+    """When the person's newest entry was made; None where that is before ``since``, or there is none."""
+    newest = (
+        select(AuditRow.at)
+        .where(AuditRow.person_name == person_name)
+        .order_by(AuditRow.number.desc())
+        .limit(1)
+    )
+    at = db.execute(newest).scalar_one_or_none()
+    return at if at is not None and at >= since else None
+
+
 @event.listens_for(AnySession, "before_commit")
 def _chain_in(db: Session) -> None:
     """Write what waits, at the commit of the whole transaction; that of a savepoint is too soon."""

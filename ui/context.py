@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
+from accounts.service.audit import last_deed
 from domain.people import Action, Person
 from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import Workspace, current_workspace
@@ -15,11 +17,13 @@ from ui.door.presence import person_present
 __all__ = [
     "Workspace",
     "clock",
+    "clock_time",
     "current_person",
     "current_workspace",
     "person_or_nobody",
     "reading",
     "require_page",
+    "saved_since",
     "unit_of_work",
 ]
 
@@ -27,6 +31,29 @@ __all__ = [
 def clock() -> datetime:
     """Now, in UTC. The only clock that pages read."""
     return datetime.now(UTC)
+
+
+def clock_time(moment: datetime) -> str:
+    """The time as the clock on the person's wall shows it, 14:03:12; with "UTC" where that is not known."""
+    named = st.context.timezone
+    try:
+        zone = ZoneInfo(named) if isinstance(named, str) else None
+    except (ZoneInfoNotFoundError, ValueError):  # the browser's word for it, so anything may come
+        zone = None
+    return f"{moment.astimezone(zone):%H:%M:%S}" if zone else f"{moment.astimezone(UTC):%H:%M:%S} UTC"
+
+
+def saved_since(begun: datetime) -> datetime | None:
+    """When the person's latest deed since then was put on record, read back from the database.
+
+    Raises:
+        NotNow: the database can't be asked.
+    """
+    person = person_or_nobody()
+    if person is None:
+        return None
+    with reading() as db:
+        return last_deed(db, by=person, since=begun)
 
 
 def token() -> str | None:

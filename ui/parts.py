@@ -5,18 +5,21 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from functools import partial, wraps
+from typing import NoReturn, ParamSpec
 
 import streamlit as st
 
-from domain.errors import DomainError
+from domain.errors import DomainError, NotNow
 from domain.file_errors import file_trouble
 from ui import state
-from ui.context import clock
+from ui.context import clock, clock_time, saved_since
 from ui.navigation import ROOT
 
 _LOG = logging.getLogger(__name__)
 #: The second click of a double click comes within this time; the same action is not carried out again.
 _DOUBLE_CLICK = timedelta(seconds=1.5)
+P = ParamSpec("P")
 
 
 def act(
@@ -29,8 +32,9 @@ def act(
     """Carry out a write as a widget's callback: ``on_click=act, args=(save, draft)``.
 
     The action commits before it returns, and takes all its values as arguments, so nothing is lost when
-    the run is cut. What it returns is shown at ``place`` (see :func:`notices`), and so is the text of a
-    DomainError, or what is wrong with a file (disk full, no permission); both stay until the next action.
+    the run is cut. What it returns is shown at ``place`` (see :func:`notices`), with the time at which the
+    database has it. The text of a DomainError is shown there too; where it was no fault of the person's (the
+    database away, the disk full), the same can be tried again. All of it stays until the next action.
     The same action at once again is a double click.
 
     ``switch`` names a button that does one thing and then its opposite (close, open again): the second half
@@ -40,28 +44,84 @@ def act(
     last = state.last_action()
     if last is not None and last[0] == name and clock() - last[1] < _DOUBLE_CLICK:
         return
+    begun = clock()
+    again = partial(act, action, *args, place=place, switch=switch, **kwargs)
+    refused = partial(state.Notice, place=place, refused=True)
     try:
         said = action(*args, **kwargs)
+    except NotNow as error:
+        state.set_notice(refused(text=_not_saved(str(error)), again=again))
     except DomainError as error:
-        state.set_notice(state.Notice(place=place, text=str(error), refused=True))
-        return
+        state.set_notice(refused(text=str(error)))
     except OSError as error:
         _LOG.exception("a file could not be read or written")
-        state.set_notice(state.Notice(place=place, text=file_trouble(error), refused=True))
-        return
-    state.set_last_action(name, clock())
-    state.set_notice(state.Notice(place=place, text=said, refused=False) if said else None)
+        state.set_notice(refused(text=file_trouble(error), again=again))
+    except Exception:  # noqa: BLE001 - a click must have an answer, also where the fault is ours
+        _LOG.exception("an action failed")
+        text = "The server made a mistake; its log says which. Nothing of this click was kept."
+        state.set_notice(refused(text=_not_saved(text), again=again))
+    else:
+        state.set_last_action(name, clock())
+        state.set_notice(_done(said, place=place, begun=begun))
+
+
+def _not_saved(text: str) -> str:
+    return text if text.startswith("Not saved") else f"Not saved. {text}"
+
+
+def _done(said: str | None, *, place: str, begun: datetime) -> state.Notice | None:
+    """What is said of an action: nothing is "saved" that the database does not give back."""
+    try:
+        saved_at = saved_since(begun)
+    except NotNow:
+        text = "It was written, but could not be read back just now. Look at it again before you repeat it."
+        return state.Notice(place=place, text=text, refused=True)
+    return state.Notice(place=place, text=said, refused=False, saved_at=saved_at) if said else None
 
 
 def notices(place: str = "page") -> None:
-    """Show what came of the last action, where it was clicked."""
+    """Show what came of the last action where it was clicked, with a way to try again what was not saved."""
     found = state.notice()
     if found is None or found.place != place:
         return
-    if found.refused:
-        st.error(plain(found.text))
-    else:
+    if not found.refused:
         st.success(plain(found.text))
+        if found.saved_at is not None:
+            st.caption(f"Saved at {clock_time(found.saved_at)}")
+        return
+    st.error(plain(found.text))
+    if found.again is not None:
+        st.button("Try again", key=f"again-{place}", on_click=found.again, icon=":material/refresh:")
+
+
+def screen(draw: Callable[P, None]) -> Callable[P, None]:
+    """A page, or what of it can be clicked, as one fragment: no click can overtake the save before it.
+
+    Where the database is away it says so and stops, so that what was typed stays in the widgets meanwhile;
+    what was not saved can be tried again from there.
+    """
+
+    @st.fragment
+    @wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            draw(*args, **kwargs)
+        except NotNow as error:
+            away(error)
+
+    return drawn
+
+
+def away(error: NotNow) -> NoReturn:
+    """All that a page can show while the database does not answer."""
+    left = state.notice()
+    if left is not None and left.refused:
+        st.error(plain(left.text))
+    else:
+        st.error(plain(str(error)))
+    retry = left.again if left is not None and left.refused else None
+    st.button("Try again", key="again-away", on_click=retry, icon=":material/refresh:")
+    st.stop()
 
 
 def empty_state(title: str, what_next: str, page: str | None = None, label: str | None = None) -> None:

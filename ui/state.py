@@ -5,6 +5,7 @@ What is kept here is gone with F5. Nothing that a person would miss belongs here
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -20,11 +21,16 @@ _JUDGING_TURN = "overread-judging-turn"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
-    """What came of the last action, shown at ``place`` until the next one."""
+    """What came of the last action, shown at ``place`` until the next one.
+
+    ``again`` carries the same out once more, where that may help; ``saved_at`` was read from the database.
+    """
 
     place: str
     text: str
     refused: bool
+    again: Callable[[], None] | None = None
+    saved_at: datetime | None = None
 
 
 def notice() -> Notice | None:

@@ -8,7 +8,7 @@ from sqlmodel import Session
 
 from domain.audit import canonical
 from domain.people import Person
-from storage.audit import Unchained, add_entry
+from storage.audit import Unchained, add_entry, last_entry_of
 
 
 def record(
@@ -50,3 +50,8 @@ def record(
             why=why,
         ),
     )
+
+
+def last_deed(db: Session, *, by: Person, since: datetime) -> datetime | None:
+    """When the person's newest entry was made, if that is not before ``since``: their write is there."""
+    return last_entry_of(db, person_name=by.name, since=since)

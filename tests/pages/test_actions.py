@@ -1,6 +1,11 @@
 """Actions: what a click saves, what is said of it, and that a double click is one."""
 
+from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
+
+from domain.people import Role
+from storage.rows import AuditRow
+from storage.unit_of_work import reading
 
 
 def page_with_counter() -> None:
@@ -8,7 +13,7 @@ def page_with_counter() -> None:
 
     import streamlit as st
 
-    from domain.errors import Refused
+    from domain.errors import NotNow, Refused
     from ui.parts import act, notices
 
     def count(step: int) -> str:
@@ -32,6 +37,17 @@ def page_with_counter() -> None:
     def fill_the_disk() -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "v1.jsonl")
 
+    def be_away() -> str:
+        if st.session_state.setdefault("away", True):
+            raise NotNow("Not saved: the database could not be reached.")
+        st.session_state["count"] = st.session_state.get("count", 0) + 10
+        return "Counted ten."
+
+    def go_wrong() -> None:
+        raise RuntimeError("a fault of ours")
+
+    st.button("Far", key="far", on_click=act, args=(be_away,), kwargs={"place": "here"})
+    st.button("Wrong", key="wrong", on_click=act, args=(go_wrong,), kwargs={"place": "here"})
     st.button("Fill", key="fill", on_click=act, args=(fill_the_disk,), kwargs={"place": "here"})
     st.button("Refuse", key="refuse", on_click=act, args=(refuse,), kwargs={"place": "here"})
     notices("here")
@@ -77,3 +93,58 @@ def test_a_refusal_goes_with_the_next_action(browser):
 def test_a_full_disk_is_said_where_it_was_clicked(browser):
     page = opened(browser).button(key="fill").click().run()
     assert page.error[0].value.startswith(r"The disk is full\: v1.jsonl")
+
+
+def test_what_the_database_did_not_take_stays_said_and_can_be_tried_again(browser):
+    page = opened(browser).button(key="far").click().run()
+    assert page.error[0].value == "Not saved\\: the database could not be reached."
+    page.session_state["away"] = False
+    page = page.button(key="again-here").click().run()
+    assert page.success[0].value == "Counted ten."
+    assert page.session_state["count"] == 10
+
+
+def test_a_fault_of_ours_is_an_answer_too(browser):
+    page = opened(browser).button(key="wrong").click().run()
+    assert page.error[0].value.startswith("Not saved")
+    assert not page.exception
+
+
+def test_saved_is_said_with_the_time_that_the_database_has(browser, sign_in_as, workspace):
+    sign_in_as("ada", Role.ADMIN)
+    page = AppTest.from_function(page_that_adds_somebody, default_timeout=20).run()
+    page = page.button(key="add").click().run()
+    with reading(workspace) as db:
+        kept = db.execute(select(AuditRow.at).order_by(AuditRow.number.desc()).limit(1)).scalar_one()
+    assert page.caption[0].value == f"Saved at {kept:%H:%M:%S} UTC"
+
+
+def test_nothing_is_called_saved_that_wrote_nothing(browser, sign_in_as):
+    sign_in_as("ada", Role.ADMIN)
+    page = opened(browser).button(key="count-1").click().run()
+    assert not page.caption
+
+
+def page_that_adds_somebody() -> None:
+    import streamlit as st
+
+    from accounts import service as accounts
+    from domain.people import Role
+    from ui.context import clock, current_person, unit_of_work
+    from ui.parts import act, notices
+
+    def add() -> str:
+        with unit_of_work() as db:
+            accounts.add_person(
+                db,
+                by=current_person(),
+                name="otto",
+                display_name=None,
+                roles=[Role.READER],
+                password=None,
+                now=clock(),
+            )
+        return "Otto is there."
+
+    st.button("Add", key="add", on_click=act, args=(add,))
+    notices()
