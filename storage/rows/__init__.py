@@ -13,6 +13,7 @@ from storage.rows.datasets import (
     QuestionRow,
     RadiographRow,
 )
+from storage.rows.patient_data import PatientDataRulesRow, PixelDecisionRow, PixelTextRow, TextHitRow
 from storage.rows.people import PersonRoleRow, PersonRow, SignInRow
 from storage.rows.releases import ReleaseRow
 from storage.rows.signing_in import FirstAdminCodeRow, WrongPasswordRow
@@ -53,8 +54,11 @@ __all__ = [
     "LookRow",
     "ModelRow",
     "OwnAnswerRow",
+    "PatientDataRulesRow",
     "PersonRoleRow",
     "PersonRow",
+    "PixelDecisionRow",
+    "PixelTextRow",
     "PredictionRow",
     "PredictionRunRow",
     "ProblemRow",
@@ -71,6 +75,7 @@ __all__ = [
     "SlotRow",
     "StratumRow",
     "StudyReaderRow",
+    "TextHitRow",
     "VerdictRow",
     "WrongPasswordRow",
     "metadata",

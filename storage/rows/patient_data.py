@@ -1,0 +1,64 @@
+"""Tables of how patients' data are kept, and of what was found of them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import CheckConstraint, Column, Float, ForeignKey, LargeBinary
+from sqlmodel import Field, SQLModel
+
+from storage.types import BigKey, UtcDateTime
+
+
+class PatientDataRulesRow(SQLModel, table=True):
+    """The rules of this workspace: one row, made with the table. ``pseudonym_key`` never leaves storage but
+    for the making of pseudonyms.
+    """
+
+    __tablename__ = "patient_data_rules"
+    __table_args__ = (CheckConstraint("id = 1", name="patient_data_rules_one_row"),)
+
+    id: int = Field(default=1, primary_key=True)
+    originals: str
+    confirm_pixels: str
+    revision: int
+    pseudonym_key: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
+class PixelTextRow(SQLModel, table=True):
+    """How much text a program found in an image's pixels."""
+
+    __tablename__ = "pixel_text"
+
+    image_sha256: str = Field(foreign_key="image.sha256", primary_key=True)
+    score: float = Field(sa_column=Column(Float, nullable=False))
+    words: int
+    method: str
+    ranked_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class PixelDecisionRow(SQLModel, table=True):
+    """What a person saw in an image's pixels; a change of mind is the next revision."""
+
+    __tablename__ = "pixel_decision"
+
+    image_sha256: str = Field(foreign_key="image.sha256", primary_key=True)
+    revision: int = Field(primary_key=True)
+    decision: str
+    person_id: int | None = Field(default=None, foreign_key="person.id")
+    decided_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class TextHitRow(SQLModel, table=True):
+    """A passage that may tell who a patient is: where it stands, not what it says."""
+
+    __tablename__ = "text_hit"
+
+    question_id: int = Field(
+        sa_column=Column(BigKey, ForeignKey("question.id"), primary_key=True, autoincrement=False)
+    )
+    field: str = Field(primary_key=True)
+    begins: int = Field(primary_key=True)
+    kind: str = Field(primary_key=True)
+    ends: int
+    dataset_id: int = Field(foreign_key="dataset.id", index=True)
