@@ -9,15 +9,20 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 
 from storage.schema import prepare_workspace
+from ui.door.errors import Errors, on_script_error
 from ui.door.gate import Gate
 from ui.door.headers import Headers
+from ui.door.limits import Limits
+from ui.door.logs import configure_logs
 from ui.door.oidc import providers
 from ui.door.radiographs import shared_reader
+from ui.door.requests_log import RequestsLog
 from ui.door.routes import ROUTES
 
 
 @asynccontextmanager
 async def _lifespan(_app: st.App) -> AsyncIterator[None]:
+    configure_logs()
     await run_in_threadpool(prepare_workspace)
     shared_reader().start()
     _leave_modules_to_themselves()
@@ -37,6 +42,13 @@ def _leave_modules_to_themselves() -> None:
 app = st.App(
     "ui/shell.py",
     routes=ROUTES,
-    middleware=[Middleware(Headers), Middleware(Gate, provider=bool(providers()))],
+    middleware=[
+        Middleware(Headers),
+        Middleware(RequestsLog),
+        Middleware(Errors),
+        Middleware(Limits),
+        Middleware(Gate, provider=bool(providers())),
+    ],
+    on_script_error=on_script_error,
     lifespan=_lifespan,
 )

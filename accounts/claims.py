@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from domain.errors import NotSignedIn
+from domain.errors import InvalidValue, NotSignedIn
+from domain.people import Role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,3 +40,47 @@ class Claims:
             names=(str(email).strip().lower(),) if verified else (),
             shown=str(email) if known else "This identity",
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleClaim:
+    """Which claim gives roles (``groups``, ``realm_access.roles``), and which of its values give which."""
+
+    claim: str
+    roles: Mapping[str, frozenset[Role]]
+
+    @classmethod
+    def of(cls, claim: str, values: Mapping[str, object]) -> RoleClaim:
+        """Read the setting: a value of the claim gives one role ("reviewer") or a list of them.
+
+        Raises:
+            InvalidValue: no claim is named, or a role is none.
+        """
+        if not claim.strip():
+            raise InvalidValue("claim", "name the claim that gives the roles, such as groups")
+        return cls(
+            claim=claim.strip(), roles={value: _roles(value, given) for value, given in values.items()}
+        )
+
+    def roles_in(self, claims: Mapping[str, object]) -> frozenset[Role]:
+        """The roles that these claims give; empty when the claim is missing or says nothing that we know.
+
+        A name with dots is looked for as it is first (``https://example.org/roles``), then step by step.
+        """
+        found: object = claims.get(self.claim)
+        if found is None:
+            found = claims
+            for step in self.claim.split("."):
+                found = found.get(step) if isinstance(found, Mapping) else None
+        values = found if isinstance(found, list | tuple) else [found]
+        said = [value for value in values if isinstance(value, str)]
+        return frozenset().union(*(self.roles.get(value, frozenset()) for value in said))
+
+
+def _roles(value: str, given: object) -> frozenset[Role]:
+    wanted = given if isinstance(given, list) else [given]
+    if not wanted or not all(isinstance(each, str) and each in set(Role) for each in wanted):
+        raise InvalidValue(
+            f"roles of {value!r}", f"{given!r} is none of {', '.join(Role)}, nor a list of them"
+        )
+    return frozenset(Role(each) for each in wanted)

@@ -19,11 +19,16 @@ _ROLES = {
     Role.REVIEWER: "judges questions",
     Role.READER: "answers questions in reader studies",
 }
+_CODE_SIGNS = (
+    "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # 32 signs that nobody mistakes for each other: 125 bits in 25
+)
 
 
 def add_to(subparsers: argparse._SubParsersAction) -> None:
     """Add ``user`` with its commands."""
-    family = subparsers.add_parser("user", help="accounts: add, list, roles, disable, enable, password")
+    family = subparsers.add_parser(
+        "user", help="accounts: add, list, roles, disable, enable, sign-out, password, first-admin"
+    )
     commands = family.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
     add = commands.add_parser("add", help="make an account")
@@ -53,6 +58,13 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     enable.add_argument("name", metavar="NAME")
     enable.set_defaults(run=_enable)
 
+    sign_out = commands.add_parser("sign-out", help="sign somebody out everywhere; they may sign in again")
+    sign_out.add_argument("name", metavar="NAME")
+    sign_out.set_defaults(run=_sign_out)
+
+    first = commands.add_parser("first-admin", help="a code, used once, by which an app gets its first admin")
+    first.set_defaults(run=_first_admin)
+
     password = commands.add_parser("password", help="set a new password; signs the person out everywhere")
     password.add_argument("name", metavar="NAME")
     _password_option(password)
@@ -80,7 +92,7 @@ def _list(_args: argparse.Namespace) -> int:
     with reading() as db:
         people = accounts.list_people(db, by=accounts.command_line_person())
     if not people:
-        print("Nobody has an account yet: python cli.py user add NAME --role admin", file=sys.stderr)
+        print("Nobody has an account yet: python cli.py user first-admin", file=sys.stderr)
     for person in people:
         print("\t".join((person.name, person.display_name, ",".join(sorted(person.roles)), _state(person))))
     return 0
@@ -123,6 +135,27 @@ def _enable(args: argparse.Namespace) -> int:
             db, by=accounts.command_line_person(), name=args.name, now=datetime.now(UTC)
         )
     print(f"{person.name} is enabled.")
+    return 0
+
+
+def _sign_out(args: argparse.Namespace) -> int:
+    with unit_of_work() as db:
+        ended = accounts.sign_out_person(
+            db, by=accounts.command_line_person(), name=args.name, now=datetime.now(UTC)
+        )
+    print(f"{args.name} is signed out everywhere: {ended} sign-in{'' if ended == 1 else 's'} ended.")
+    return 0
+
+
+def _first_admin(_args: argparse.Namespace) -> int:
+    code = "-".join("".join(secrets.choice(_CODE_SIGNS) for _ in range(5)) for _ in range(5))
+    with unit_of_work() as db:
+        until = accounts.make_first_admin_code(
+            db, by=accounts.command_line_person(), code=code, now=datetime.now(UTC)
+        )
+    print("Open the page /first-admin of the app and enter this code, shown this once:", file=sys.stderr)
+    print(code)
+    print(f"It holds until {until.astimezone():%H:%M} and works once.", file=sys.stderr)
     return 0
 
 

@@ -90,7 +90,17 @@ ROUTES_OF_ALL: tuple[str, ...] = (
     "GET /radiographs/{exam_number:int}/{radiograph_key:path}",
 )
 #: Routes that need no sign-in: the way in, and whether the app is up.
-OPEN_ROUTES: tuple[str, ...] = ("GET /health", "GET /sign-in", "GET /sign-in/provider", "POST /sign-in")
+OPEN_ROUTES: tuple[str, ...] = (
+    "GET /health",
+    "GET /first-admin",
+    "GET /sign-in",
+    "GET /sign-in/provider",
+    "POST /first-admin",
+    "POST /sign-in",
+)
+
+#: Whoever may do one of these may send files to the app.
+UPLOADING: frozenset[Action] = frozenset({Action.IMPORT_QUESTIONS})
 
 #: The table by role.
 ALLOWED: dict[Role, frozenset[Action]] = {

@@ -1,6 +1,9 @@
 """The accounts room's services: one transaction's worth of work each, given everything."""
 
+from accounts.claims import RoleClaim
 from accounts.passwords import DEMO_PASSWORD
+from accounts.service.attempts import Attempt, TooManyWrong, attempt_was_right, begin_attempt
+from accounts.service.first_admin import CODE_HOLDS, any_admin, become_first_admin, make_first_admin_code
 from accounts.service.people import (
     add_person,
     any_people,
@@ -16,40 +19,67 @@ from accounts.service.people import (
 )
 from accounts.service.presence import (
     IDLE_LIMIT,
+    LONGEST,
     SEEN_EVERY,
     LiveSignIn,
     begin_sign_in,
     check_password,
     live_sign_in,
     note_seen,
-    person_of_claims,
     person_of_token,
     sign_out,
-    token_sha256,
 )
+from accounts.service.provider import person_of_claims
+from accounts.service.sign_ins import (
+    OwnSignIn,
+    change_own_password,
+    end_own_sign_in,
+    has_password,
+    own_sign_ins,
+    sign_out_everywhere,
+    sign_out_person,
+)
+from accounts.service.tokens import token_sha256
 
 __all__ = [
+    "CODE_HOLDS",
     "DEMO_PASSWORD",
     "IDLE_LIMIT",
+    "LONGEST",
     "SEEN_EVERY",
+    "Attempt",
     "LiveSignIn",
+    "OwnSignIn",
+    "RoleClaim",
+    "TooManyWrong",
     "add_person",
+    "any_admin",
     "any_people",
+    "attempt_was_right",
+    "become_first_admin",
+    "begin_attempt",
     "begin_sign_in",
+    "change_own_password",
     "change_roles",
     "check_password",
     "command_line_person",
     "demo_people",
     "disable_person",
     "enable_person",
+    "end_own_sign_in",
+    "has_password",
     "list_people",
     "live_sign_in",
+    "make_first_admin_code",
     "note_seen",
+    "own_sign_ins",
     "people_with",
     "person_named",
     "person_of_claims",
     "person_of_token",
     "set_password",
     "sign_out",
+    "sign_out_everywhere",
+    "sign_out_person",
     "token_sha256",
 ]

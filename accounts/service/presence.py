@@ -1,22 +1,25 @@
-"""Sign-ins: by password or by provider, how long they hold, how they end."""
+"""One sign-in: how it begins, how long it holds, how it ends."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlmodel import Session
 
-from accounts.claims import Claims
 from accounts.passwords import hash_password, matches, needs_rehash
+from accounts.service.audit import record
+from accounts.service.tokens import token_sha256
 from domain.errors import NotSignedIn
 from domain.people import Person
 from storage import people, sign_ins
 
 #: How long a browser may be silent before it has to sign in again, unless a setting says otherwise.
 IDLE_LIMIT = timedelta(hours=12)
+#: How long a sign-in holds at most, however busy the browser is, unless a setting says otherwise.
+LONGEST = timedelta(days=7)
+#: How long the row of a sign-in that ended is kept: for it a browser is known as the person's own.
+_KEPT = timedelta(days=30)
 #: ``last_seen_at`` is written at most this often: a write at every click would be one too many.
 SEEN_EVERY = timedelta(minutes=1)
 
@@ -55,12 +58,15 @@ def begin_sign_in(
     token: str,
     replaces: str | None,
     password: str | None = None,
+    browser: str = "",
+    way: str = "password",
     now: datetime,
 ) -> None:
-    """Write down that a browser with this token is the person's from now on.
+    """Write down that a browser with this token is the person's from now on; old rows are cleared away.
 
     ``replaces`` is the token that the browser had: it ends, else one browser answers for two people.
-    ``password``, just checked, is hashed anew when the recommended cost has changed since.
+    ``password``, just checked, is hashed anew when the recommended cost has changed since. ``browser`` is
+    what its owner will know it by, ``way`` how they came.
     """
     current = people.load_person(db, person_id=person.id)
     if current.disabled_at is not None:
@@ -70,17 +76,33 @@ def begin_sign_in(
     kept = people.password_hash_of(db, person_id=person.id)
     if password is not None and kept is not None and needs_rehash(kept):
         people.set_password_hash(db, person_id=person.id, password_hash=hash_password(password))
-    sign_ins.insert_sign_in(db, token_sha256=token_sha256(token), person_id=person.id, now=now)
+    sign_ins.delete_ended_before(db, moment=now - _KEPT)
+    sign_ins.insert_sign_in(
+        db, token_sha256=token_sha256(token), person_id=person.id, browser=browser, way=way, now=now
+    )
+    record(
+        db,
+        by=current,
+        what="sign in",
+        subject=f"person {current.id} {current.name}",
+        new=[way, browser],
+        now=now,
+    )
 
 
 def live_sign_in(
-    db: Session, *, token: str | None, now: datetime, idle: timedelta = IDLE_LIMIT
+    db: Session,
+    *,
+    token: str | None,
+    now: datetime,
+    idle: timedelta = IDLE_LIMIT,
+    longest: timedelta = LONGEST,
 ) -> LiveSignIn | None:
-    """The sign-in of a token, unless it is unknown, revoked, idle for too long, or the person is disabled."""
+    """The sign-in of a token, unless it is unknown, revoked, idle too long, too old, or its person is out."""
     if not token:
         return None
     kept = sign_ins.find_sign_in(db, token_sha256=token_sha256(token))
-    if kept is None or kept.revoked_at is not None or now - kept.last_seen_at > idle:
+    if kept is None or not holds(kept, now=now, idle=idle, longest=longest):
         return None
     person = people.load_person(db, person_id=kept.person_id)
     if person.disabled_at is not None:
@@ -88,11 +110,22 @@ def live_sign_in(
     return LiveSignIn(person=person, seen_is_due=now - kept.last_seen_at >= SEEN_EVERY)
 
 
+def holds(sign_in: sign_ins.SignIn, *, now: datetime, idle: timedelta, longest: timedelta) -> bool:
+    """Whether nobody has ended it, the browser was not silent for too long, and it is not too old."""
+    fresh = now - sign_in.last_seen_at <= idle and now - sign_in.signed_in_at <= longest
+    return sign_in.revoked_at is None and fresh
+
+
 def person_of_token(
-    db: Session, *, token: str | None, now: datetime, idle: timedelta = IDLE_LIMIT
+    db: Session,
+    *,
+    token: str | None,
+    now: datetime,
+    idle: timedelta = IDLE_LIMIT,
+    longest: timedelta = LONGEST,
 ) -> Person | None:
     """Whose live sign-in the token is, None when it is nobody's."""
-    live = live_sign_in(db, token=token, now=now, idle=idle)
+    live = live_sign_in(db, token=token, now=now, idle=idle, longest=longest)
     return live.person if live else None
 
 
@@ -103,32 +136,9 @@ def note_seen(db: Session, *, token: str, now: datetime) -> None:
 
 def sign_out(db: Session, *, token: str, now: datetime) -> None:
     """End the sign-in of that token, in every tab."""
-    sign_ins.revoke(db, token_sha256=token_sha256(token), now=now)
-
-
-def person_of_claims(db: Session, *, claims: Mapping[str, object]) -> Person:
-    """Who the OIDC provider says this is: by its subject, else by a verified e-mail that is a sign-in name.
-
-    The first time, the subject is kept with the account, and counts alone from then on. Roles are ours:
-    no claim gives one.
-
-    Raises:
-        NotSignedIn: no account belongs to these claims, or it is disabled.
-    """
-    said = Claims.of(claims)
-    person = people.find_person_by_subject(db, subject=said.subject)
-    if person is None:
-        person = next(filter(None, (people.find_person(db, name=name) for name in said.names)), None)
-        if person is None or people.oidc_subject_of(db, person_id=person.id) is not None:
-            raise NotSignedIn(
-                f"{said.shown} has no account here. Ask an admin to add one with that e-mail address as name."
-            )
-        people.set_oidc_subject(db, person_id=person.id, subject=said.subject)
-    if person.disabled_at is not None:
-        raise NotSignedIn(_DISABLED)
-    return person
-
-
-def token_sha256(token: str) -> str:
-    """What is kept of a token: a copy of the database opens no session."""
-    return hashlib.sha256(token.encode()).hexdigest()
+    kept = sign_ins.find_sign_in(db, token_sha256=token_sha256(token))
+    if kept is None or kept.revoked_at is not None:
+        return
+    sign_ins.revoke(db, token_sha256=kept.token_sha256, now=now)
+    person = people.load_person(db, person_id=kept.person_id)
+    record(db, by=person, what="sign out", subject=f"person {person.id} {person.name}", now=now)

@@ -151,16 +151,33 @@ def test_the_right_password_gives_a_cookie_that_scripts_cannot_read(client):
     assert client.get("/").status_code == 200
 
 
-def test_behind_tls_the_cookie_is_secure_and_bound_to_the_host(client):
-    answer = client.post(
+def over_tls(client: httpx.Client, *, form_cookie: str = "__Host-overread-form") -> httpx.Response:
+    """Sign in as a proxy on this machine hands it on; the form's cookie comes back under that name."""
+    tls = {"X-Forwarded-Proto": "https"}
+    form = client.get("/sign-in", headers=tls)
+    [token] = [each for each in form.headers.get_list("set-cookie") if "-form=" in each]
+    value = token.split(";")[0].split("=", 1)[1]
+    return client.post(
         "/sign-in",
-        data={"form_token": form_token(client), "name": "rosa", "password": PASSWORD},
-        headers={"X-Forwarded-Proto": "https"},
+        data={"form_token": value, "name": "rosa", "password": PASSWORD},
+        headers={**tls, "Cookie": f"{form_cookie}={value}"},
     )
+
+
+def test_behind_tls_the_cookie_is_secure_and_bound_to_the_host(client):
+    answer = over_tls(client)
     cookie = next(each for each in answer.headers.get_list("set-cookie") if "overread=" in each)
     assert cookie.startswith("__Host-overread=")
     assert "Secure" in cookie
     assert answer.headers["strict-transport-security"] == "max-age=31536000"
+
+
+def test_behind_tls_a_cookie_that_a_neighbouring_host_could_plant_is_not_read(client):
+    assert over_tls(client, form_cookie="overread-form").status_code == 403
+    cookie = signed_in(client, "rosa")
+    client.cookies.clear()
+    headers = {"X-Forwarded-Proto": "https", "Cookie": f"overread={cookie}"}
+    assert client.get("/", headers=headers).status_code == 401
 
 
 @pytest.mark.parametrize(("name", "password"), [("nobody", PASSWORD), ("otto", "wrong"), ("", PASSWORD)])

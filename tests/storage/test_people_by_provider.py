@@ -13,7 +13,7 @@ CLAIMS = {"iss": "https://id.example.org", "sub": "42", "email": "anna@example.o
 
 def claimed(engine, **changes) -> Person:
     with unit_of_work(engine) as db:
-        return accounts.person_of_claims(db, claims=CLAIMS | changes)
+        return accounts.person_of_claims(db, claims=CLAIMS | changes, now=NOON)
 
 
 def test_a_verified_address_that_is_a_name_is_that_person(engine):

@@ -23,7 +23,9 @@ ASKS_FOR: dict[str, Action] = {
     "accounts.disable_person": Action.MANAGE_PEOPLE,
     "accounts.enable_person": Action.MANAGE_PEOPLE,
     "accounts.list_people": Action.MANAGE_PEOPLE,
+    "accounts.make_first_admin_code": Action.MANAGE_PEOPLE,
     "accounts.set_password": Action.MANAGE_PEOPLE,
+    "accounts.sign_out_person": Action.MANAGE_PEOPLE,
     "intake.import_questions": Action.IMPORT_QUESTIONS,
     "quality.examples": Action.SEE_CHECKS,
     "quality.find_problems": Action.IMPORT_QUESTIONS,
@@ -73,6 +75,11 @@ ASKS_FOR: dict[str, Action] = {
 #: Services that take a person and ask for no action of the table, and what they ask instead.
 ASKS_OTHERWISE = {
     "accounts.begin_sign_in": "the person's own password or provider, just before",
+    "accounts.change_own_password": "the person's own current password",
+    "accounts.end_own_sign_in": "nothing: the sign-ins are the person's own",
+    "accounts.has_password": "nothing: it is the person's own",
+    "accounts.own_sign_ins": "nothing: the sign-ins are the person's own",
+    "accounts.sign_out_everywhere": "nothing: the sign-ins are the person's own",
     "review.radiograph_file": "a question on that exam, or the role coordinator",
 }
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 
+from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
+from starlette.types import Scope
 
 #: Behind TLS the cookie carries the prefix that browsers hold to: this host only, Secure, path "/".
 _SIGN_IN_TLS, _SIGN_IN = "__Host-overread", "overread"
@@ -19,7 +21,10 @@ def new_token() -> str:
 
 
 def sign_in_token(cookies: Mapping[str, str]) -> str | None:
-    """The sign-in's token, from whichever of the two cookies is there. Gate and script both ask here."""
+    """The sign-in's token, from whichever of the two cookies is there. Gate and script both ask here.
+
+    Behind TLS the gate lets only the cookie with the prefix in (:func:`without_plain`).
+    """
     return _text(cookies, _SIGN_IN_TLS) or _text(cookies, _SIGN_IN)
 
 
@@ -31,10 +36,22 @@ def form_token(cookies: Mapping[str, str]) -> str | None:
 def behind_tls(connection: HTTPConnection) -> bool:
     """Whether the browser came by HTTPS, to us or to the proxy before us.
 
-    The proxy's header is believed from anybody: all that it does is to make the answer stricter.
+    The server sets the scheme by the header X-Forwarded-Proto, and only when that comes from a proxy that
+    ``FORWARDED_ALLOW_IPS`` names (127.0.0.1 where it is not set); from anybody else it is not believed.
     """
-    forwarded = connection.headers.get("x-forwarded-proto", "").split(",")[0].strip().lower()
-    return connection.url.scheme in {"https", "wss"} or forwarded == "https"
+    return connection.url.scheme in {"https", "wss"}
+
+
+def without_plain(scope: Scope) -> None:
+    """Behind TLS, drop our cookies that lack the prefix: a neighbouring host could have planted them."""
+    connection = HTTPConnection(scope)
+    if not behind_tls(connection) or not {_SIGN_IN, _FORM} & set(connection.cookies):
+        return
+    headers = MutableHeaders(scope=scope)
+    parts = [part.strip() for part in headers.get("cookie", "").split(";")]
+    headers["cookie"] = "; ".join(
+        part for part in parts if part.split("=")[0].strip() not in {_SIGN_IN, _FORM}
+    )
 
 
 def keep_sign_in(response: Response, token: str, *, tls: bool) -> None:

@@ -1,5 +1,8 @@
 """Nothing but the sign-in page and the health routes is served without a live sign-in.
 
+Of Streamlit's own routes only those are open that its page needs; the others (metrics, agents, media files)
+are closed for everybody, and uploads for whoever has nothing to upload.
+
 A pure ASGI class: Starlette's BaseHTTPMiddleware never sees a websocket. The sign-in is looked up in the
 database at each request and at each frame that comes in by websocket, since a click inside a fragment
 never passes the shell. So a person who is disabled, or signed out elsewhere, is out at the next click.
@@ -7,6 +10,7 @@ never passes the shell. So a person who is disabled, or signed out elsewhere, is
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 
 from starlette.concurrency import run_in_threadpool
@@ -16,20 +20,31 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from ui.door.cookies import sign_in_token
+from domain.access import UPLOADING
+from domain.errors import NotNow
+from domain.people import Person
+from ui.door.cookies import sign_in_token, without_plain
 from ui.door.presence import person_present
 
-SIGN_IN = "/sign-in"
+SIGN_IN, FIRST_ADMIN = "/sign-in", "/first-admin"
 #: Open to everybody. The two of Streamlit's say "ok" and the same few switches to all; a page that has
 #: lost its sign-in asks them before it opens the websocket, where it is told to sign in again.
-OPEN = frozenset({SIGN_IN, "/health", "/_stcore/health", "/_stcore/host-config"})
+OPEN = frozenset({SIGN_IN, FIRST_ADMIN, "/health", "/_stcore/health", "/_stcore/host-config"})
 #: The way to the sign-in provider and back (Streamlit's own routes behind ``st.login``).
 OPEN_FOR_PROVIDER = frozenset({"/sign-in/provider", "/auth/login", "/oauth2callback"})
 
 #: Ties Streamlit's own session to the sign-in: it refuses to hand a session over to another one. Whatever
 #: comes under this name from outside is dropped (.streamlit/config.toml names it in trustedUserHeaders).
 SIGN_IN_HEADER = "x-overread-sign-in"
-_POLICY_VIOLATION = 1008  # RFC 6455, 7.4.1
+_POLICY_VIOLATION, _TOO_BIG, _TRY_AGAIN_LATER = 1008, 1009, 1013  # RFC 6455, 7.4.1; 1013 by IANA's registry
+#: Bytes of one message from the browser: clicks and what was typed. Files come by the upload route.
+LARGEST_FRAME = 4 << 20
+_TRIES, _BETWEEN_TRIES = 6, 0.5
+
+#: Streamlit's routes below these are closed, except for those that its page needs.
+CLOSED = ("/_stcore/", "/media/", "/component/", "/app/static/", "/auth/")
+NEEDED = ("/_stcore/health", "/_stcore/host-config", "/_stcore/stream", "/_stcore/bidi-components/")
+UPLOADS = "/_stcore/upload_file/"
 
 
 class Gate:
@@ -40,6 +55,8 @@ class Gate:
         self._open = OPEN | OPEN_FOR_PROVIDER if provider else OPEN
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] in {"http", "websocket"}:
+            without_plain(scope)
         if scope["type"] == "http":
             await self._http(scope, receive, send)
         elif scope["type"] == "websocket":
@@ -49,26 +66,46 @@ class Gate:
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope)
-        if scope["path"] in self._open or await _is_live(sign_in_token(request.cookies)):
+        path = scope["path"]
+        if path in self._open:
             await self._app(scope, receive, send)
             return
-        await _refusal(request)(scope, receive, send)
+        person = await _person(sign_in_token(request.cookies))
+        if person is None:
+            await _refusal(request)(scope, receive, send)
+            return
+        scope.setdefault("state", {})["person"] = person.id
+        if _is_closed(path, person):
+            await JSONResponse({"error": "There is no such page.", "kind": "NotFound"}, 404)(
+                scope, receive, send
+            )
+            return
+        await self._app(scope, receive, send)
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         token = sign_in_token(HTTPConnection(scope).cookies)
-        if not await _is_live(token):
+        person = await _person(token)
+        if person is None:
             await _turn_away(scope, receive, send, had_one=token is not None)
             return
+        scope.setdefault("state", {})["person"] = person.id
         headers = MutableHeaders(scope=scope)
         del headers[SIGN_IN_HEADER]
         headers[SIGN_IN_HEADER] = hashlib.sha256(f"streamlit:{token}".encode()).hexdigest()[:32]
 
         async def receive_checked() -> Message:
             message = await receive()
-            if message["type"] == "websocket.receive" and not await _is_live(token):
+            if message["type"] != "websocket.receive":
+                return message
+            if len(message.get("bytes") or message.get("text") or b"") > LARGEST_FRAME:
+                return await _closed(send, _TOO_BIG)
+            try:
+                live = await _person_after_all(token)
+            except NotNow:  # nobody's word is taken unchecked; the page connects again by itself
+                return await _closed(send, _TRY_AGAIN_LATER)
+            if live is None:
                 await send({"type": "websocket.send", "bytes": to_sign_in()})
-                await send({"type": "websocket.close", "code": _POLICY_VIOLATION})
-                return {"type": "websocket.disconnect", "code": _POLICY_VIOLATION}
+                return await _closed(send, _POLICY_VIOLATION)
             return message
 
         await self._app(scope, receive_checked, send)
@@ -81,8 +118,31 @@ def to_sign_in() -> bytes:
     return message.SerializeToString()
 
 
-async def _is_live(token: str | None) -> bool:
-    return token is not None and await run_in_threadpool(person_present, token) is not None
+def _is_closed(path: str, person: Person) -> bool:
+    """Whether the path is one of Streamlit's own that this person's page has no use for."""
+    if path.startswith(UPLOADS):
+        return not any(person.may(action) for action in UPLOADING)
+    return path.startswith(CLOSED) and not path.startswith(NEEDED)
+
+
+async def _person(token: str | None) -> Person | None:
+    return await run_in_threadpool(person_present, token) if token else None
+
+
+async def _person_after_all(token: str | None) -> Person | None:
+    """The same, asked again for some seconds while the database can't be read: the click waits meanwhile."""
+    for _ in range(_TRIES - 1):
+        try:
+            return await _person(token)
+        except NotNow:
+            await asyncio.sleep(_BETWEEN_TRIES)
+    return await _person(token)
+
+
+async def _closed(send: Send, code: int) -> Message:
+    """Close the connection; the message that tells Streamlit so."""
+    await send({"type": "websocket.close", "code": code})
+    return {"type": "websocket.disconnect", "code": code}
 
 
 def _refusal(request: Request) -> Response:

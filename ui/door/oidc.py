@@ -12,7 +12,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
@@ -24,7 +24,7 @@ from streamlit.web.server.starlette.starlette_app_utils import decode_signed_val
 from streamlit.web.server.starlette.starlette_server_config import TOKENS_COOKIE_NAME, USER_COOKIE_NAME
 
 from accounts import service as accounts
-from domain.errors import NotSignedIn
+from domain.errors import InvalidValue, NotSignedIn
 from domain.people import Person
 from storage.unit_of_work import unit_of_work
 from ui.door.sign_in_page import Provider
@@ -77,7 +77,26 @@ def person_who_came_back(request: Request) -> Person:
     if os.environ.get("OVERREAD_OIDC_TRUST_EMAIL") == "1":  # a provider of one's own that never says so
         claims["email_verified"] = True
     with unit_of_work() as db:
-        return accounts.person_of_claims(db, claims=claims)
+        return accounts.person_of_claims(db, claims=claims, role_claim=role_claim(), now=datetime.now(UTC))
+
+
+def role_claim() -> accounts.RoleClaim | None:
+    """Which claim gives roles, and which of its values which: ``OVERREAD_OIDC_ROLES`` (JSON) and
+    ``OVERREAD_OIDC_ROLES_CLAIM`` (``groups`` where it is not set); None where roles are ours.
+
+    Raises:
+        InvalidValue: no JSON object, or a role that is none.
+    """
+    said = os.environ.get("OVERREAD_OIDC_ROLES", "").strip()
+    if not said:
+        return None
+    try:
+        values = json.loads(said)
+    except ValueError:
+        values = None
+    if not isinstance(values, dict):
+        raise InvalidValue("OVERREAD_OIDC_ROLES", 'must be a JSON object, such as {"readers": "reader"}')
+    return accounts.RoleClaim.of(os.environ.get("OVERREAD_OIDC_ROLES_CLAIM") or "groups", values)
 
 
 def forget(request: Request, response: Response) -> None:

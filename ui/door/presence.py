@@ -16,20 +16,30 @@ _PATIENCE_MS = 100
 
 
 def idle_limit() -> timedelta:
-    """How long a browser may be silent: ``OVERREAD_IDLE_HOURS``, 12 hours where it is not set.
+    """How long a browser may be silent: ``OVERREAD_IDLE_HOURS``, 12 hours where it is not set."""
+    return _hours("OVERREAD_IDLE_HOURS") or accounts.IDLE_LIMIT
+
+
+def longest_limit() -> timedelta:
+    """How long a sign-in holds at most: ``OVERREAD_LONGEST_HOURS``, a week where it is not set."""
+    return _hours("OVERREAD_LONGEST_HOURS") or accounts.LONGEST
+
+
+def _hours(setting: str) -> timedelta | None:
+    """What a setting says, None where it says nothing.
 
     Raises:
         InvalidValue: not a number of hours above 0.
     """
-    said = os.environ.get("OVERREAD_IDLE_HOURS", "").strip()
+    said = os.environ.get(setting, "").strip()
     if not said:
-        return accounts.IDLE_LIMIT
+        return None
     try:
         hours = float(said)
     except ValueError:
         hours = 0.0
     if not 0 < hours <= 24 * 365:
-        raise InvalidValue("OVERREAD_IDLE_HOURS", f"{said!r} is not a number of hours above 0")
+        raise InvalidValue(setting, f"{said!r} is not a number of hours above 0")
     return timedelta(hours=hours)
 
 
@@ -39,7 +49,7 @@ def person_present(token: str | None) -> Person | None:
         return None
     now = datetime.now(UTC)
     with reading() as db:
-        live = accounts.live_sign_in(db, token=token, now=now, idle=idle_limit())
+        live = accounts.live_sign_in(db, token=token, now=now, idle=idle_limit(), longest=longest_limit())
     if live is None:
         return None
     if live.seen_is_due:

@@ -9,6 +9,7 @@ from starlette.routing import BaseRoute
 
 _MODULES = (
     "ui.door.sign_in",
+    "ui.door.first_admin",
     "ui.door.health",
     "ui.door.radiographs",
     "ui.door.pixels",

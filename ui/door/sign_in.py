@@ -12,18 +12,16 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from accounts import service as accounts
-from domain.errors import DomainError, NotNow, NotSignedIn
+from domain.errors import NotNow, NotSignedIn
 from domain.people import Person
 from storage.unit_of_work import reading, unit_of_work
 from ui.door import cookies, oidc
+from ui.door.browsers import address_of, browser_of
 from ui.door.presence import person_present
 from ui.door.requests import from_our_page
 from ui.door.sign_in_page import POLICY, page
-from ui.door.throttle import Throttle, TooManyWrong
 
-_THROTTLE = Throttle()
-_EXPIRED = "This form was open for too long, or cookies are switched off. Please try again."
-_LARGEST_FORM = 16 * 1024
+EXPIRED = "This form was open for too long, or cookies are switched off. Please try again."
 
 
 async def show(request: Request) -> Response:
@@ -37,63 +35,70 @@ async def show(request: Request) -> Response:
 
 async def sign_in(request: Request) -> Response:
     """Check name and password; a right pair gets a new cookie and ends the sign-in that the browser had."""
-    length = request.headers.get("content-length", "")
-    if not length.isdecimal() or int(length) > _LARGEST_FORM:  # browsers always say how long a form is
-        return await _form(request, error="That is no sign-in form.", status=413)
     form = await request.form(max_files=0, max_fields=10)
-    name, password = _field(form, "name"), _field(form, "password")
+    name, password = field(form, "name"), field(form, "password")
     if not came_from_our_form(request, form):
-        return await _form(request, name=name, error=_EXPIRED, status=403)
+        return await _form(request, name=name, error=EXPIRED, status=403)
     try:
-        person = await run_in_threadpool(_checked, name, password)
-    except DomainError as error:
-        status = 429 if isinstance(error, TooManyWrong) else 401
-        return await _form(request, name=name, error=str(error), status=status)
-    try:
-        return await let_in(request, person, password=password)
+        person = await run_in_threadpool(_checked, request, name, password)
+        return await let_in(request, person, way="password", password=password)
+    except accounts.TooManyWrong as error:
+        return await _form(request, name=name, error=str(error), status=429)
+    except NotSignedIn as error:
+        return await _form(request, name=name, error=str(error), status=401)
     except NotNow as error:
         return await _form(request, name=name, error=str(error), status=503)
 
 
 def came_from_our_form(request: Request, form: FormData) -> bool:
     """Whether the form carries the token of this browser's own cookie (against forged forms)."""
-    sent, kept = _field(form, "form_token"), cookies.form_token(request.cookies)
-    return from_our_page(request) and kept is not None and hmac.compare_digest(sent, kept)
+    sent, kept = field(form, "form_token"), cookies.form_token(request.cookies)
+    return from_our_page(request) and kept is not None and hmac.compare_digest(sent.encode(), kept.encode())
 
 
-async def let_in(request: Request, person: Person, *, password: str | None) -> Response:
+async def let_in(request: Request, person: Person, *, way: str, password: str | None = None) -> Response:
     """A new sign-in with its cookie, and on to the app."""
     token = cookies.new_token()
-    await run_in_threadpool(_begin, person, token, cookies.sign_in_token(request.cookies), password)
+    await run_in_threadpool(_begin, request, person, token, way, password)
     response = RedirectResponse("/", status_code=303)
     cookies.keep_sign_in(response, token, tls=cookies.behind_tls(request))
     return response
 
 
-def _checked(name: str, password: str) -> Person:
-    now = datetime.now(UTC)
-    _THROTTLE.check(name, now=now)
-    try:
-        with reading() as db:
-            person = accounts.check_password(db, name=name, password=password)
-    except NotSignedIn:
-        _THROTTLE.wrong(name, now=now)
-        raise
-    _THROTTLE.right(name)
+def _checked(request: Request, name: str, password: str) -> Person:
+    with unit_of_work() as db:
+        attempt = accounts.begin_attempt(
+            db,
+            name=name,
+            address=address_of(request),
+            token=cookies.sign_in_token(request.cookies),
+            now=datetime.now(UTC),
+        )
+    with reading() as db:
+        person = accounts.check_password(db, name=name, password=password)
+    with unit_of_work() as db:
+        accounts.attempt_was_right(db, attempt=attempt)
     return person
 
 
-def _begin(person: Person, token: str, replaces: str | None, password: str | None) -> None:
+def _begin(request: Request, person: Person, token: str, way: str, password: str | None) -> None:
     with unit_of_work() as db:
         accounts.begin_sign_in(
-            db, person=person, token=token, replaces=replaces, password=password, now=datetime.now(UTC)
+            db,
+            person=person,
+            token=token,
+            replaces=cookies.sign_in_token(request.cookies),
+            password=password,
+            browser=browser_of(request),
+            way=way,
+            now=datetime.now(UTC),
         )
 
 
 async def _from_provider(request: Request) -> Response:
     try:
         person = await run_in_threadpool(oidc.person_who_came_back, request)
-        response = await let_in(request, person, password=None)
+        response = await let_in(request, person, way="provider")
     except NotSignedIn as error:
         response = await _form(request, error=str(error), status=403)
     oidc.forget(request, response)
@@ -102,6 +107,8 @@ async def _from_provider(request: Request) -> Response:
 
 async def _form(request: Request, *, name: str = "", error: str = "", status: int = 200) -> Response:
     demo, anybody = await run_in_threadpool(_who_is_there)
+    if not anybody and not oidc.providers():
+        return RedirectResponse("/first-admin", status_code=303)
     token = cookies.form_token(request.cookies) or cookies.new_token()
     text = page(
         form_token=token,
@@ -110,9 +117,18 @@ async def _form(request: Request, *, name: str = "", error: str = "", status: in
         demo=demo,
         demo_password=accounts.DEMO_PASSWORD,
         providers=oidc.providers(),
-        anybody=anybody,
     )
+    return form_answer(request, text, token, status=status)
+
+
+def form_answer(request: Request, text: str, token: str, *, status: int) -> Response:
+    """A page of the door, with the cookie of its form.
+
+    A browser that comes with a sign-in that has ended forgets what it kept of the app, radiographs among it.
+    """
     response = HTMLResponse(text, status, headers={"Content-Security-Policy": POLICY})
+    if cookies.sign_in_token(request.cookies) is not None:
+        response.headers["Clear-Site-Data"] = '"cache"'
     cookies.keep_form_token(response, token, tls=cookies.behind_tls(request))
     return response
 
@@ -122,7 +138,8 @@ def _who_is_there() -> tuple[list[Person], bool]:
         return accounts.demo_people(db), accounts.any_people(db)
 
 
-def _field(form: FormData, name: str) -> str:
+def field(form: FormData, name: str) -> str:
+    """A field of a form as text; empty where it is not there, or is a file."""
     value = form.get(name)
     return value if isinstance(value, str) else ""
 

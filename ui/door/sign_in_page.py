@@ -1,4 +1,4 @@
-"""The sign-in page as text: one self-contained HTML page that works without JavaScript."""
+"""The pages of the door as text: sign-in and first admin, self-contained, without JavaScript."""
 
 from __future__ import annotations
 
@@ -36,9 +36,8 @@ def page(
     demo: Sequence[Person] = (),
     demo_password: str = "",
     providers: Sequence[Provider] = (),
-    anybody: bool = True,
 ) -> str:
-    """The page. Every value from outside is escaped.
+    """The sign-in page. Every value from outside is escaped.
 
     Args:
         form_token: comes back with the form (against forged forms).
@@ -47,18 +46,51 @@ def page(
         demo: people of a demo workspace; each gets a button that signs in.
         demo_password: their password, shown as what it is.
         providers: others who can say who somebody is.
-        anybody: whether there are accounts; without any, the page says how to make the first.
     """
-    return _template("sign_in.html").substitute(
+    main = _template("sign_in.html").substitute(
         form_token=escape(form_token),
         name=escape(name),
         focus_name="" if name else "autofocus",
         focus_password="autofocus" if name else "",
-        error=f'<p class="error" role="alert">{escape(error)}</p>' if error else "",
+        error=_error(error),
         providers=_providers(providers),
         demo=_demo(demo, demo_password, form_token),
-        first="" if anybody else _template("first_admin.html").substitute(),
     )
+    return _template("frame.html").substitute(title="Sign in", main=main)
+
+
+def first_admin_page(
+    *,
+    form_token: str,
+    anybody: bool,
+    code: str = "",
+    name: str = "",
+    display_name: str = "",
+    error: str = "",
+) -> str:
+    """The page that an app without an admin shows to everybody. Every value from outside is escaped.
+
+    ``anybody`` says whether there are accounts at all; the others are what was typed before, and what was
+    wrong with it.
+    """
+    why = (
+        "Nobody here can give accounts and roles: there is no admin. Whoever runs this server can become one."
+        if anybody
+        else "Nobody has an account yet. Whoever runs this server becomes the first admin."
+    )
+    main = _template("first_admin.html").substitute(
+        form_token=escape(form_token),
+        why=escape(why),
+        error=_error(error),
+        code=escape(code),
+        name=escape(name),
+        display_name=escape(display_name),
+    )
+    return _template("frame.html").substitute(title="First admin", main=main)
+
+
+def _error(text: str) -> str:
+    return f'<p class="error" role="alert">{escape(text)}</p>' if text else ""
 
 
 def _providers(providers: Sequence[Provider]) -> str:

@@ -1,0 +1,75 @@
+"""People who come by an OpenID Connect provider: who they are, and what it says of their roles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from sqlmodel import Session
+
+from accounts.claims import Claims, RoleClaim
+from accounts.service.audit import record
+from domain.errors import NotSignedIn
+from domain.people import Person
+from storage import people
+
+_DISABLED = "This account is disabled. Ask an admin to enable it again."
+
+
+def person_of_claims(
+    db: Session, *, claims: Mapping[str, object], role_claim: RoleClaim | None = None, now: datetime
+) -> Person:
+    """Who the OIDC provider says this is: by its subject, else by a verified e-mail that is a sign-in name.
+
+    The first time, the subject is kept with the account, and counts alone from then on. Without
+    ``role_claim`` roles are ours, and no claim gives one; with it the person has at each sign-in the roles
+    that the claim gives, and no others.
+
+    Raises:
+        NotSignedIn: no account belongs to these claims, it is disabled, or the claims give no role.
+    """
+    said = Claims.of(claims)
+    person = _known(db, said, now)
+    if person.disabled_at is not None:
+        raise NotSignedIn(_DISABLED)
+    return person if role_claim is None else _with_roles(db, person, role_claim, claims, now)
+
+
+def _known(db: Session, said: Claims, now: datetime) -> Person:
+    person = people.find_person_by_subject(db, subject=said.subject)
+    if person is not None:
+        return person
+    person = next(filter(None, (people.find_person(db, name=name) for name in said.names)), None)
+    if person is None or people.oidc_subject_of(db, person_id=person.id) is not None:
+        raise NotSignedIn(
+            f"{said.shown} has no account here. Ask an admin to add one with that e-mail address as name."
+        )
+    people.set_oidc_subject(db, person_id=person.id, subject=said.subject)
+    record(
+        db,
+        by=person,
+        what="tie to provider",
+        subject=f"person {person.id} {person.name}",
+        new=said.subject,
+        now=now,
+    )
+    return person
+
+
+def _with_roles(
+    db: Session, person: Person, role_claim: RoleClaim, claims: Mapping[str, object], now: datetime
+) -> Person:
+    roles = role_claim.roles_in(claims)
+    if not roles:
+        raise NotSignedIn(
+            f"The sign-in provider gives {person.display_name} no role here (claim {role_claim.claim!r}). "
+            "Ask whoever runs it for the group that does."
+        )
+    if roles == person.roles:
+        return person
+    people.replace_roles(db, person_id=person.id, roles=roles)
+    record(
+        db, by=person, what="change roles", subject=f"person {person.id} {person.name}",
+        old=sorted(person.roles), new=sorted(roles), why="claims of the sign-in provider", now=now,
+    )  # fmt: skip
+    return people.load_person(db, person_id=person.id)

@@ -1,0 +1,38 @@
+"""What a request says of the browser: by which words its owner will know it, and where it is."""
+
+from __future__ import annotations
+
+from starlette.requests import HTTPConnection
+
+# In this order: Edge and Opera call themselves Chrome too, and Chrome calls itself Safari.
+_BROWSERS = (
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("Firefox/", "Firefox"),
+    ("FxiOS/", "Firefox"),
+    ("Chrome/", "Chrome"),
+    ("CriOS/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+_SYSTEMS = (
+    ("Windows", "Windows"),
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("CrOS", "ChromeOS"),
+    ("Mac OS X", "Mac"),
+    ("Linux", "Linux"),
+)
+
+
+def browser_of(connection: HTTPConnection) -> str:
+    """Browser and system, "Firefox on Windows"; none of the sender's own words, which may be anything."""
+    said = connection.headers.get("user-agent", "")
+    browser = next((name for mark, name in _BROWSERS if mark in said), "another browser")
+    system = next((name for mark, name in _SYSTEMS if mark in said), "")
+    return f"{browser} on {system}" if system else browser
+
+
+def address_of(connection: HTTPConnection) -> str:
+    """The network address that the request comes from; behind a proxy that is trusted, the browser's."""
+    return connection.client.host if connection.client else ""

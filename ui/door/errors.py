@@ -1,0 +1,86 @@
+"""What nobody foresaw: an error number for the person at the screen, and the same number in the log."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+
+import streamlit as st
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from domain.errors import DomainError
+from ui.door.logs import where
+from ui.door.requests import status_of
+
+_LOG = logging.getLogger("overread.errors")
+_SIGNS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # none that is mistaken for another when it is read out
+
+
+def new_error_number() -> str:
+    """Eight signs of chance, as "K7QX-2MRA": short enough to be read out on the telephone."""
+    signs = "".join(secrets.choice(_SIGNS) for _ in range(8))
+    return f"{signs[:4]}-{signs[4:]}"
+
+
+def apology(number: str) -> str:
+    """What the person is told; the exception itself may hold a patient's values and stays unsaid."""
+    return (
+        f"Something went wrong here that nobody had foreseen. Error number {number}. What was saved is "
+        "safe. Reload the page and try again; if it comes back, tell whoever runs this server the number."
+    )
+
+
+def on_script_error(error: Exception) -> bool:
+    """Streamlit's hook for exceptions of pages, fragments and callbacks. True: nothing else is shown."""
+    number = new_error_number()
+    page = getattr(st.context, "url", None) or ""
+    _LOG.error(where(error), extra={"error": number, "route": f"page {_page(page)}"})
+    st.error(apology(number))
+    return True
+
+
+def _page(url: object) -> str:
+    """The page's name in its address, without the query."""
+    return "/" + url.split("?")[0].rstrip("/").rsplit("/", 1)[-1] if isinstance(url, str) and url else "?"
+
+
+class Errors:
+    """ASGI middleware: an exception of a route becomes a 500 with an error number, and a line in the log."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = False
+
+        async def noted(message: Message) -> None:
+            nonlocal started
+            started = started or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noted)
+        except DomainError as error:  # the gate could not read the database, say
+            if started:
+                raise
+            answer = _answer(Request(scope), str(error), kind=type(error).__name__, status=status_of(error))
+            await answer(scope, receive, send)
+        except Exception as error:  # whatever it is, the person gets a number and the log its place
+            number = new_error_number()
+            scope.setdefault("state", {})["error"] = number
+            _LOG.error(where(error), extra={"error": number})
+            if started:
+                raise
+            answer = _answer(Request(scope), apology(number), kind="Fault", status=500)
+            await answer(scope, receive, send)
+
+
+def _answer(request: Request, text: str, *, kind: str, status: int) -> Response:
+    if "text/html" in request.headers.get("accept", "") and request.method == "GET":
+        return HTMLResponse(f"<!doctype html><title>Overread</title><p>{text}</p>", status)
+    return JSONResponse({"error": text, "kind": kind}, status)

@@ -1,0 +1,90 @@
+"""How large a request may be, and how slowly it may come: for every route, before anything reads it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from time import monotonic
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import config
+
+KIB, MIB = 1 << 10, 1 << 20
+#: Bytes of a body by the beginning of the path; the first that fits counts.
+_FORMS, _OTHERS = 16 * KIB, 2 * MIB
+_FORM_PATHS = ("/sign-in", "/first-admin")
+_UPLOADS = "/_stcore/upload_file/"
+#: Seconds that a body may take, and bytes a second that it has to come at beyond them.
+PATIENCE, SLOWEST = 20.0, 16 * KIB
+
+
+def largest_body(path: str) -> int:
+    """Bytes that a request to that path may carry."""
+    if path in _FORM_PATHS:
+        return _FORMS
+    if path.startswith(_UPLOADS):
+        return int(config.get_option("server.maxUploadSize") + 1) * MIB  # and a little for the form around it
+    return _OTHERS
+
+
+class Limits:
+    """ASGI middleware: 413 for a body that is too large, as soon as that is known; 408 for one too slow."""
+
+    def __init__(
+        self, app: ASGIApp, *, patience: float = PATIENCE, clock: Callable[[], float] = monotonic
+    ) -> None:
+        self._app = app
+        self._patience = patience
+        self._clock = clock
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        most = largest_body(scope["path"])
+        said = Request(scope).headers.get("content-length", "0")
+        if not said.isdecimal() or int(said) > most:
+            await _refused(413, _too_large(most))(scope, receive, send)
+            return
+        body = _Body(receive, most=most, patience=self._patience, clock=self._clock)
+        await self._app(scope, body.receive, send)
+
+
+class _Body:
+    """A request's body as it comes in, counted and timed until its end."""
+
+    def __init__(self, receive: Receive, *, most: int, patience: float, clock: Callable[[], float]) -> None:
+        self._receive = receive
+        self._most = most
+        self._patience = patience
+        self._clock = clock
+        self._began: float | None = None
+        self._length = 0
+        self._whole = False
+
+    async def receive(self) -> Message:
+        if self._whole:
+            return await self._receive()  # from here on it only tells that the browser has gone
+        if self._began is None:
+            self._began = self._clock()
+        left = self._began + self._patience + self._length / SLOWEST - self._clock()
+        try:
+            message = await asyncio.wait_for(self._receive(), max(left, 0.001))
+        except TimeoutError as error:
+            raise HTTPException(408, "The request came too slowly.", {"Connection": "close"}) from error
+        self._length += len(message.get("body", b""))
+        if self._length > self._most:
+            raise HTTPException(413, _too_large(self._most), {"Connection": "close"})
+        self._whole = not message.get("more_body", False)
+        return message
+
+
+def _too_large(most: int) -> str:
+    return f"The request is larger than {most // MIB} MiB." if most >= MIB else "That is no form of this app."
+
+
+def _refused(status: int, text: str) -> JSONResponse:
+    return JSONResponse({"error": text, "kind": "TooLarge"}, status, {"Connection": "close"})
