@@ -30,6 +30,8 @@ class Action(StrEnum):
     SEE_PROGRESS = "see progress"
     MAKE_RELEASE = "make a release"
     JUDGE = "judge questions"
+    RUN_STUDY = "run a reader study"
+    READ = "read cases"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +81,8 @@ TABLE: tuple[Access, ...] = (
             "POST /judging/report",
         ),
     ),
+    Access(action=Action.RUN_STUDY, roles=frozenset({Role.COORDINATOR})),
+    Access(action=Action.READ, roles=frozenset({Role.READER})),
 )
 
 #: Pages of everybody who is signed in, whatever the role.
