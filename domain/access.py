@@ -86,7 +86,7 @@ TABLE: tuple[Access, ...] = (
 )
 
 #: Pages of everybody who is signed in, whatever the role.
-PAGES_OF_ALL: tuple[str, ...] = ("pages/home.py",)
+PAGES_OF_ALL: tuple[str, ...] = ("pages/home.py", "pages/account.py")
 #: Routes of everybody who is signed in. What a person may see of a radiograph is asked of their assignments.
 ROUTES_OF_ALL: tuple[str, ...] = (
     "GET /judging/assets/{digest}/{name}",

@@ -41,6 +41,7 @@ PAGES = (
     Page(file="pages/releases.py", title="Releases", icon=":material/inventory_2:"),
     Page(file="pages/review.py", title="Review", icon=":material/radiology:"),
     Page(file="pages/people.py", title="People", icon=":material/group:"),
+    Page(file="pages/account.py", title="My account", icon=":material/account_circle:"),
 )
 
 

@@ -20,17 +20,18 @@ def test_every_action_has_its_page():
     assert {page.action for page in PAGES if page.action} == set(Action)
 
 
-def test_home_is_everybodys():
-    assert [page.title for page in pages_for(person(Role.READER))] == ["Home"]
+def test_home_and_ones_own_account_are_everybodys():
+    assert [page.title for page in pages_for(person(Role.READER))] == ["Home", "My account"]
 
 
 def test_a_reviewer_sees_home_and_review():
-    assert [page.title for page in pages_for(person(Role.REVIEWER))] == ["Home", "Review"]
+    assert [page.title for page in pages_for(person(Role.REVIEWER))] == ["Home", "Review", "My account"]
 
 
 def test_a_coordinator_sees_the_way_of_the_work_from_left_to_right():
     assert [page.title for page in pages_for(person(Role.COORDINATOR))] == [
         "Home", "Import", "Checks", "Draw a batch", "Batches", "Progress", "Releases",
+        "My account",
     ]  # fmt: skip
 
 

@@ -1,0 +1,1 @@
+"""Parts of the pages People and My account."""
