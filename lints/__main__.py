@@ -3,10 +3,10 @@
 import sys
 from pathlib import Path
 
-from lints import modules, screens, services
+from lints import actions, modules, screens, services
 from lints.source import Offence, sources
 
-RULES = (*screens.RULES, *services.RULES, *modules.RULES)
+RULES = (*screens.RULES, *actions.RULES, *services.RULES, *modules.RULES)
 
 
 def offences(root: Path) -> list[Offence]:

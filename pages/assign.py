@@ -13,10 +13,10 @@ from ui import state
 from ui.batches.choice import largest_open
 from ui.batches.settings import settings_panel
 from ui.context import clock, current_person, reading, require_page, unit_of_work
-from ui.parts import act, empty_state, notices, plain, table
+from ui.parts import act, empty_state, notices, plain, screen, table
 
 
-@st.fragment
+@screen
 def main() -> None:
     """All in one fragment, so that no click can overtake a save."""
     person = require_page(Action.ASSIGN)

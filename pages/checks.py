@@ -20,7 +20,7 @@ from quality.service import (
 )
 from ui import state
 from ui.context import clock, reading, require_page, unit_of_work
-from ui.parts import act, empty_state, notices, plain, stat, table
+from ui.parts import act, empty_state, notices, plain, screen, stat, table
 
 _WHAT = {
     Check.SCHEMA: "A choice question has four options.",
@@ -32,7 +32,7 @@ _WHAT = {
 _AT_ONCE = 20
 
 
-@st.fragment
+@screen
 def main() -> None:
     """All in one fragment, so that no click can overtake what it follows."""
     person = require_page(Action.SEE_CHECKS)

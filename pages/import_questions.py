@@ -16,7 +16,7 @@ from ui.imports import runs
 from ui.imports.deliveries import Delivery, allowed_folders, discard, on_this_machine, uploaded
 from ui.imports.outcome import outcome, watch
 from ui.navigation import ROOT
-from ui.parts import act, empty_state, notices, plain, table
+from ui.parts import act, empty_state, notices, plain, screen, table
 
 _PLACES = {"upload": "On my computer", "machine": "On the machine that Overread runs on"}
 
@@ -31,7 +31,7 @@ def main() -> None:
         _page()
 
 
-@st.fragment
+@screen
 def _page() -> None:
     """All that can be clicked in one fragment, so that no click can overtake what it follows."""
     person = require_page(Action.IMPORT_QUESTIONS)

@@ -14,10 +14,10 @@ from ui.batches.charts import progress_bars
 from ui.batches.choice import largest_open
 from ui.batches.findings import findings, tier_agreement
 from ui.context import clock, reading, require_page
-from ui.parts import empty_state, human_time, plain
+from ui.parts import empty_state, human_time, plain, screen
 
 
-@st.fragment
+@screen
 def main() -> None:
     """One batch at a time; every number with its n."""
     person = require_page(Action.SEE_PROGRESS)

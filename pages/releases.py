@@ -9,7 +9,7 @@ from domain.people import Action, Person
 from release import service as release
 from ui import state
 from ui.context import clock, current_person, current_workspace, reading, require_page, unit_of_work
-from ui.parts import act, empty_state, human_time, notices, plain, table
+from ui.parts import act, empty_state, human_time, notices, plain, screen, table
 
 _NAMES = {
     release.Names.ACCOUNT: "Sign-in names",
@@ -26,7 +26,7 @@ _WHAT = {
 }
 
 
-@st.fragment
+@screen
 def main() -> None:
     """All in one fragment, so that no click can overtake a release."""
     person = require_page(Action.MAKE_RELEASE)

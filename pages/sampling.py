@@ -13,7 +13,7 @@ from sampling import service as sampling
 from ui import state
 from ui.context import clock, current_person, reading, require_page, unit_of_work
 from ui.navigation import ROOT
-from ui.parts import act, empty_state, notices, plain, table
+from ui.parts import act, empty_state, notices, plain, screen, table
 
 _TIERS = (*Difficulty, None)
 _BAR = "#3f7b8c"  # the theme's primary colour, which stands on its dark and its light ground
@@ -28,7 +28,7 @@ _PARTS = {
 }
 
 
-@st.fragment
+@screen
 def main() -> None:
     """All in one fragment, so that no click can overtake a draw."""
     person = require_page(Action.DRAW_BATCH)

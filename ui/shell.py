@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 from accounts import service as accounts
+from domain.errors import NotNow
 from domain.people import Person
 from ui.context import clock, person_or_nobody, token, unit_of_work
 from ui.door.gate import SIGN_IN
-from ui.navigation import HOME, pages_for
-from ui.parts import plain
+from ui.navigation import HOME, PAGES, Page, pages_for
+from ui.parts import act, away, notices, plain
 from ui.redirect import send_to
 
 _ASSETS = Path(__file__).parent / "assets"
@@ -21,7 +24,12 @@ def main() -> None:
     """One run: navigation is always built anew, from what the database says now."""
     st.set_page_config(page_title="Overread", layout="wide", page_icon=_asset("mark.svg"))
     st.html(_ASSETS / "shell.css")
-    person = person_or_nobody()
+    try:
+        person = person_or_nobody()
+    except NotNow as error:
+        # The same addresses as ever, so that a page that is open stays where it is.
+        st.navigation([_not_now(page, error) for page in PAGES], position="hidden").run()
+        return
     if person is None:
         # st.navigation is called for signed-out people too: without it Streamlit would run pages/*.py.
         st.navigation([st.Page(_signed_out, title="Signed out")], position="hidden").run()
@@ -48,7 +56,16 @@ def _who(person: Person) -> None:
         st.markdown(f"**{plain(person.display_name)}**")
         demo = " · demo" if person.demo else ""
         st.caption(plain(", ".join(sorted(person.roles)) + demo))
-        st.button("Sign out", key="sign-out", on_click=_sign_out, icon=":material/logout:", type="tertiary")
+        st.button(
+            "Sign out",
+            key="sign-out",
+            on_click=act,
+            args=(_sign_out,),
+            kwargs={"place": "sign-out"},
+            icon=":material/logout:",
+            type="tertiary",
+        )
+        notices("sign-out")
 
 
 def _sign_out() -> None:
@@ -57,6 +74,11 @@ def _sign_out() -> None:
         with unit_of_work() as db:
             accounts.sign_out(db, token=found, now=clock())
     send_to(SIGN_IN)
+
+
+def _not_now(page: Page, error: NotNow) -> StreamlitPage:
+    """The page while the database is away: it says so, whatever it is."""
+    return st.Page(partial(away, error), title=page.title, url_path=page.path.stem, default=page is HOME)
 
 
 def _signed_out() -> None:

@@ -5,6 +5,9 @@ import pytest
 from lints.__main__ import RULES, main
 from lints.source import Source
 
+#: A function that writes, as it stands in a page.
+WRITER = "def save():\n    with unit_of_work() as db:\n        add_person(db)\n"
+
 
 def rules_broken(path: str, text: str) -> list[str]:
     source = Source(path=path, text=text)
@@ -23,6 +26,27 @@ def rules_broken(path: str, text: str) -> list[str]:
         ("streamlit-outside-screens", "cli.py", "from streamlit.testing.v1 import AppTest\n"),
         ("page-opens-storage", "pages/import.py", "from storage.engine import unit_of_work\n"),
         ("page-opens-storage", "pages/import.py", "from sqlmodel import Session\n"),
+        ("write-while-drawing", "pages/people.py", f"{WRITER}save()\n"),
+        ("write-while-drawing", "pages/people.py", "with unit_of_work() as db:\n    add_person(db)\n"),
+        (
+            "write-while-drawing",
+            "pages/people.py",
+            f'{WRITER}def main():\n    if st.button("Save"):\n        save()\nmain()\n',
+        ),
+        (
+            "write-while-drawing",
+            "ui/batches/settings.py",
+            f'{WRITER}@screen\ndef main():\n    if st.button("Save"):\n        save()\n',
+        ),
+        ("write-without-act", "pages/people.py", f'{WRITER}st.button("Save", on_click=save)\n'),
+        ("write-without-act", "pages/people.py", f"{WRITER}act(save)\n"),
+        (
+            "write-without-act",
+            "ui/batches/settings.py",
+            f'{WRITER}def all_of_it():\n    save()\nst.button("Save", on_click=all_of_it)\n',
+        ),
+        ("submit-without-act", "pages/people.py", 'st.form_submit_button("Add")\n'),
+        ("fragment-without-screen", "pages/people.py", "@st.fragment\ndef main():\n    pass\n"),
         ("reads-the-clock", "review/service.py", "moment = datetime.now(UTC)\n"),
         ("reads-the-clock", "storage/people.py", "moment = time.time()\n"),
         ("draws-by-chance", "sampling/draw.py", "import random\n"),
@@ -46,6 +70,15 @@ def test_a_planted_offence_is_found(rule, path, text):
     [
         ("pages/review.py", 'st.radio("Key", options, key=f"key-{question.id}", index=None)\n'),
         ("pages/review.py", 'st.button("Next", key="next")\n'),
+        ("pages/people.py", f'{WRITER}st.button("Save", on_click=act, args=(save, name))\n'),
+        (
+            "pages/people.py",
+            f"{WRITER}def button(action):\n    st.button('Go', on_click=act, args=(action,))\nbutton(save)\n",
+        ),
+        ("pages/people.py", 'st.form_submit_button("Add", on_click=act, args=(save,))\n'),
+        ("pages/people.py", "@screen\ndef main():\n    pass\n"),
+        ("ui/door/sign_in.py", f"{WRITER}save()\n"),
+        ("ui/imports/runs.py", f"{WRITER}work = save  # allow write-without-act: a thread of its own\n"),
         (
             "pages/check.py",
             'st.pills("Check", checks, key="check")  # allow fixed-widget-key: filters the whole page\n',

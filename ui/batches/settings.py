@@ -100,7 +100,7 @@ def _guideline(batch: Batch) -> None:
         )  # fmt: skip
         with st.container(horizontal=True):
             _save_button("Save guideline", _save_guideline, batch, form)
-            st.form_submit_button("Preview", key=f"{form}-preview")
+            st.form_submit_button("Preview", key=f"{form}-preview")  # allow submit-without-act: it only shows
     typed = str(state.field(f"{form}-text") or "")
     if typed.strip():
         with st.container(border=True):
@@ -175,7 +175,7 @@ def _save(batch: Batch, settings: BatchSettings) -> str:
             now=clock(),
         )
     state.set_chosen(_snapshot(batch.id), saved)
-    return f"Saved, read back at {clock():%H:%M:%S} UTC: batch {saved.name}, revision {saved.revision}."
+    return f"Saved: batch {saved.name}, revision {saved.revision}."
 
 
 def _reload(batch: Batch) -> None:

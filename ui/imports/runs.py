@@ -60,7 +60,8 @@ def start(wish: Wish, person: Person) -> Run:
         if found is not None:
             return found
         run = _runs[wish.delivery.id] = Run(wish=wish, person=person, started_at=clock())
-    threading.Thread(target=_carry_out, args=(run,), name=f"import-{wish.delivery.id}", daemon=True).start()
+    work = _carry_out  # allow write-without-act: a thread of its own, which the page watches and asks
+    threading.Thread(target=work, args=(run,), name=f"import-{wish.delivery.id}", daemon=True).start()
     return run
 
 

@@ -1,0 +1,158 @@
+"""Rules for what writes on a screen: only as an action handed to ``act``, never while the page is drawn.
+
+What follows a click in a page's script is cut off by the next click, and the write with it. A callback is
+not; ``act`` (ui/parts.py) is the one that says what came of it, and offers to try again what was not saved.
+One file is seen at a time: a function writes when it opens a unit of work, or calls one there that does.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from lints.source import Offence, Source
+
+_SCREENS = ("pages/", "ui/")
+#: Routes of the app's own are requests, not script runs; each is one transaction by itself.
+_ROUTES = ("ui/door/",)
+_OPENS = "unit_of_work"
+_ACT = "act"
+_CALLBACKS = {"on_click", "on_change", "on_submit", "on_select"}
+_DRAWS = {"fragment", "dialog", "screen"}
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def write_while_drawing(source: Source) -> Iterator[Offence]:
+    """A writer that is called as the script runs, and so is cut off by the next click."""
+    if not _is_screen(source):
+        return
+    functions = _functions(source)
+    writers = _writers(functions)
+    for name in sorted(writers):
+        function = functions[name]
+        drawn = any(_last_name(each) in _DRAWS for each in function.decorator_list)
+        if drawn and not source.allows("write-while-drawing", function):
+            yield _offence(source, function, "write-while-drawing", f"{name} draws and writes; {_INSTEAD}")
+    for node in _at_module_level(source.tree):
+        if isinstance(node, ast.Call) and _last_name(node) in {*writers, _OPENS}:
+            yield _offence(
+                source, node, "write-while-drawing", f"this writes as the page is drawn; {_INSTEAD}"
+            )
+
+
+def write_without_act(source: Source) -> Iterator[Offence]:
+    """A writer that is handed on to anything but ``act``: nobody would be told that it failed."""
+    if not _is_screen(source):
+        return
+    functions = _functions(source)
+    writers = _writers(functions)
+    acting = {name for name, function in functions.items() if _hands_to_act(function)}
+    fine = {
+        id(name)
+        for call in ast.walk(source.tree)
+        if isinstance(call, ast.Call)
+        for name in (*_handed_to_act(call), *_handed_to(call, acting), call.func)
+    }
+    for node in ast.walk(source.tree):
+        handed_on = isinstance(node, ast.Name) and node.id in writers and id(node) not in fine
+        if handed_on and not source.allows("write-without-act", node):
+            text = f"hand {node.id} to act: on_click=act, args=({node.id}, …)"
+            yield _offence(source, node, "write-without-act", text)
+
+
+def submit_without_act(source: Source) -> Iterator[Offence]:
+    """A form is there to save something."""
+    if not _is_screen(source):
+        return
+    for call in ast.walk(source.tree):
+        if not isinstance(call, ast.Call) or _last_name(call) != "form_submit_button":
+            continue
+        if not _goes_to_act(call) and not source.allows("submit-without-act", call):
+            text = "on_click=act, args=(save, …); or say why not: # allow submit-without-act: reason"
+            yield _offence(source, call, "submit-without-act", text)
+
+
+def fragment_without_screen(source: Source) -> Iterator[Offence]:
+    """A plain fragment fails without a word where the database is away."""
+    if not _is_screen(source) or source.path == "ui/parts.py":
+        return
+    for name, function in _functions(source).items():
+        for each in function.decorator_list:
+            plain = isinstance(each, ast.Attribute | ast.Name) and _last_name(each) == "fragment"
+            if plain and not source.allows("fragment-without-screen", each):
+                yield _offence(
+                    source, each, "fragment-without-screen", f"{name}: @screen of ui/parts.py instead"
+                )
+
+
+_INSTEAD = "put what writes into a function of its own and hand that to act: on_click=act, args=(save, …)"
+
+
+def _is_screen(source: Source) -> bool:
+    return source.path.startswith(_SCREENS) and not source.path.startswith(_ROUTES)
+
+
+def _functions(source: Source) -> dict[str, Function]:
+    return {node.name: node for node in ast.walk(source.tree) if isinstance(node, Function)}
+
+
+def _writers(functions: dict[str, Function]) -> set[str]:
+    """The functions that open a unit of work, and those that call them, as often as it takes."""
+    calls = {name: {_last_name(node) for node in _calls(function)} for name, function in functions.items()}
+    found = {name for name, called in calls.items() if _OPENS in called}
+    while more := {name for name, called in calls.items() if called & found} - found:
+        found |= more
+    return found
+
+
+def _calls(tree: ast.AST) -> Iterator[ast.Call]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+def _at_module_level(tree: ast.Module) -> Iterator[ast.AST]:
+    """All that runs as the file is run, bodies of functions and classes left out."""
+    waiting: list[ast.AST] = list(tree.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Function | ast.ClassDef | ast.Lambda):
+            continue
+        yield node
+        waiting.extend(ast.iter_child_nodes(node))
+
+
+def _goes_to_act(call: ast.Call) -> bool:
+    return any(word.arg in _CALLBACKS and _last_name(word.value) == _ACT for word in call.keywords)
+
+
+def _hands_to_act(function: Function) -> bool:
+    return any(_goes_to_act(call) for call in _calls(function))
+
+
+def _handed_to_act(call: ast.Call) -> Iterator[ast.AST]:
+    """The names in ``args=(…)`` of a widget whose callback is ``act``."""
+    if _goes_to_act(call):
+        for word in call.keywords:
+            if word.arg == "args":
+                yield from ast.walk(word.value)
+
+
+def _handed_to(call: ast.Call, acting: set[str]) -> Iterator[ast.AST]:
+    """The names handed to a function of this file that hands them on to ``act``."""
+    if _last_name(call) in acting:
+        for value in (*call.args, *(word.value for word in call.keywords)):
+            yield from ast.walk(value)
+
+
+def _last_name(node: ast.AST) -> str:
+    """``button`` of ``st.button(…)``, ``st.button`` and ``button``."""
+    if isinstance(node, ast.Call):
+        return _last_name(node.func)
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _offence(source: Source, node: ast.expr | ast.stmt, rule: str, text: str) -> Offence:
+    return Offence(path=source.path, line=node.lineno, rule=rule, text=text)
+
+
+RULES = (write_while_drawing, write_without_act, submit_without_act, fragment_without_screen)
