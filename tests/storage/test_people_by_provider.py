@@ -11,9 +11,12 @@ from tests.storage.signing_in import BY, NOON, add
 CLAIMS = {"iss": "https://id.example.org", "sub": "42", "email": "anna@example.org", "email_verified": True}
 
 
-def claimed(engine, **changes) -> Person:
+GROUPS = {"cxr-readers": "reader", "cxr-experts": ["reviewer", "reader"], "cxr-office": "coordinator"}
+
+
+def claimed(engine, *, role_claim: accounts.RoleClaim | None = None, **changes) -> Person:
     with unit_of_work(engine) as db:
-        return accounts.person_of_claims(db, claims=CLAIMS | changes, now=NOON)
+        return accounts.person_of_claims(db, claims=CLAIMS | changes, role_claim=role_claim, now=NOON)
 
 
 def test_a_verified_address_that_is_a_name_is_that_person(engine):
@@ -56,3 +59,21 @@ def test_a_disabled_person_does_not_come_by_the_provider_either(engine):
         accounts.disable_person(db, by=BY, name="anna@example.org", now=NOON)
     with pytest.raises(NotSignedIn, match="is disabled"):
         claimed(engine)
+
+
+# ------------------------------------------------------------------------------------------ roles by a claim
+def test_with_the_setting_the_claim_gives_the_roles_and_takes_the_others(engine):
+    add(engine, "anna@example.org", Role.ADMIN)
+    by_groups = accounts.RoleClaim.of("groups", GROUPS)
+    changed = claimed(engine, role_claim=by_groups, groups=["cxr-experts", "cafeteria"])
+    assert changed.roles == {Role.REVIEWER, Role.READER}
+    assert claimed(engine, role_claim=by_groups, groups=["cxr-office"]).roles == {Role.COORDINATOR}
+
+
+@pytest.mark.parametrize("groups", [[], ["cafeteria"], "", None, {"cxr-readers": True}, 3])
+def test_claims_that_give_no_role_let_nobody_in_and_leave_the_roles(engine, groups):
+    add(engine, "anna@example.org", Role.REVIEWER)
+    with pytest.raises(NotSignedIn, match="no role here"):
+        claimed(engine, role_claim=accounts.RoleClaim.of("groups", GROUPS), groups=groups)
+    with unit_of_work(engine) as db:
+        assert accounts.person_named(db, name="anna@example.org").roles == {Role.REVIEWER}

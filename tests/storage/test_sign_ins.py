@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from accounts import service as accounts
-from domain.errors import NotSignedIn
+from domain.errors import NotFound, NotSignedIn
 from storage import sign_ins
 from storage.unit_of_work import reading, unit_of_work
 from tests.storage.signing_in import BY, NOON, add, begin, who
@@ -40,6 +40,15 @@ def test_being_seen_keeps_a_sign_in_alive(engine):
     with unit_of_work(engine) as db:
         accounts.note_seen(db, token="t1", now=NOON + timedelta(hours=11))
     assert who(engine, now=NOON + timedelta(hours=22)) == "anna"
+
+
+def test_a_sign_in_ends_at_its_age_however_busy_the_browser_is(engine):
+    begin(engine, add(engine))
+    for hours in range(0, 24 * 8, 6):
+        with unit_of_work(engine) as db:
+            accounts.note_seen(db, token="t1", now=NOON + timedelta(hours=hours))
+    assert who(engine, now=NOON + accounts.LONGEST) == "anna"
+    assert who(engine, now=NOON + accounts.LONGEST + timedelta(seconds=1)) is None
 
 
 def test_being_seen_is_written_once_a_minute(engine):
@@ -86,3 +95,45 @@ def test_a_person_disabled_between_password_and_sign_in_stays_out(engine):
         accounts.disable_person(db, by=BY, name="anna", now=NOON)
     with pytest.raises(NotSignedIn, match="is disabled"):
         begin(engine, anna)
+
+
+# ----------------------------------------------------------------------------------------------- revocation
+def test_an_admin_signs_somebody_out_everywhere(engine):
+    anna = add(engine)
+    begin(engine, anna, token="t1")
+    begin(engine, anna, token="t2")
+    begin(engine, add(engine, "bert"), token="of-bert")
+    with unit_of_work(engine) as db:
+        assert accounts.sign_out_person(db, by=BY, name="anna", now=NOON) == 2
+    assert [who(engine, token) for token in ("t1", "t2", "of-bert")] == [None, None, "bert"]
+    begin(engine, anna, token="t3")
+    assert who(engine, "t3") == "anna"
+
+
+def test_nobody_ends_a_sign_in_of_somebody_else(engine):
+    begin(engine, add(engine), token="t1")
+    bert = add(engine, "bert")
+    mark = accounts.token_sha256("t1")[:16]
+    with unit_of_work(engine) as db, pytest.raises(NotFound, match="ended already"):
+        accounts.end_own_sign_in(db, person=bert, mark=mark, now=NOON)
+    assert who(engine) == "anna"
+
+
+def test_sign_ins_that_ran_out_are_not_listed(engine):
+    anna = add(engine)
+    begin(engine, anna)
+    for hours, count in ((1, 1), (13, 0)):
+        with reading(engine) as db:
+            found = accounts.own_sign_ins(db, person=anna, token="t1", now=NOON + timedelta(hours=hours))
+        assert len(found) == count
+
+
+def test_rows_of_sign_ins_that_ended_long_ago_are_cleared_away(engine):
+    anna = add(engine)
+    begin(engine, anna, token="t1")
+    with unit_of_work(engine) as db:
+        later = NOON + timedelta(days=31)
+        accounts.begin_sign_in(db, person=anna, token="t2", replaces=None, now=later)
+    with reading(engine) as db:
+        assert sign_ins.find_sign_in(db, token_sha256=accounts.token_sha256("t1")) is None
+        assert sign_ins.find_sign_in(db, token_sha256=accounts.token_sha256("t2"))

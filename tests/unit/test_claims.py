@@ -2,8 +2,9 @@
 
 import pytest
 
-from accounts.claims import Claims
-from domain.errors import NotSignedIn
+from accounts.claims import Claims, RoleClaim
+from domain.errors import InvalidValue, NotSignedIn
+from domain.people import Role
 
 ISSUER = {"iss": "https://id.example.org", "sub": "42"}
 
@@ -34,3 +35,23 @@ def test_a_user_name_that_people_choose_themselves_is_none():
 def test_without_subject_and_issuer_nobody_comes_in(claims):
     with pytest.raises(NotSignedIn, match="did not say who you are"):
         Claims.of(claims)
+
+
+# ------------------------------------------------------------------------------------------ roles by a claim
+@pytest.mark.parametrize(
+    ("claim", "claims"),
+    [
+        ("groups", {"groups": ["experts"]}),
+        ("role", {"role": "experts"}),
+        ("realm_access.roles", {"realm_access": {"roles": ["experts"]}}),
+        ("https://example.org/roles", {"https://example.org/roles": ["experts"]}),
+    ],
+)
+def test_the_claim_that_gives_roles_may_be_a_text_a_list_or_deeper(claim, claims):
+    assert RoleClaim.of(claim, {"experts": "reviewer"}).roles_in(claims) == {Role.REVIEWER}
+
+
+@pytest.mark.parametrize("roles", ["boss", [], ["reviewer", "boss"], 3, {"reviewer": 1}, [["reviewer"]]])
+def test_a_role_that_is_none_is_refused_with_the_value_that_it_is_for(roles):
+    with pytest.raises(InvalidValue, match="roles of 'experts'"):
+        RoleClaim.of("groups", {"experts": roles})

@@ -1,0 +1,133 @@
+"""Wrong passwords make the next attempt wait, in all processes; nobody is locked out for good."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import func, select
+
+from accounts import service as accounts
+from accounts.service.attempts import FORGOTTEN_AFTER, FREE, FREE_ANYWHERE
+from storage.rows import WrongPasswordRow
+from storage.unit_of_work import reading, unit_of_work
+from tests.storage.signing_in import NOON, add, begin
+
+
+def attempt(engine, *, name="anna", address="192.0.2.1", token=None, now=NOON) -> accounts.Attempt:
+    with unit_of_work(engine) as db:
+        return accounts.begin_attempt(db, name=name, address=address, token=token, now=now)
+
+
+def wrong(engine, times: int, **where) -> None:
+    """So many wrong ones, each as soon as it may be made."""
+    now = NOON
+    for _ in range(times):
+        while True:
+            try:
+                attempt(engine, now=now, **where)
+                break
+            except accounts.TooManyWrong:
+                now += timedelta(seconds=1)
+
+
+def test_the_first_five_cost_nothing(engine):
+    for _ in range(FREE):
+        attempt(engine)
+    with pytest.raises(accounts.TooManyWrong, match="Try again in"):
+        attempt(engine)
+
+
+def wait_after(engine, count: int) -> int:
+    """Seconds to wait after so many wrong ones, all at noon."""
+    with unit_of_work(engine) as db:
+        db.execute(WrongPasswordRow.__table__.update().values(count=count, last_at=NOON))
+    for seconds in range(100):
+        try:
+            attempt(engine, now=NOON + timedelta(seconds=seconds))
+        except accounts.TooManyWrong:
+            continue
+        return seconds
+    raise AssertionError("out for good")
+
+
+@pytest.mark.parametrize(("count", "seconds"), [(4, 0), (5, 2), (6, 4), (7, 8), (9, 32), (10, 60), (500, 60)])
+def test_from_the_fifth_on_the_wait_doubles_up_to_a_minute(sqlite_engine, count, seconds):
+    attempt(sqlite_engine)
+    assert wait_after(sqlite_engine, count) == seconds
+
+
+def test_another_spelling_of_the_name_is_the_same_name(sqlite_engine):
+    wrong(sqlite_engine, FREE)
+    with pytest.raises(accounts.TooManyWrong):
+        attempt(sqlite_engine, name=" Anna ")
+
+
+def test_other_people_and_other_addresses_do_not_wait(sqlite_engine):
+    wrong(sqlite_engine, FREE)
+    attempt(sqlite_engine, name="bert")
+    attempt(sqlite_engine, address="192.0.2.2")
+
+
+def test_the_right_password_forgives(engine):
+    for _ in range(FREE):
+        last = attempt(engine)
+    with unit_of_work(engine) as db:
+        accounts.attempt_was_right(db, attempt=last)
+    attempt(engine)
+
+
+def test_guesses_from_many_addresses_make_the_name_wait(sqlite_engine):
+    for number in range(FREE_ANYWHERE):
+        attempt(sqlite_engine, address=f"192.0.2.{number}")
+    with pytest.raises(accounts.TooManyWrong):
+        attempt(sqlite_engine, address="198.51.100.1")
+
+
+def test_the_owners_own_browser_does_not_wait_for_guesses_from_elsewhere(engine):
+    begin(engine, add(engine), token="of-her-browser")
+    with unit_of_work(engine) as db:
+        accounts.sign_out(db, token="of-her-browser", now=NOON)
+    for number in range(FREE_ANYWHERE):
+        attempt(engine, address=f"192.0.2.{number}")
+    attempt(engine, address="198.51.100.1", token="of-her-browser")
+
+
+def test_somebody_elses_browser_is_no_way_round(sqlite_engine):
+    begin(sqlite_engine, add(sqlite_engine, "eve"), token="of-eve")
+    wrong(sqlite_engine, FREE)
+    with pytest.raises(accounts.TooManyWrong):
+        attempt(sqlite_engine, token="of-eve")
+
+
+def test_a_hundred_guesses_at_once_are_let_through_as_five(engine):
+    """Two processes are two connections to the database; both count in the same place."""
+    let_through = []
+
+    def guess() -> None:
+        with suppress(accounts.TooManyWrong):
+            let_through.append(attempt(engine))
+
+    guesses = [threading.Thread(target=guess) for _ in range(100)]
+    for each in guesses:
+        each.start()
+    for each in guesses:
+        each.join()
+    assert len(let_through) == FREE
+
+
+def test_an_hour_later_it_is_forgotten_and_takes_no_room(engine):
+    for number in range(FREE):
+        attempt(engine, address=f"192.0.2.{number}")
+    attempt(engine, name="bert", now=NOON + FORGOTTEN_AFTER + timedelta(seconds=1))
+    with reading(engine) as db:
+        assert db.execute(select(func.count()).select_from(WrongPasswordRow)).scalar_one() == 2
+
+
+def test_what_was_typed_as_name_is_not_kept(engine):
+    attempt(engine, name="my secret password")
+    with reading(engine) as db:
+        kept = db.execute(select(WrongPasswordRow.counted_for)).scalars().all()
+    assert all(len(each) == 64 and "secret" not in each for each in kept)
