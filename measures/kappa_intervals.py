@@ -1,4 +1,22 @@
-"""Intervals of Cohen's kappa and Gwet's AC1 for one pair of raters."""
+"""Intervals of Cohen's kappa and Gwet's AC1 for one pair of raters: which of two, and why.
+
+Large-sample (Fleiss, Cohen and Everitt) where it holds: both raters used every category ``ENOUGH`` times or
+more, and they disagree as often. Elsewhere it covers .80 to .92 instead of .95 (docs/coverage.md), and there
+is none at all where no question divides the raters. There the interval is of kappa's posterior: the shares
+of the table's cells are drawn from a Dirichlet distribution whose prior weighs two questions in all, spread
+evenly over the cells (with two
+categories: Jeffreys' prior); the quantiles of their kappas are the limits, widened to hold the estimate.
+``kind`` says which of the two an interval is.
+
+Where several questions are of one exam, the large-sample error sums their pulls by exam, and the posterior
+counts every question for as much as it is worth (one over the design effect).
+
+Edge cases. One rater constant: kappa 0, no interval. Both constant: not defined.
+
+Sources: Fleiss JL, Cohen J, Everitt BS, Psychol Bull 1969;72:323-327; Gelman A et al., Bayesian Data
+Analysis, 3rd ed., 2013, ch. 3 (Dirichlet posterior of a table); the choice is by simulation,
+``benchmarks/coverage.py``.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +30,10 @@ from numpy.typing import NDArray
 from measures.agreement import CONFIDENCE, FEW
 from measures.pairs import ac1_pull, kappa_pull
 
-LARGE_SAMPLE = "large-sample"
+LARGE_SAMPLE, POSTERIOR = "large-sample", "posterior"
+#: In every category of both raters, and of disagreements.
+ENOUGH = 50
+PRIOR_QUESTIONS = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,33 +57,76 @@ def kappa_interval(
     weights: NDArray[np.float64],
     clusters: NDArray[np.int64] | None = None,
     confidence: float = CONFIDENCE,
-    bootstrap: int = 2000,
+    draws: int = 2000,
     seed: int = 0,
 ) -> Interval:
-    """Kappa of two raters with the interval that holds at this prevalence and n."""
-    del bootstrap, seed
+    """Kappa of two raters with the interval that holds at this prevalence and n.
+
+    Args:
+        first: categories 0 to k - 1 of the first rater, one a question.
+        second: the second rater's, in the same order.
+        weights: of agreement, shape (k, k), 1 on the diagonal.
+        clusters: number of each question's exam; None when all are independent.
+        confidence: of the interval.
+        draws: of the posterior; 0 for the large-sample interval throughout.
+        seed: of the draws.
+    """
     n, k = len(first), len(weights)
     if n == 0:
         return Interval(note="not defined: no question was answered by both")
-    table = _table(first, second, k)
-    one_side = [int((table.sum(axis=axis) > 0).sum()) == 1 for axis in (0, 1)]
+    table = table_of(first, second, k)
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
+    one_side = [int((margin > 0).sum()) == 1 for margin in (rows, columns)]
     if all(one_side):
         return Interval(note="not defined: one category" if n > 1 else "not defined: one question only")
     if any(one_side):
         return Interval(estimate=0.0, note="no interval: one rater uses a single category")
     estimate, pull = kappa_pull(table, weights)
-    se = _error(pull[first, second], clusters)
-    if se < 1e-12:
-        return Interval(estimate=estimate, se=0.0, note="no interval: there is no disagreement")
-    reach = NormalDist().inv_cdf(0.5 + confidence / 2) * se
+    pulls = pull[first, second]
+    se = _error(pulls, clusters)
+    used = np.flatnonzero(rows + columns)
+    fewest = min(int(rows[used].min()), int(columns[used].min()), n - int(np.trace(table)))
+    few = f"fewer than {FEW} questions" if n < FEW else ""
+    if fewest >= ENOUGH or not draws:
+        return _large_sample(estimate, se, confidence, few)
+    alone = _error(pulls, None)
+    effect = max(1.0, (se / alone) ** 2) if alone > 1e-12 else _mean_size(clusters, n)
+    low, high = posterior_limits(
+        table[np.ix_(used, used)] / effect,
+        weights[np.ix_(used, used)],
+        confidence=confidence,
+        draws=draws,
+        seed=seed,
+    )
     return Interval(
         estimate=estimate,
-        se=se,
-        low=max(-1.0, estimate - reach),
-        high=min(1.0, estimate + reach),
-        kind=LARGE_SAMPLE,
-        note=f"fewer than {FEW} questions" if n < FEW else "",
+        se=0.0 if se < 1e-12 else se,
+        low=min(low, estimate),
+        high=1.0 if estimate > 1 - 1e-12 else max(high, estimate),
+        kind=POSTERIOR,
+        note=few,
     )
+
+
+def posterior_limits(
+    counts: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    *,
+    confidence: float = CONFIDENCE,
+    draws: int = 2000,
+    seed: int = 0,
+) -> tuple[float, float]:
+    """Equal-tailed limits of kappa's posterior; ``counts`` of shape (k, k) need not be whole."""
+    k = len(weights)
+    random = np.random.default_rng(seed)
+    shares = random.standard_gamma(counts + PRIOR_QUESTIONS / k**2, size=(draws, k, k))
+    shares /= shares.sum(axis=(1, 2), keepdims=True)
+    observed = np.einsum("dij,ij->d", shares, weights)
+    chance = np.einsum("di,ij,dj->d", shares.sum(axis=2), weights, shares.sum(axis=1), optimize=True)
+    room = np.maximum(1.0 - chance, 1e-12)
+    tail = (1 - confidence) / 2
+    low, high = np.quantile((observed - chance) / room, [tail, 1 - tail])
+    return float(low), float(high)
 
 
 def ac1_interval(
@@ -77,8 +141,16 @@ def ac1_interval(
     n, k = len(first), len(weights)
     if n == 0:
         return Interval(note="not defined: no question was answered by both")
-    estimate, pull = ac1_pull(_table(first, second, k), weights)
-    se = _error(pull[first, second], clusters)
+    estimate, pull = ac1_pull(table_of(first, second, k), weights)
+    return _large_sample(estimate, _error(pull[first, second], clusters), confidence, "")
+
+
+def table_of(first: NDArray[np.int64], second: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+    """Counts of one pair, shape (k, k): rows the first rater's categories."""
+    return np.bincount(first * k + second, minlength=k * k).reshape(k, k)
+
+
+def _large_sample(estimate: float, se: float, confidence: float, note: str) -> Interval:
     if se < 1e-12:
         return Interval(estimate=estimate, se=0.0, note="no interval: there is no disagreement")
     reach = NormalDist().inv_cdf(0.5 + confidence / 2) * se
@@ -88,17 +160,21 @@ def ac1_interval(
         low=max(-1.0, estimate - reach),
         high=min(1.0, estimate + reach),
         kind=LARGE_SAMPLE,
+        note=note,
     )
-
-
-def _table(first: NDArray[np.int64], second: NDArray[np.int64], k: int) -> NDArray[np.int64]:
-    return np.bincount(first * k + second, minlength=k * k).reshape(k, k)
 
 
 def _error(pulls: NDArray[np.float64], clusters: NDArray[np.int64] | None) -> float:
     """Standard error from each question's pull, summed by exam where questions share one."""
-    if clusters is not None:
-        _, member = np.unique(clusters, return_inverse=True)
-        sums = np.bincount(member, weights=pulls)
-        return math.sqrt(float(np.sum(sums**2))) / len(pulls)
-    return math.sqrt(float(np.sum(pulls**2))) / len(pulls)
+    if clusters is None:
+        return math.sqrt(float(np.sum(pulls**2))) / len(pulls)
+    _, member = np.unique(clusters, return_inverse=True)
+    sums = np.bincount(member, weights=pulls)
+    return math.sqrt(float(np.sum(sums**2))) / len(pulls)
+
+
+def _mean_size(clusters: NDArray[np.int64] | None, n: int) -> float:
+    """Without a disagreement nothing is known of the design effect: at worst an exam is worth one
+    question.
+    """
+    return 1.0 if clusters is None else n / len(np.unique(clusters))

@@ -81,7 +81,7 @@ def observed_agreement(tables: NDArray[np.int64] | Matrix, weights: Matrix) -> M
     return agreed
 
 
-def kappa_pull(table: NDArray[np.int64], weights: Matrix) -> tuple[float, Matrix]:
+def kappa_pull(table: NDArray[np.int64] | Matrix, weights: Matrix) -> tuple[float, Matrix]:
     """Kappa of one table with both raters varied, and each cell's pull on it (mean 0), shape (k, k)."""
     share = table / table.sum()
     rows, columns = share.sum(axis=1), share.sum(axis=0)

@@ -50,7 +50,7 @@ def _record(coded: Coded, settings: Settings, pair: tuple[int, int], cell: Cell,
     else:
         kappa = kappa_interval(
             first, second, weights=scale.weights, clusters=exam, confidence=settings.confidence,
-            bootstrap=settings.bootstrap, seed=settings.seed,
+            draws=settings.bootstrap, seed=settings.seed,
         )  # fmt: skip
         ac1 = ac1_interval(
             first, second, weights=scale.weights, clusters=exam, confidence=settings.confidence

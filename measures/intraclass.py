@@ -1,0 +1,115 @@
+"""Intraclass correlation of raters on a numeric scale: the six of Shrout and Fleiss.
+
+Conventions. ``ratings`` has shape (questions, raters), NaN where missing; only questions that all raters
+rated are taken, and ``n`` says how many. ICC1: each question by raters of its own; ICC2: the raters are a
+sample of raters; ICC3: these raters and no others. "k": of the mean of the raters rather than of one.
+
+Edge cases. Fewer than two raters or two complete questions, or ratings all alike: not defined.
+
+Source: Shrout PE, Fleiss JL, Psychol Bull 1979;86:420-428; the interval of ICC2 after McGraw KO, Wong SP,
+Psychol Methods 1996;1:30-46.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import f
+
+from measures.proportions import CONFIDENCE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intraclass:
+    """One coefficient, at most 1, over ``n`` questions and ``raters``; ``ratio`` is its F."""
+
+    form: str
+    n: int
+    raters: int
+    estimate: float | None
+    low: float | None = None
+    high: float | None = None
+    ratio: float | None = None
+    note: str = ""
+
+
+FORMS = ("ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k")
+
+
+def intraclass(ratings: NDArray[np.float64], *, confidence: float = CONFIDENCE) -> list[Intraclass]:
+    """The six coefficients in the order of ``FORMS``."""
+    complete = ratings[~np.isnan(ratings).any(axis=1)]
+    n, k = complete.shape
+    if n < 2 or k < 2 or np.ptp(complete) == 0:
+        why = "ratings all alike" if n >= 2 and k >= 2 else "fewer than two raters or complete questions"
+        return [
+            Intraclass(form=form, n=n, raters=k, estimate=None, note=f"not defined: {why}") for form in FORMS
+        ]
+    rows, columns, whole = complete.mean(axis=1), complete.mean(axis=0), complete.mean()
+    between = k * float(np.sum((rows - whole) ** 2)) / (n - 1)
+    within = float(np.sum((complete - rows[:, None]) ** 2)) / (n * (k - 1))
+    judges = n * float(np.sum((columns - whole) ** 2)) / (k - 1)
+    rest = float(np.sum((complete - rows[:, None] - columns + whole) ** 2)) / ((n - 1) * (k - 1))
+    tail = 0.5 + confidence / 2
+
+    one = _by_ratio(between, within, k, (n - 1, n * (k - 1)), tail)
+    three = _by_ratio(between, rest, k, (n - 1, (n - 1) * (k - 1)), tail)
+    middle = (between - rest) / (between + (k - 1) * rest + k * (judges - rest) / n)
+    mean_of_middle = (between - rest) / (between + (judges - rest) / n)
+    low, high = _random_raters((between, judges, rest), middle, (n, k), tail)
+    ratio = between / rest if rest > 0 else None
+    values = {
+        "ICC1": one[:4],
+        "ICC2": (middle, low, high, ratio),
+        "ICC3": three[:4],
+        "ICC1k": (one[4], *_of_mean(one[1], one[2], k), one[3]),
+        "ICC2k": (mean_of_middle, *_of_mean(low, high, k), ratio),
+        "ICC3k": (three[4], *_of_mean(three[1], three[2], k), three[3]),
+    }
+    return [
+        Intraclass(form=form, n=n, raters=k, estimate=it[0], low=it[1], high=it[2], ratio=it[3])
+        for form, it in values.items()
+    ]
+
+
+def _by_ratio(
+    between: float, error: float, k: int, degrees: tuple[int, int], tail: float
+) -> tuple[float, float | None, float | None, float | None, float]:
+    """Coefficient of one rater, its limits, F, and the coefficient of the mean."""
+    single, mean = (
+        (between - error) / (between + (k - 1) * error),
+        (between - error) / between if between else 0.0,
+    )
+    if error == 0:
+        return single, None, None, None, mean
+    ratio = between / error
+    low = ratio / float(f.ppf(tail, *degrees))
+    high = ratio * float(f.ppf(tail, degrees[1], degrees[0]))
+    return single, (low - 1) / (low + k - 1), (high - 1) / (high + k - 1), ratio, mean
+
+
+def _random_raters(
+    squares: tuple[float, float, float], middle: float, size: tuple[int, int], tail: float
+) -> tuple[float | None, float | None]:
+    (between, judges, rest), (n, k) = squares, size
+    if rest == 0:
+        return None, None
+    ratio = judges / rest
+    spread = n * (1 + (k - 1) * middle) - k * middle
+    degrees = (k - 1) * (n - 1) * (k * middle * ratio + spread) ** 2
+    degrees /= (n - 1) * k**2 * middle**2 * ratio**2 + spread**2
+    upper, lower = float(f.ppf(tail, n - 1, degrees)), float(f.ppf(tail, degrees, n - 1))
+    others = k * judges + (k * n - k - n) * rest
+    return (
+        n * (between - upper * rest) / (upper * others + n * between),
+        n * (lower * between - rest) / (others + n * lower * between),
+    )
+
+
+def _of_mean(low: float | None, high: float | None, k: int) -> tuple[float | None, float | None]:
+    """Spearman and Brown's step from one rater to the mean of k."""
+    if low is None or high is None:
+        return None, None
+    return k * low / (1 + (k - 1) * low), k * high / (1 + (k - 1) * high)

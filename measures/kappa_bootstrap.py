@@ -1,0 +1,132 @@
+"""The joint case bootstrap of many kappas at once, for differences between them.
+
+Conventions. Every resample draws n cases (or exams) with replacement, the same ones for every pair of raters
+and every task, so that a difference of two kappas keeps their correlation. A resample is never built: what
+is drawn is how often each case is in it, and agreement and margins of all pairs are products of those counts
+with the cases' patterns. Questions that one of a pair did not answer leave that pair. The interval is the
+percentiles'.
+
+Edge cases. A resample in which a kappa is not defined (one category) is NaN there and leaves that kappa's
+percentiles; one constant rater gives 0.
+
+Source: Vanbelle S, Albert A, Br J Math Stat Psychol 2008;61:369-378 (bootstrap for dependent kappas).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from measures.agreement import CONFIDENCE
+from measures.pairs import Matrix, kappas, pair_tables
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KappaDifference:
+    """One kappa less another over the same cases; ``defined`` is the share of resamples that have both."""
+
+    difference: float | None
+    low: float | None
+    high: float | None
+    defined: float
+
+
+def bootstrap_kappas(
+    answers: NDArray[np.int64],
+    pairs: Sequence[tuple[int, int]],
+    *,
+    weights: Matrix,
+    seed: int,
+    resamples: int = 2000,
+    strata: Sequence[NDArray[np.int64]] | None = None,
+    clusters: NDArray[np.int64] | None = None,
+) -> Matrix:
+    """Kappa of each resample, stratum and pair: shape (resamples, strata, pairs).
+
+    Args:
+        answers: category numbers 0 to k - 1, -1 where missing, shape (questions, raters).
+        pairs: the two raters of each kappa.
+        weights: of agreement, shape (k, k).
+        seed: of the resamples.
+        resamples: how many.
+        strata: the places of each stratum's questions; None for one stratum of all.
+        clusters: number of each question's exam, drawn together.
+    """
+    questions, k = len(answers), len(weights)
+    drawn = _drawn(questions, clusters, seed, resamples)
+    patterns = _patterns(answers, pairs, weights)
+    found = []
+    for rows in [np.arange(questions)] if strata is None else strata:
+        products = drawn[:, rows] @ patterns[rows]
+        products = products.reshape(resamples, len(pairs), 1 + 2 * k).astype(np.float64)
+        agreed, first, second = products[..., 0], products[..., 1 : 1 + k], products[..., 1 + k :]
+        n = first.sum(axis=-1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            chance = np.einsum("...i,ij,...j->...", first, weights, second, optimize=True) / n**2
+            kappa = (agreed / n - chance) / (1.0 - chance)
+        found.append(np.where(1.0 - chance < 1e-6, np.nan, kappa))
+    return np.stack(found, axis=1)
+
+
+def kappa_difference(
+    answers: NDArray[np.int64],
+    one: tuple[int, int],
+    other: tuple[int, int],
+    *,
+    weights: Matrix,
+    seed: int,
+    resamples: int = 2000,
+    clusters: NDArray[np.int64] | None = None,
+    confidence: float = CONFIDENCE,
+) -> KappaDifference:
+    """Kappa of the pair ``one`` less that of the pair ``other``."""
+    tables = pair_tables(answers, [one, other], k=len(weights))[0]
+    (first, second), _ = kappas(tables, weights)
+    drawn = bootstrap_kappas(
+        answers, [one, other], weights=weights, seed=seed, resamples=resamples, clusters=clusters
+    )[:, 0]
+    apart = drawn[:, 0] - drawn[:, 1]
+    known = apart[~np.isnan(apart)]
+    if np.isnan(first - second) or not known.size:
+        return KappaDifference(difference=None, low=None, high=None, defined=known.size / resamples)
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(known, [tail, 1 - tail])
+    return KappaDifference(
+        difference=float(first - second), low=float(low), high=float(high), defined=known.size / resamples
+    )
+
+
+def _drawn(
+    questions: int, clusters: NDArray[np.int64] | None, seed: int, resamples: int
+) -> NDArray[np.float32]:
+    """How often each question is in each resample, shape (resamples, questions)."""
+    random = np.random.default_rng(seed)
+    if clusters is None:
+        counts = random.multinomial(questions, np.full(questions, 1 / questions), size=resamples)
+        return counts.astype(np.float32)
+    _, member = np.unique(clusters, return_inverse=True)
+    groups = int(member.max()) + 1
+    counts = random.multinomial(groups, np.full(groups, 1 / groups), size=resamples)
+    return counts[:, member].astype(np.float32)
+
+
+def _patterns(
+    answers: NDArray[np.int64], pairs: Sequence[tuple[int, int]], weights: Matrix
+) -> NDArray[np.float32]:
+    """Of each question and pair: what its agreement is worth, and both answers as indicators."""
+    k = len(weights)
+    wide = np.zeros((k + 1, k + 1))
+    wide[:k, :k] = weights
+    indicator = np.eye(k + 1, k)
+    columns = np.where(answers < 0, k, answers)
+    patterns = np.zeros((len(answers), len(pairs), 1 + 2 * k), dtype=np.float32)
+    for at, (first, second) in enumerate(pairs):
+        a, b = columns[:, first], columns[:, second]
+        both = ((a < k) & (b < k))[:, None]
+        patterns[:, at, 0] = wide[a, b]
+        patterns[:, at, 1 : 1 + k] = indicator[a] * both
+        patterns[:, at, 1 + k :] = indicator[b] * both
+    return patterns.reshape(len(answers), -1)

@@ -1,0 +1,66 @@
+"""How precise a kappa will be with so many cases: the expected width of its interval.
+
+Conventions. Both raters use the categories with the same ``shares``; beyond chance they agree by ``kappa``
+in every category alike. The half-width is that of the large-sample interval, which is an honest guess for
+planning: where a category is rare, the interval that is then shown is somewhat wider.
+
+Source: Fleiss JL, Cohen J, Everitt BS, Psychol Bull 1969;72:323-327; Cantor AB, Psychol Methods
+1996;1:150-153.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+
+import numpy as np
+
+from domain.errors import InvalidValue
+from measures.agreement import CONFIDENCE, Weights, agreement_weights
+from measures.pairs import kappa_pull
+
+
+def kappa_half_width(
+    kappa: float,
+    shares: Sequence[float],
+    *,
+    cases: int,
+    weights: Weights = Weights.NONE,
+    confidence: float = CONFIDENCE,
+) -> float:
+    """Half of the interval's expected width.
+
+    Raises:
+        InvalidValue: a kappa outside 0 to 1, or shares that don't add up to 1.
+    """
+    if cases < 1:
+        raise InvalidValue("cases", f"{cases} must be 1 or more")
+    return NormalDist().inv_cdf(0.5 + confidence / 2) * _unit_error(kappa, shares, weights) / math.sqrt(cases)
+
+
+def cases_for_kappa(
+    kappa: float,
+    shares: Sequence[float],
+    *,
+    half_width: float,
+    weights: Weights = Weights.NONE,
+    confidence: float = CONFIDENCE,
+) -> int:
+    """The cases for an interval that reaches ``half_width`` to both sides."""
+    if not 0 < half_width < 1:
+        raise InvalidValue("half_width", f"{half_width} must lie between 0 and 1, as 0.1")
+    unit = NormalDist().inv_cdf(0.5 + confidence / 2) * _unit_error(kappa, shares, weights)
+    return max(2, math.ceil((unit / half_width) ** 2))
+
+
+def _unit_error(kappa: float, shares: Sequence[float], weights: Weights) -> float:
+    """The standard error with one case."""
+    share = np.asarray(shares, dtype=np.float64)
+    if not 0 <= kappa < 1:
+        raise InvalidValue("kappa", f"{kappa} must be 0 or more, below 1")
+    if len(share) < 2 or (share <= 0).any() or abs(float(share.sum()) - 1) > 1e-6:
+        raise InvalidValue("shares", "two categories or more, each above 0, together 1")
+    table = kappa * np.diag(share) + (1 - kappa) * np.outer(share, share)
+    _, pull = kappa_pull(table, agreement_weights(len(share), weights))
+    return math.sqrt(float(np.sum(table * pull**2)))

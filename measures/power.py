@@ -1,0 +1,260 @@
+"""Planning a study of readers against one model: power for a difference, by formula and by simulation.
+
+What is assumed. The model is right with one probability, a reader with a probability of their own: normal
+around the readers' mean with the standard deviation ``spread``. Right or wrong comes of a latent normal
+variable a case and rater; two readers' are correlated by ``reader_correlation``, a reader's and the model's
+by ``model_correlation`` (one factor, the case's own difficulty). The test is that of :mod:`measures.mrmc`:
+Obuchowski-Rockette for one treatment on the reader-minus-model differences, Hillis' degrees of freedom,
+two-sided; with readers fixed, over cases only.
+
+The formula puts the expected variances into the non-central t. At large spreads and few readers it is off,
+since the degrees of freedom vary from study to study; the simulation is not. Where the two differ by more
+than ``TOO_FAR``, the simulated power is the one to show, with its error.
+
+With a ``margin`` above 0 it is the power to show that the model is worse by less than the margin (one-sided
+at half of ``alpha``); with margin 0 that there is a difference.
+
+Sources: Obuchowski NA, Rockette HE, Commun Stat Simul 1995;24:285-308; Hillis SL, Obuchowski NA, Berbaum KS,
+Acad Radiol 2011;18:129-142 (power); Roe CA, Metz CE, Acad Radiol 1997;4:298-303 (latent model).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import multivariate_normal, nct, norm, t
+
+from domain.errors import InvalidValue
+
+#: Formula and simulation further apart than this: the simulation is shown.
+TOO_FAR = 0.03
+RUNS = 4000
+#: No study reads more cases.
+MOST_CASES = 100_000
+#: Latent values that are in memory at once.
+_CHUNK = 4_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """What is expected of readers and model; accuracies, ``spread`` and ``margin`` as shares, .02 for 2
+    points.
+    """
+
+    reader_accuracy: float
+    model_accuracy: float
+    spread: float = 0.0
+    reader_correlation: float = 0.5
+    model_correlation: float = 0.35
+    margin: float = 0.0
+    random_readers: bool = True
+    alpha: float = 0.05
+
+    def __post_init__(self) -> None:
+        for field in ("reader_accuracy", "model_accuracy"):
+            if not 0 < getattr(self, field) < 1:
+                raise InvalidValue(field, f"{getattr(self, field)} must lie between 0 and 1, as 0.8")
+        if not 0 <= self.spread <= 0.25:
+            raise InvalidValue("spread", f"{self.spread} must be 0 to 0.25 (0.02 is 2 points)")
+        if not 0 <= self.margin < 0.5:
+            raise InvalidValue("margin", f"{self.margin} must be 0 to 0.5 (0.05 is 5 points)")
+        if not 0 < self.alpha < 0.5:
+            raise InvalidValue("alpha", f"{self.alpha} must lie between 0 and 0.5, as 0.05")
+        if not 0 <= self.reader_correlation < 1:
+            raise InvalidValue("reader_correlation", f"{self.reader_correlation} must be 0 or more, below 1")
+        if abs(self.model_correlation) > math.sqrt(self.reader_correlation):
+            raise InvalidValue(
+                "model_correlation",
+                f"{self.model_correlation} is not possible where two readers correlate by "
+                f"{self.reader_correlation}: at most {math.sqrt(self.reader_correlation):.2f}",
+            )
+
+    @property
+    def effect(self) -> float:
+        """The model's accuracy less the readers', from the margin."""
+        return self.model_accuracy - self.reader_accuracy + self.margin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Power:
+    """Power (0 to 1) of one design; ``shown`` is the one to quote, ``shown_is`` formula or simulation."""
+
+    readers: int
+    cases: int
+    formula: float
+    simulated: float | None
+    simulated_error: float | None
+
+    @property
+    def shown_is(self) -> str:
+        """Which of the two is quoted."""
+        far = self.simulated is not None and abs(self.simulated - self.formula) > TOO_FAR
+        return "simulation" if far else "formula"
+
+    @property
+    def shown(self) -> float:
+        """The power to quote."""
+        return self.formula if self.shown_is == "formula" or self.simulated is None else self.simulated
+
+
+def power_by_formula(expected: Expected, *, readers: int, cases: int) -> float:
+    """Power from the expected variances and the non-central t."""
+    _check_design(expected, readers, cases)
+    p, q = expected.reader_accuracy, expected.model_accuracy
+    of_reader, of_model = p * (1 - p), q * (1 - q)
+    between = _latent_covariance(p, p, expected.reader_correlation)
+    with_model = _latent_covariance(p, q, expected.model_correlation)
+    over_cases = (of_reader + (readers - 1) * between) / readers + of_model - 2 * with_model
+    if expected.random_readers:
+        spread = expected.spread**2
+        variance = spread / readers + over_cases / cases
+        own = spread + (of_reader - between) / cases
+        degrees = (readers * variance) ** 2 / (own**2 / (readers - 1))
+    else:
+        variance, degrees = over_cases / cases, cases - 1.0
+    away = expected.effect / math.sqrt(variance)
+    critical = float(t.ppf(1 - expected.alpha / 2, degrees))
+    power = _beyond(critical, degrees, away)
+    if expected.margin == 0:
+        power += _beyond(critical, degrees, -away)
+    return min(1.0, max(0.0, power))
+
+
+def power_by_simulation(
+    expected: Expected, *, readers: int, cases: int, seed: int, runs: int = RUNS
+) -> tuple[float, float]:
+    """Power over simulated studies, and its standard error."""
+    _check_design(expected, readers, cases)
+    random = np.random.default_rng(seed)
+    at_once = max(1, min(runs, _CHUNK // (cases * readers)))
+    shown = done = 0
+    while done < runs:
+        some = min(at_once, runs - done)
+        differences = simulated_differences(expected, random, readers=readers, cases=cases, studies=some)
+        shown += int(_shown(differences, expected).sum())
+        done += some
+    power = shown / runs
+    return power, math.sqrt(power * (1 - power) / runs)
+
+
+def power_table(
+    expected: Expected,
+    *,
+    readers: Sequence[int],
+    cases: Sequence[int],
+    seed: int = 0,
+    runs: int = RUNS,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Power]:
+    """Power of every number of readers with every number of cases, readers first; ``runs`` 0: formula
+    only.
+    """
+    designs = [(count, size) for count in readers for size in cases]
+    table = []
+    for done, (count, size) in enumerate(designs):
+        if progress is not None:
+            progress(done, len(designs))
+        simulated: tuple[float, float] | tuple[None, None] = (None, None)
+        if runs:
+            simulated = power_by_simulation(expected, readers=count, cases=size, seed=seed, runs=runs)
+        table.append(
+            Power(
+                readers=count,
+                cases=size,
+                formula=power_by_formula(expected, readers=count, cases=size),
+                simulated=simulated[0],
+                simulated_error=simulated[1],
+            )
+        )
+    if progress is not None:
+        progress(len(designs), len(designs))
+    return table
+
+
+def cases_for_power(expected: Expected, *, readers: int, power: float = 0.8) -> int | None:
+    """The fewest cases with that power by the formula; None where no number of cases has it (too few
+    readers).
+    """
+    if not 0 < power < 1:
+        raise InvalidValue("power", f"{power} must lie between 0 and 1, as 0.8")
+    low, high = 2, MOST_CASES
+    if power_by_formula(expected, readers=readers, cases=high) < power:
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        if power_by_formula(expected, readers=readers, cases=middle) < power:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def simulated_differences(
+    expected: Expected, random: np.random.Generator, *, readers: int, cases: int, studies: int
+) -> NDArray[np.float32]:
+    """Readers' results less the model's of simulated studies, shape (studies, cases, readers)."""
+    factor = math.sqrt(expected.reader_correlation)
+    loading = expected.model_correlation / factor if factor else 0.0
+    difficulty = random.standard_normal((studies, cases, 1), dtype=np.float32)
+    own = random.standard_normal((studies, cases, readers), dtype=np.float32)
+    accuracy = expected.reader_accuracy + expected.spread * random.standard_normal((studies, 1, readers))
+    threshold = norm.ppf(np.clip(accuracy, 0.001, 0.999)).astype(np.float32)
+    of_model = random.standard_normal((studies, cases, 1), dtype=np.float32)
+    latent = np.float32(factor) * difficulty + np.float32(math.sqrt(1 - factor**2)) * own
+    model = np.float32(loading) * difficulty + np.float32(math.sqrt(1 - loading**2)) * of_model
+    right = latent < threshold
+    model_right = model < np.float32(norm.ppf(expected.model_accuracy))
+    differences: NDArray[np.float32] = right.astype(np.float32) - model_right
+    return differences
+
+
+def _shown(differences: NDArray[np.float32], expected: Expected) -> NDArray[np.bool_]:
+    """Which of the studies show what was to be shown; the arithmetic of measures.mrmc, all at once."""
+    _, cases, readers = differences.shape
+    means = differences.mean(axis=1, dtype=np.float64)
+    centred = differences - means[:, None, :].astype(np.float32)
+    whole = np.sum(centred.sum(axis=2, dtype=np.float64) ** 2, axis=1) / (cases - 1) / cases
+    if expected.random_readers:
+        own = np.sum(centred**2, axis=(1, 2), dtype=np.float64) / (cases - 1) / cases
+        between = means.var(axis=1, ddof=1)
+        shared = (whole - own) / (readers * (readers - 1))
+        spread = between + np.maximum(0.0, readers * shared)
+        degrees = np.divide(
+            spread**2 * (readers - 1), between**2, out=np.full_like(between, 1e9), where=between > 0
+        )
+        error = np.sqrt(spread / readers)
+    else:
+        error, degrees = np.sqrt(whole) / readers, np.full(len(means), cases - 1.0)
+    away = expected.margin - means.mean(axis=1)  # the model less the readers, from the margin
+    critical = t.ppf(1 - expected.alpha / 2, degrees) * error
+    shown: NDArray[np.bool_] = away > critical if expected.margin else np.abs(away) > critical
+    return shown
+
+
+def _beyond(critical: float, degrees: float, away: float) -> float:
+    """P(T > critical) of the non-central t, which scipy gives up on far out and at many degrees of freedom."""
+    if degrees > 1e5 or abs(away) > 35:
+        return float(norm.sf(critical - away))
+    found = float(nct.sf(critical, degrees, away))
+    return found if math.isfinite(found) else float(norm.sf(critical - away))
+
+
+def _latent_covariance(p: float, q: float, correlation: float) -> float:
+    """Covariance of two right-or-wrong results whose latent variables correlate."""
+    both = multivariate_normal.cdf(
+        [norm.ppf(p), norm.ppf(q)], mean=[0.0, 0.0], cov=[[1.0, correlation], [correlation, 1.0]]
+    )
+    return float(both) - p * q
+
+
+def _check_design(expected: Expected, readers: int, cases: int) -> None:
+    least = 2 if expected.random_readers else 1
+    if not least <= readers <= 1000:
+        why = "readers taken as a sample need 2 or more" if least == 2 else "1 to 1,000"
+        raise InvalidValue("readers", f"{readers}: {why}")
+    if not 2 <= cases <= MOST_CASES:
+        raise InvalidValue("cases", f"{cases} must be 2 to {MOST_CASES:,}")

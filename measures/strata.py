@@ -1,0 +1,206 @@
+"""What a sample drawn by strata says of the whole: weighted by stratum size, with an interval that holds.
+
+Conventions. A stratum has ``size`` questions, of which ``reviewed`` were drawn and judged and ``hits`` had
+the property (an error). The estimate weighs each stratum's rate by its size; an unweighted pool is badly off
+where tiers differ in size. The standard error has the finite-population factor and divides by n - 1; a
+stratum that was judged whole adds nothing to it.
+
+The interval. Each stratum's rate is drawn from its Jeffreys posterior, Beta(hits + 1/2, others + 1/2); of the
+questions not judged so many are hits as a draw at that rate gives (the judged ones are known); the quantiles
+of the whole's rate are the limits. Where several questions are of one exam, every stratum counts for as many
+as it is worth.
+
+Edge cases. A stratum of which nothing was judged: no estimate, and the note names it. One judged question in
+a
+stratum: no standard error. Skipped questions are no judgement: ``bounds`` shows the rate with all of them
+hits, and with none.
+
+Sources: Cochran WG, Sampling Techniques, 3rd ed., 1977, ch. 5; Lohr SL, Sampling: Design and Analysis, 1999;
+Brown LD, Cai TT, DasGupta A, Stat Sci 2001;16:101-133 (Jeffreys).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t
+
+from measures.proportions import CONFIDENCE
+
+DRAWS = 20_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StratumCount:
+    """Counts of one stratum; ``skipped`` were drawn but not judged."""
+
+    name: str
+    size: int
+    reviewed: int
+    hits: int
+    skipped: int = 0
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.hits <= self.reviewed and self.reviewed + self.skipped <= self.size):
+            raise ValueError(f"stratum {self.name}: {self.hits} of {self.reviewed} of {self.size}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeRate:
+    """The rate in the whole, 0 to 1; ``unweighted`` is the pooled share, for comparison only."""
+
+    reviewed: int
+    size: int
+    estimate: float | None
+    se: float | None
+    low: float | None
+    high: float | None
+    unweighted: float | None
+    bounds: tuple[float, float] | None = None
+    design_effect: float = 1.0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeMean:
+    """A mean and total of the whole from a stratified sample, with Student's interval (``df`` n - strata)."""
+
+    n: int
+    mean: float
+    se: float
+    low: float
+    high: float
+    total: float
+    total_se: float
+    df: int
+
+
+def whole_rate(
+    strata: Sequence[StratumCount],
+    *,
+    seed: int,
+    design_effect: float = 1.0,
+    draws: int = DRAWS,
+    confidence: float = CONFIDENCE,
+) -> WholeRate:
+    """The rate of hits in all strata together.
+
+    Args:
+        strata: all strata of the whole, those not sampled too.
+        seed: of the draws.
+        design_effect: how many questions that share exams are worth one that does not: :func:`exam_effect`.
+        draws: of the posterior.
+        confidence: of the interval.
+    """
+    filled = [each for each in strata if each.size]
+    size, reviewed = sum(each.size for each in filled), sum(each.reviewed for each in filled)
+    pooled = sum(each.hits for each in filled) / reviewed if reviewed else None
+    empty = [each.name for each in filled if each.reviewed == 0]
+    if empty or not filled:
+        note = f"not defined: nothing judged in {', '.join(empty)}" if empty else "not defined: no question"
+        return WholeRate(
+            reviewed=reviewed, size=size, estimate=None, se=None, low=None, high=None, unweighted=pooled,
+            note=note,
+        )  # fmt: skip
+    rates = [each.hits / each.reviewed for each in filled]
+    estimate = sum(each.size * rate for each, rate in zip(filled, rates, strict=True)) / size
+    low, high = _posterior_limits(filled, effect=design_effect, seed=seed, draws=draws, confidence=confidence)
+    return WholeRate(
+        reviewed=reviewed,
+        size=size,
+        estimate=estimate,
+        se=_error(filled, rates, size, design_effect),
+        low=min(low, estimate),
+        high=max(high, estimate),
+        unweighted=pooled,
+        bounds=_bounds(filled, size),
+        design_effect=design_effect,
+        note="clustered by exam" if design_effect > 1 else "",
+    )
+
+
+def exam_effect(
+    hits: Sequence[bool], strata: Sequence[int], exams: Sequence[int], weights: Sequence[float]
+) -> float:
+    """Variance of the weighted rate by exams over that of independent questions, at least 1.
+
+    Args:
+        hits: whether each judged question has the property.
+        strata: the number of its stratum.
+        exams: the number of its exam; an exam may have questions in several strata.
+        weights: the questions of the whole that it stands for: stratum size over judged.
+    """
+    values, stratum = np.asarray(hits, dtype=np.float64), np.asarray(strata)
+    pulls = np.empty(len(values))
+    for each in np.unique(stratum):
+        there = stratum == each
+        pulls[there] = values[there] - values[there].mean()
+    pulls *= np.asarray(weights, dtype=np.float64)
+    _, member = np.unique(np.asarray(exams), return_inverse=True)
+    alone = float(np.sum(pulls**2))
+    together = float(np.sum(np.bincount(member, weights=pulls) ** 2))
+    return max(1.0, together / alone) if alone > 0 else 1.0
+
+
+def whole_mean(
+    values: Sequence[NDArray[np.float64]], sizes: Sequence[int], *, confidence: float = CONFIDENCE
+) -> WholeMean:
+    """Mean and total of any number measured on the sampled questions, one array a stratum.
+
+    Raises:
+        ValueError: fewer than two values in a stratum.
+    """
+    if any(len(each) < 2 for each in values):
+        raise ValueError("each stratum needs two values or more")
+    size = sum(sizes)
+    mean = sum(n * float(each.mean()) for each, n in zip(values, sizes, strict=True)) / size
+    variance = sum(
+        (n / size) ** 2 * (1 - len(each) / n) * float(each.var(ddof=1)) / len(each)
+        for each, n in zip(values, sizes, strict=True)
+    )
+    se, count = math.sqrt(variance), sum(len(each) for each in values)
+    degrees = count - len(values)
+    reach = float(t.ppf(0.5 + confidence / 2, degrees)) * se
+    return WholeMean(
+        n=count, mean=mean, se=se, low=mean - reach, high=mean + reach, total=size * mean,
+        total_se=size * se, df=degrees,
+    )  # fmt: skip
+
+
+def _error(strata: Sequence[StratumCount], rates: Sequence[float], size: int, effect: float) -> float | None:
+    variance = 0.0
+    for each, rate in zip(strata, rates, strict=True):
+        left = 1 - each.reviewed / each.size
+        if left == 0:
+            continue
+        if each.reviewed < 2:
+            return None
+        variance += (each.size / size) ** 2 * left * rate * (1 - rate) / (each.reviewed - 1)
+    return math.sqrt(variance * effect)
+
+
+def _posterior_limits(
+    strata: Sequence[StratumCount], *, effect: float, seed: int, draws: int, confidence: float
+) -> tuple[float, float]:
+    random = np.random.default_rng(seed)
+    whole = np.zeros(draws)
+    size = sum(each.size for each in strata)
+    for each in strata:
+        hits, others = each.hits / effect, (each.reviewed - each.hits) / effect
+        rate = random.beta(hits + 0.5, others + 0.5, size=draws)
+        whole += each.hits + random.binomial(each.size - each.reviewed, rate)
+    low, high = np.quantile(whole / size, [0.5 - confidence / 2, 0.5 + confidence / 2])
+    return float(low), float(high)
+
+
+def _bounds(strata: Sequence[StratumCount], size: int) -> tuple[float, float] | None:
+    """The rate with no skipped question a hit, and with all of them; None where nothing was skipped."""
+    if not any(each.skipped for each in strata):
+        return None
+    least = sum(each.size * each.hits / (each.reviewed + each.skipped) for each in strata)
+    most = sum(each.size * (each.hits + each.skipped) / (each.reviewed + each.skipped) for each in strata)
+    return least / size, most / size
