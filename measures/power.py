@@ -32,9 +32,11 @@ from domain.errors import InvalidValue
 
 #: Formula and simulation further apart than this: the simulation is shown.
 TOO_FAR = 0.03
-RUNS = 4000
+RUNS = 10_000
 #: No study reads more cases.
 MOST_CASES = 100_000
+#: Latent values that a table takes where its runs are not stated; and the fewest and most runs of a design.
+BUDGET, FEWEST_RUNS, MOST_RUNS = 30_000_000, 1000, 20_000
 #: Latent values that are in memory at once.
 _CHUNK = 4_000_000
 
@@ -147,13 +149,23 @@ def power_table(
     readers: Sequence[int],
     cases: Sequence[int],
     seed: int = 0,
-    runs: int = RUNS,
+    runs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Power]:
-    """Power of every number of readers with every number of cases, readers first; ``runs`` 0: formula
-    only.
+    """Power of every number of readers with every number of cases, readers first.
+
+    Args:
+        expected: of readers and model.
+        readers: numbers of readers.
+        cases: numbers of cases.
+        seed: of the simulation, the same for every design.
+        runs: studies a design; 0 for the formula only, None for as many as some seconds allow.
+        progress: told how many designs are done, of how many.
     """
     designs = [(count, size) for count in readers for size in cases]
+    if runs is None:
+        each = BUDGET // max(1, sum(count * size for count, size in designs))
+        runs = min(MOST_RUNS, max(FEWEST_RUNS, each))
     table = []
     for done, (count, size) in enumerate(designs):
         if progress is not None:
@@ -236,7 +248,7 @@ def _shown(differences: NDArray[np.float32], expected: Expected) -> NDArray[np.b
 
 
 def _beyond(critical: float, degrees: float, away: float) -> float:
-    """P(T > critical) of the non-central t, which scipy gives up on far out and at many degrees of freedom."""
+    """P(T > critical) of the non-central t; far out, and at many degrees of freedom, by the normal."""
     if degrees > 1e5 or abs(away) > 35:
         return float(norm.sf(critical - away))
     found = float(nct.sf(critical, degrees, away))
