@@ -10,12 +10,12 @@ from domain.people import Person
 from ui import state
 from ui.context import clock, current_person, reading, require_page, token, unit_of_work
 from ui.door.presence import idle_limit, longest_limit
-from ui.parts import act, human_time, notices, plain
+from ui.parts import act, human_time, notices, plain, screen
 
 _WAYS = {"password": "password", "provider": "sign-in provider", "first admin": "first admin's code"}
 
 
-@st.fragment
+@screen
 def main() -> None:
     """All in one fragment, so that no click can overtake a save."""
     person = require_page()

@@ -14,6 +14,8 @@ from storage.workspace import current_workspace
 
 #: How long a writer waits for another one before "database is locked", in milliseconds.
 BUSY_TIMEOUT_MS = 30_000
+#: Seconds until a server that does not answer is given up, and until a connection of the pool must be free.
+_CONNECT_TIMEOUT, _POOL_TIMEOUT = 5, 10
 
 
 def make_engine(url: str) -> Engine:
@@ -26,7 +28,14 @@ def make_engine(url: str) -> Engine:
     one with ``overread_patience_ms`` waits for other writers no longer than that.
     """
     if make_url(url).get_backend_name() != "sqlite":
-        return create_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=20)
+        return create_engine(
+            url,
+            pool_pre_ping=True,
+            pool_size=10,
+            max_overflow=20,
+            pool_timeout=_POOL_TIMEOUT,
+            connect_args={"connect_timeout": _CONNECT_TIMEOUT},
+        )
     database = make_url(url).database
     if database and database != ":memory:":
         Path(database).parent.mkdir(parents=True, exist_ok=True)

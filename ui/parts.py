@@ -14,6 +14,8 @@ from domain.errors import DomainError, NotNow
 from domain.file_errors import file_trouble
 from ui import state
 from ui.context import clock, clock_time, saved_since
+from ui.door.errors import apology, new_error_number
+from ui.door.logs import where
 from ui.navigation import ROOT
 
 _LOG = logging.getLogger(__name__)
@@ -56,10 +58,10 @@ def act(
     except OSError as error:
         _LOG.exception("a file could not be read or written")
         state.set_notice(refused(text=file_trouble(error), again=again))
-    except Exception:  # noqa: BLE001 - a click must have an answer, also where the fault is ours
-        _LOG.exception("an action failed")
-        text = "The server made a mistake; its log says which. Nothing of this click was kept."
-        state.set_notice(refused(text=_not_saved(text), again=again))
+    except Exception as error:  # noqa: BLE001 - a click must have an answer, also where the fault is ours
+        number = new_error_number()
+        _LOG.error(where(error), extra={"error": number})
+        state.set_notice(refused(text=_not_saved(apology(number)), again=again))
     else:
         state.set_last_action(name, clock())
         state.set_notice(_done(said, place=place, begun=begun))

@@ -11,8 +11,10 @@ from streamlit.navigation.page import StreamlitPage
 from accounts import service as accounts
 from domain.errors import NotNow
 from domain.people import Person
-from ui.context import clock, person_or_nobody, token, unit_of_work
+from ui import state
+from ui.context import clock, clock_time, person_or_nobody, token, unit_of_work
 from ui.door.gate import SIGN_IN
+from ui.door.interrupted import take_interrupted
 from ui.navigation import HOME, PAGES, Page, pages_for
 from ui.parts import act, away, notices, plain
 from ui.redirect import send_to
@@ -43,6 +45,7 @@ def main() -> None:
     st.logo(_asset("wordmark.svg"), size="large")
     with st.sidebar:
         _who(person)
+    _interrupted()
     chosen.run()
 
 
@@ -66,6 +69,20 @@ def _who(person: Person) -> None:
             type="tertiary",
         )
         notices("sign-out")
+
+
+def _interrupted() -> None:
+    at = take_interrupted(token())
+    if at is not None:
+        state.set_notice(
+            state.Notice(
+                place="shell",
+                refused=True,
+                text=f"The database was away at {clock_time(at)}. What you clicked then was not saved; "
+                "what you had typed is still here. Look at it, and click again.",
+            )
+        )
+    notices("shell")
 
 
 def _sign_out() -> None:

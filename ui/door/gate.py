@@ -1,7 +1,8 @@
 """Nothing but the sign-in page and the health routes is served without a live sign-in.
 
 Of Streamlit's own routes only those are open that its page needs; the others (metrics, agents, media files)
-are closed for everybody, and uploads for whoever has nothing to upload.
+are closed for everybody, and uploads for whoever has nothing to upload. A route of our own that is for an
+action of the table of access is closed to whoever may not do that, before anything of the request is read.
 
 A pure ASGI class: Starlette's BaseHTTPMiddleware never sees a websocket. The sign-in is looked up in the
 database at each request and at each frame that comes in by websocket, since a click inside a fragment
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from datetime import UTC, datetime
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
@@ -20,10 +22,12 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from domain.access import UPLOADING
+from domain.access import UPLOADING, Action, action_of_route
 from domain.errors import NotNow
 from domain.people import Person
 from ui.door.cookies import sign_in_token, without_plain
+from ui.door.interrupted import note_interrupted
+from ui.door.own_routes import entry_of, own_route
 from ui.door.presence import person_present
 
 SIGN_IN, FIRST_ADMIN = "/sign-in", "/first-admin"
@@ -80,12 +84,17 @@ class Gate:
                 scope, receive, send
             )
             return
+        missing = _action_missing(scope, person)
+        if missing is not None:
+            text = f"{person.display_name} may not {missing}. Ask an admin for the role that does."
+            await JSONResponse({"error": text, "kind": "NotAllowed"}, 403)(scope, receive, send)
+            return
         await self._app(scope, receive, send)
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         token = sign_in_token(HTTPConnection(scope).cookies)
         person = await _person(token)
-        if person is None:
+        if person is None or token is None:
             await _turn_away(scope, receive, send, had_one=token is not None)
             return
         scope.setdefault("state", {})["person"] = person.id
@@ -102,6 +111,7 @@ class Gate:
             try:
                 live = await _person_after_all(token)
             except NotNow:  # nobody's word is taken unchecked; the page connects again by itself
+                note_interrupted(token, now=datetime.now(UTC))
                 return await _closed(send, _TRY_AGAIN_LATER)
             if live is None:
                 await send({"type": "websocket.send", "bytes": to_sign_in()})
@@ -123,6 +133,13 @@ def _is_closed(path: str, person: Person) -> bool:
     if path.startswith(UPLOADS):
         return not any(person.may(action) for action in UPLOADING)
     return path.startswith(CLOSED) and not path.startswith(NEEDED)
+
+
+def _action_missing(scope: Scope, person: Person) -> Action | None:
+    """The action that a route of our own is for, when this person may not do it (domain/access.py)."""
+    route = own_route(scope)
+    action = action_of_route(entry_of(route, scope)) if route is not None else None
+    return action if action is not None and not person.may(action) else None
 
 
 async def _person(token: str | None) -> Person | None:

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from domain.errors import NotNow
 from storage.unit_of_work import reading
 
 
@@ -22,7 +23,7 @@ def _database_answers() -> bool:
     try:
         with reading() as db:
             db.execute(text("SELECT 1"))
-    except SQLAlchemyError:
+    except (SQLAlchemyError, NotNow):
         return False
     return True
 
