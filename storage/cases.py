@@ -20,7 +20,9 @@ from storage.codec import (
     from_json,
     to_json,
 )
-from storage.rows import CaseKeyRow, CaseRow, ExamRow, ReadingRow, SlotRow
+from storage.rows import CaseKeyRow, CaseRow, ExamRow, QuestionRow, ReadingRow, SlotRow
+
+_CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 
 
 def add_cases(db: Session, *, study_id: int, cases: Sequence[Case]) -> None:
@@ -93,6 +95,29 @@ def load_case(db: Session, *, case_id: int) -> Case:
 def cases_of(db: Session, *, study_id: int) -> tuple[Case, ...]:
     """Every case of the study with its key, training cases too, by number."""
     return _cases(db, CaseRow.study_id == study_id)
+
+
+def question_numbers(db: Session, *, dataset_id: int, keys: Sequence[str]) -> dict[str, int]:
+    """The number of each question of the dataset by its own id.
+
+    Raises:
+        NotFound: the dataset has none of one of these ids.
+    """
+    found: dict[str, int] = {}
+    for start in range(0, len(keys), _CHUNK):
+        rows = db.execute(
+            select(QuestionRow.key, QuestionRow.id).where(
+                QuestionRow.dataset_id == dataset_id,
+                QuestionRow.key.in_(keys[start : start + _CHUNK]),  # type: ignore[attr-defined]  # a column
+            )
+        )
+        found.update((row.key, row.id) for row in rows)
+    missing = [key for key in keys if key not in found]
+    if missing:
+        raise NotFound(
+            f"The dataset has no question {missing[0]!r}. It is of another one, or was never imported."
+        )
+    return found
 
 
 def count_cases(db: Session, *, study_id: int) -> dict[CaseKind, int]:

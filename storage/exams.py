@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlalchemy import select
 from sqlmodel import Session
 
@@ -45,6 +47,19 @@ def load_exam(db: Session, *, exam_id: int, with_report: bool = False) -> Exam:
         report=load_report(db, exam_id=exam_id) if with_report else None,
         radiographs=_radiographs(db, exam_id),
     )
+
+
+def load_untold_exam(db: Session, *, exam_id: int) -> Exam:
+    """The exam's radiographs and nothing of what a radiologist is told beforehand, views included.
+
+    Raises:
+        NotFound: no exam has that number.
+    """
+    key = db.execute(select(ExamRow.key).where(ExamRow.id == exam_id)).scalar_one_or_none()
+    if key is None:
+        raise NotFound(f"There is no exam number {exam_id}.")
+    radiographs = tuple(replace(each, view=View.UNKNOWN) for each in _radiographs(db, exam_id))
+    return Exam(id=key, radiographs=radiographs)
 
 
 def load_report(db: Session, *, exam_id: int) -> str | None:

@@ -1,1 +1,51 @@
 """What the screens and commands ask of reader studies; the only door to storage in this room."""
+
+from reader_study.service.drafts import keep_reading_draft, read_guideline, record_reading_time
+from reader_study.service.outside import OutsideReadings, import_readings
+from reader_study.service.progress import FaultyReport, ReaderProgress, faulty_questions, study_progress
+from reader_study.service.protocols import change_protocol, exclude, protocol_versions
+from reader_study.service.readers import assign_readers, readers_in, remove_reader, set_profile
+from reader_study.service.reading import Said, give_reading
+from reader_study.service.sheets import open_case, reading_image, studies_for
+from reader_study.service.studies import (
+    StudySummary,
+    close_study,
+    create_study,
+    describe,
+    list_studies,
+    reopen_study,
+    study_named,
+    study_summary,
+)
+
+__all__ = [
+    "FaultyReport",
+    "OutsideReadings",
+    "ReaderProgress",
+    "Said",
+    "StudySummary",
+    "assign_readers",
+    "change_protocol",
+    "close_study",
+    "create_study",
+    "describe",
+    "exclude",
+    "faulty_questions",
+    "give_reading",
+    "import_readings",
+    "keep_reading_draft",
+    "list_studies",
+    "open_case",
+    "protocol_versions",
+    "read_guideline",
+    "readers_in",
+    "reading_image",
+    "record_reading_time",
+    "remove_reader",
+    "reopen_study",
+    "set_profile",
+    "studies_for",
+    "study_named",
+    "study_progress",
+    "study_summary",
+]

@@ -1,0 +1,212 @@
+"""``overread.reading/1``: readings from outside, CSV or JSON Lines; bytes in, records or refusals out."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from domain.problems import Refusal
+from domain.questions import Answer, letter
+from domain.studies import BlindCase
+from domain.table_cells import as_written
+from domain.vocabulary import YES_NO, AnswerFormat
+
+REQUIRED = ("study", "reader", "question_id", "answer", "seconds", "read_at")
+OPTIONAL = ("confidence",)
+#: How "cannot determine" is written.
+CANNOT = "?"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingRecord:
+    """One record as the file has it, its answer not yet held against the question."""
+
+    line: int
+    study: str
+    reader: str
+    question_id: str
+    answer: str
+    confidence: int | None
+    seconds: float
+    read_at: datetime
+
+
+class NotAnAnswer(ValueError):
+    """The text of an answer that the question can't have; says why."""
+
+
+def read_records(content: bytes, *, file: str) -> tuple[list[ReadingRecord], list[Refusal]]:
+    """Each record of the file, and what is wrong with those that are none.
+
+    Lines count from 1, the header's included. Times without a zone are refused: nobody knows when that was.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        return [], [Refusal(file=file, record="1", field="", reason=f"is not UTF-8: {error.reason}")]
+    records: list[ReadingRecord] = []
+    refusals: list[Refusal] = []
+    for line, fields, trouble in _lines(text):
+        if trouble:
+            refusals.append(Refusal(file=file, record=str(line), field=trouble[0], reason=trouble[1]))
+            continue
+        try:
+            records.append(_record(line, fields))
+        except _Bad as bad:
+            refusals.append(Refusal(file=file, record=str(line), field=bad.field, reason=bad.reason))
+    return records, refusals
+
+
+def answer_of(text: str, *, case: BlindCase) -> Answer | None:
+    """The answer in the question's own order; None is "cannot determine".
+
+    A choice is given by letter ("B", "A|C" in any order) or by the exact text of the option; a closed one by
+    yes or no; an open one as it is.
+
+    Raises:
+        NotAnAnswer: it is none of these.
+    """
+    text = text.strip()
+    if text == CANNOT:
+        return None
+    if not text:
+        raise NotAnAnswer('is empty; leave the record out where nothing was answered, or write "?"')
+    if case.format is AnswerFormat.OPEN:
+        return text
+    if case.format is AnswerFormat.CLOSED:
+        if text.lower() not in YES_NO:
+            raise NotAnAnswer(f"{text!r} is neither yes nor no")
+        return text.lower()
+    if text in case.options:
+        return (case.options.index(text),)
+    letters = [letter(index) for index in range(len(case.options))]
+    ticked = [part.strip() for part in text.split("|")]
+    for each in ticked:
+        if each.upper() not in letters and each not in case.options:
+            raise NotAnAnswer(
+                f"{each!r} is neither one of {letters[0]} to {letters[-1]} nor an option's text"
+            )
+    found = sorted(
+        {case.options.index(each) if each in case.options else letters.index(each.upper()) for each in ticked}
+    )
+    if case.format is AnswerFormat.SINGLE and len(found) > 1:
+        raise NotAnAnswer(f"{text!r} names several options of a single-choice question")
+    return tuple(found)
+
+
+class _Bad(Exception):
+    """What is wrong with one field; never leaves this module."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field}: {reason}")
+        self.field, self.reason = field, reason
+
+
+def _lines(text: str) -> Iterator[tuple[int, dict[str, str], tuple[str, str] | None]]:
+    """(line, fields by name, what is wrong with the line as such) of each record."""
+    if text.lstrip().startswith("{"):
+        yield from _json_lines(text)
+        return
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    header: list[str] | None = None
+    try:
+        for row in reader:
+            if not row:
+                continue
+            if header is None:
+                header = [name.strip() for name in row]
+                trouble = _header_trouble(header)
+                if trouble:
+                    yield 1, {}, trouble
+                    return
+                continue
+            if len(row) != len(header):
+                yield reader.line_num, {}, ("", f"has {len(row)} cells, the header has {len(header)}")
+                continue
+            yield reader.line_num, dict(zip(header, map(as_written, row), strict=True)), None
+    except csv.Error as error:
+        yield reader.line_num, {}, ("", f"is no CSV: {error}")
+    if header is None:
+        yield 1, {}, ("", f"the file is empty; its header names {', '.join(REQUIRED)}")
+
+
+def _json_lines(text: str) -> Iterator[tuple[int, dict[str, str], tuple[str, str] | None]]:
+    for line, content in enumerate(text.splitlines(), start=1):
+        if not content.strip():
+            continue
+        try:
+            plain = json.loads(content)
+        except (ValueError, RecursionError) as error:
+            yield line, {}, ("", f"is no JSON: {error}")
+            continue
+        if not isinstance(plain, dict):
+            yield line, {}, ("", "is no JSON object")
+            continue
+        trouble = _header_trouble(list(plain))
+        if trouble:
+            yield line, {}, trouble
+            continue
+        yield line, {name: "" if value is None else str(value) for name, value in plain.items()}, None
+
+
+def _header_trouble(names: list[str]) -> tuple[str, str] | None:
+    for name in REQUIRED:
+        if name not in names:
+            return name, f"is missing; a record has {', '.join(REQUIRED)} and may have {', '.join(OPTIONAL)}"
+    for name in names:
+        if name not in REQUIRED + OPTIONAL:
+            return name, "is no field of overread.reading/1"
+    if len(set(names)) != len(names):
+        return names[0], "a field is named twice"
+    return None
+
+
+def _record(line: int, fields: dict[str, str]) -> ReadingRecord:
+    for name in ("study", "reader", "question_id"):
+        if not fields[name].strip():
+            raise _Bad(name, "is empty")
+    if len(fields["reader"]) > 64 or not fields["reader"].isprintable():
+        raise _Bad("reader", "must be 1 to 64 printable characters")
+    return ReadingRecord(
+        line=line,
+        study=fields["study"].strip(),
+        reader=fields["reader"].strip(),
+        question_id=fields["question_id"].strip(),
+        answer=fields["answer"],
+        confidence=_confidence(fields.get("confidence", "")),
+        seconds=_seconds(fields["seconds"]),
+        read_at=_moment(fields["read_at"]),
+    )
+
+
+def _confidence(text: str) -> int | None:
+    if not text.strip():
+        return None
+    if text.strip() not in {"1", "2", "3", "4", "5"}:
+        raise _Bad("confidence", f"{text!r} is none of 1 to 5")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        raise _Bad("seconds", f"{text!r} is no number") from None
+    if not (math.isfinite(seconds) and 0 <= seconds <= 10_000_000):
+        raise _Bad("seconds", f"{text!r} is no number of seconds")
+    return seconds
+
+
+def _moment(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise _Bad("read_at", f"{text!r} is no time as ISO 8601 has it: 2026-03-02T09:00:00Z") from None
+    if moment.tzinfo is None:
+        raise _Bad("read_at", f"{text!r} has no zone; write Z for UTC")
+    return moment.astimezone(UTC)

@@ -1,0 +1,88 @@
+"""What a reader does before the answer: reads the guideline, enters something, spends time."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlmodel import Session
+
+from accounts.service.audit import record
+from domain.errors import InvalidValue, NotFound, StaleRevision
+from domain.people import Action, Person, require
+from reader_study.service.held import check_open, hold_case
+from storage import readings as stored
+from storage import study_readers
+
+
+def read_guideline(db: Session, *, person: Person, study_id: int, now: datetime) -> None:
+    """The person has read the guideline; the first time stands."""
+    require(person, Action.READ)
+    reader = study_readers.reader_of_person(db, study_id=study_id, person_id=person.id)
+    if reader is None:
+        raise NotFound(f"No reader study number {study_id} is {person.display_name}'s to read.")
+    if reader.guideline_read_at is not None:
+        return
+    study_readers.set_guideline_read(db, reader_id=reader.id, now=now)
+    record(db, by=person, what="read guideline", subject=f"study {study_id} reader {reader.id}", now=now)
+
+
+def keep_reading_draft(
+    db: Session,
+    *,
+    person: Person,
+    study_id: int,
+    position: int,
+    revision: int,
+    body: dict[str, Any],
+    now: datetime,
+) -> int:
+    """Keep what is entered; ``revision`` is the one the form knows, 0 where there was none.
+
+    Returns:
+        The draft's new revision. The same body sent twice returns the first's.
+
+    Raises:
+        StaleRevision: another tab kept it since, or it has become an answer.
+    """
+    require(person, Action.READ)
+    held = hold_case(db, person=person, study_id=study_id, position=position)
+    draft = stored.draft_of(db, key=held.key)
+    known = draft.revision if draft else 0
+    if draft is not None and known == revision + 1 and draft.body == body:
+        return known
+    if known != revision:
+        raise StaleRevision(
+            f"Not kept: what was entered is at revision {known}, this form knows {revision}. It was "
+            "changed or answered in another tab or window. Reload the page."
+        )
+    check_open(held)
+    stored.put_draft(db, key=held.key, revision=revision + 1, body=body, now=now)
+    return revision + 1
+
+
+def record_reading_time(
+    db: Session,
+    *,
+    person: Person,
+    study_id: int,
+    position: int,
+    seconds: float,
+    seconds_looking: float,
+    seconds_away: float,
+    now: datetime,
+) -> None:
+    """Keep the time on a case so far; each figure only ever grows."""
+    require(person, Action.READ)
+    for name, value in (("seconds", seconds), ("looking", seconds_looking), ("away", seconds_away)):
+        if not 0 <= value < float("inf"):
+            raise InvalidValue(name, f"must be 0 or more and finite, not {value!r}")
+    held = hold_case(db, person=person, study_id=study_id, position=position)
+    stored.put_times(
+        db,
+        key=held.key,
+        seconds=seconds,
+        seconds_looking=seconds_looking,
+        seconds_away=seconds_away,
+        now=now,
+    )

@@ -1,0 +1,58 @@
+"""A case in a reader's hands, for the length of one transaction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlmodel import Session
+
+from domain.errors import NotFound, Refused
+from domain.people import Person
+from domain.protocols import Protocol
+from domain.readings import ReadingKey
+from domain.studies import BlindCase, Reader, ReaderStudy, Slot, StudyState
+from reader_study.service.sheets import key_of
+from storage import cases, study_readers
+from storage.studies import current_protocol, hold_study, load_study
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """A slot of the person's, held until the transaction ends."""
+
+    study: ReaderStudy
+    reader: Reader
+    slot: Slot
+    case: BlindCase
+    key: ReadingKey
+    protocol: Protocol
+    version: int
+
+
+def hold_case(db: Session, *, person: Person, study_id: int, position: int) -> Held:
+    """The person's case at that place of their order; nobody closes the study until the work is done.
+
+    Raises:
+        NotFound: it is not theirs, or not there; which of the two, is not told.
+    """
+    reader = study_readers.reader_of_person(db, study_id=study_id, person_id=person.id)
+    slot = None if reader is None else cases.slot_at(db, reader_id=reader.id, position=position)
+    if reader is None or slot is None:
+        raise NotFound(f"No such case of reader study number {study_id} is {person.display_name}'s to read.")
+    hold_study(db, study_id=study_id)
+    version = current_protocol(db, study_id=study_id)
+    return Held(
+        study=load_study(db, study_id=study_id),
+        reader=reader,
+        slot=slot,
+        case=cases.load_blind_case(db, case_id=slot.case_id),
+        key=key_of(slot, study_id=study_id),
+        protocol=version.protocol,
+        version=version.version,
+    )
+
+
+def check_open(held: Held) -> None:
+    """Raise Refused where the study is closed."""
+    if held.study.state is StudyState.CLOSED:
+        raise Refused("This study is closed: it takes no further readings. A coordinator can open it again.")

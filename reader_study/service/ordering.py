@@ -1,0 +1,32 @@
+"""Writing down the order of every reader of a study, anew when readers come or go before an answer."""
+
+from __future__ import annotations
+
+from sqlmodel import Session
+
+from domain.studies import ReaderStudy
+from reader_study.design import orders
+from storage.cases import blind_cases_of, replace_slots
+from storage.readings import forget_drafts
+from storage.studies import current_protocol
+from storage.study_readers import readers_of
+
+
+def make_orders(db: Session, *, study: ReaderStudy) -> None:
+    """The slots of all readers but those from outside, in place of those before.
+
+    Raises:
+        Refused: fewer readers than each case needs, or more repeats than fit.
+    """
+    readers = [reader.id for reader in readers_of(db, study_id=study.id) if not reader.outside]
+    for reader in readers:
+        forget_drafts(db, reader_id=reader)
+    slots = []
+    if readers:
+        slots = orders(
+            study.design,
+            readers=readers,
+            cases=blind_cases_of(db, study_id=study.id),
+            shuffle_options=current_protocol(db, study_id=study.id).protocol.shuffle_options,
+        )
+    replace_slots(db, study_id=study.id, slots=slots)

@@ -1,0 +1,102 @@
+"""How far the readers of a study are."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import median
+
+from sqlmodel import Session
+
+from domain.people import Action, Person, require
+from domain.studies import CaseKind, Reader
+from storage.cases import blind_cases_of, slots_of
+from storage.readings import readings_of
+from storage.studies import load_study
+from storage.study_readers import readers_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderProgress:
+    """One reader: scored readings (repeats apart) done of all, and training cases.
+
+    ``seconds_median``: looking, over the scored readings; None before any. ``faulty``: questions reported.
+    """
+
+    reader: Reader
+    done: int
+    total: int
+    repeats_done: int
+    repeats: int
+    training_done: int
+    training: int
+    seconds_median: float | None
+    cannot_determine: int
+    faulty: int
+    last_read_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultyReport:
+    """A question that a reader reported: its number in the study, its own id, who, and why."""
+
+    case: int
+    question_id: str
+    reader: str
+    why: str
+
+
+def study_progress(db: Session, *, by: Person, study: str) -> tuple[ReaderProgress, ...]:
+    """Each reader's progress, in the order in which they were named; no answer and no key is in it."""
+    require(by, Action.RUN_STUDY)
+    found = load_study(db, name=study)
+    kinds = {case.id: case.kind for case in blind_cases_of(db, study_id=found.id)}
+    slots, readings = defaultdict(list), defaultdict(list)
+    for slot in slots_of(db, study_id=found.id):
+        slots[slot.reader_id].append(slot)
+    for reading in readings_of(db, study_id=found.id):
+        readings[reading.key.reader_id].append(reading)
+    listed = []
+    for reader in readers_of(db, study_id=found.id):
+        mine = readings[reader.id]
+        scored = [each for each in mine if kinds[each.key.case_id] is CaseKind.SCORED]
+        first = [each for each in scored if not each.key.repeat]
+        planned = slots[reader.id]
+        of_kind = [(kinds[slot.case_id], bool(slot.repeat)) for slot in planned]
+        total = of_kind.count((CaseKind.SCORED, False)) if planned else len(first)
+        listed.append(
+            ReaderProgress(
+                reader=reader,
+                done=len(first),
+                total=total,
+                repeats_done=len(scored) - len(first),
+                repeats=of_kind.count((CaseKind.SCORED, True)) if planned else len(scored) - len(first),
+                training_done=len(mine) - len(scored),
+                training=of_kind.count((CaseKind.TRAINING, False)),
+                seconds_median=median(each.seconds_looking for each in first) if first else None,
+                cannot_determine=sum(each.cannot_determine for each in first),
+                faulty=sum(bool(each.faulty) for each in mine),
+                last_read_at=max((each.read_at for each in mine), default=None),
+            )
+        )
+    return tuple(listed)
+
+
+def faulty_questions(db: Session, *, by: Person, study: str) -> tuple[FaultyReport, ...]:
+    """The questions that readers reported as faulty, by case and reader."""
+    require(by, Action.RUN_STUDY)
+    found = load_study(db, name=study)
+    cases = {case.id: case for case in blind_cases_of(db, study_id=found.id)}
+    names = {reader.id: reader.name for reader in readers_of(db, study_id=found.id)}
+    reports = [
+        FaultyReport(
+            case=cases[reading.key.case_id].number,
+            question_id=cases[reading.key.case_id].question_id,
+            reader=names[reading.key.reader_id],
+            why=reading.faulty,
+        )
+        for reading in readings_of(db, study_id=found.id)
+        if reading.faulty
+    ]
+    return tuple(sorted(reports, key=lambda each: (each.case, each.reader)))

@@ -1,0 +1,143 @@
+"""The protocol of a study, of which every version stays, and what its analysis leaves out."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlmodel import Session
+
+from accounts.service.audit import record
+from domain.errors import InvalidValue, Refused
+from domain.people import Action, Person, require
+from domain.protocols import READING_CONDITIONS, Protocol, ProtocolVersion, differences
+from domain.studies import Exclusion
+from reader_study.service.ordering import make_orders
+from storage import studies as stored
+from storage.cases import blind_cases_of
+from storage.readings import count_answers
+from storage.study_readers import readers_of
+
+
+def change_protocol(
+    db: Session, *, by: Person, study: str, protocol: Protocol, why: str = "", now: datetime
+) -> ProtocolVersion:
+    """Write down another version; the earlier ones stay, and each change is shown.
+
+    Before the first answer anything may change. After it the reading conditions may not, and the reason
+    has to be said: the new version is an amendment.
+
+    Returns:
+        The new version; the one that is there, when nothing differs.
+
+    Raises:
+        Refused: a reading condition would change after the first answer, or no reason is given.
+    """
+    require(by, Action.RUN_STUDY)
+    found = stored.load_study(db, name=study, lock=True)
+    last = stored.current_protocol(db, study_id=found.id)
+    changed = differences(last.protocol, protocol)
+    if not changed:
+        return last
+    answers = count_answers(db, study_id=found.id)
+    kept = [name for name, _, _ in changed if name in READING_CONDITIONS]
+    if found.frozen and kept:
+        raise Refused(
+            f"{', '.join(kept).replace('_', ' ')} can't be changed any more: the first answer is in, and "
+            "answers given under different conditions can't be compared. Make a study of its own."
+        )
+    if answers and not why.strip():
+        raise Refused("Answers are in, so this is an amendment of the protocol: say why it is changed.")
+    version = new_version(
+        found.id, last.version + 1, protocol, why=why.strip(), answers=answers, by=by, now=now
+    )
+    stored.add_protocol(db, version=version)
+    if not found.frozen and protocol.shuffle_options != last.protocol.shuffle_options:
+        make_orders(db, study=found)
+    record(
+        db,
+        by=by,
+        what="change protocol",
+        subject=f"study {found.id}",
+        old={"version": last.version, "sha256": last.sha256}
+        | {name: _plain(before) for name, before, _ in changed},
+        new={"version": version.version, "sha256": version.sha256}
+        | {name: _plain(after) for name, _, after in changed},
+        why=why.strip(),
+        now=now,
+    )
+    return version
+
+
+def protocol_versions(db: Session, *, by: Person, study: str) -> tuple[ProtocolVersion, ...]:
+    """Every version of the protocol, the first one first."""
+    require(by, Action.RUN_STUDY)
+    return stored.protocols_of(db, study_id=stored.load_study(db, name=study).id)
+
+
+def exclude(
+    db: Session,
+    *,
+    by: Person,
+    study: str,
+    case: int | None = None,
+    reader: str | None = None,
+    why: str,
+    now: datetime,
+) -> Exclusion:
+    """Leave a case (by its number in the study), a reader (by name) or both together out of the analysis.
+
+    Raises:
+        InvalidValue: no such case or reader, or no reason.
+    """
+    require(by, Action.RUN_STUDY)
+    found = stored.load_study(db, name=study)
+    case_id = reader_id = None
+    if case is not None:
+        numbers = {each.number: each.id for each in blind_cases_of(db, study_id=found.id)}
+        if case not in numbers:
+            raise InvalidValue("case", f"{study} has no case {case}; they are 1 to {len(numbers)}")
+        case_id = numbers[case]
+    if reader is not None:
+        names = {each.name: each.id for each in readers_of(db, study_id=found.id)}
+        if reader not in names:
+            raise InvalidValue("reader", f"{reader!r} is none of {', '.join(names) or 'nobody yet'}")
+        reader_id = names[reader]
+    exclusion = Exclusion(
+        study_id=found.id,
+        case_id=case_id,
+        reader_id=reader_id,
+        why=why.strip(),
+        excluded_by=by.id or None,
+        excluded_at=now,
+    )
+    stored.add_exclusion(db, exclusion=exclusion)
+    record(
+        db,
+        by=by,
+        what="exclude from study",
+        subject=f"study {found.id}",
+        new={"case": case, "reader": reader},
+        why=why.strip(),
+        now=now,
+    )
+    return exclusion
+
+
+def new_version(
+    study_id: int, number: int, protocol: Protocol, *, why: str, answers: int, by: Person, now: datetime
+) -> ProtocolVersion:
+    """A protocol as it is written down now."""
+    return ProtocolVersion(
+        study_id=study_id,
+        version=number,
+        protocol=protocol,
+        sha256=protocol.sha256(),
+        why=why,
+        answers_before=answers,
+        written_by=by.id or None,
+        written_at=now,
+    )
+
+
+def _plain(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,145 @@
+"""Who reads in a study, and with which profile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlmodel import Session
+
+from accounts.service import person_named
+from accounts.service.audit import record
+from domain.errors import InvalidValue, NotFound, Refused
+from domain.people import Action, Person, Role, require
+from domain.studies import Reader, ReaderProfile, ReaderStudy, StudyState
+from reader_study.service.ordering import make_orders
+from storage import study_readers as stored
+from storage.cases import replace_slots
+from storage.readings import forget_drafts
+from storage.studies import load_study
+
+
+def assign_readers(
+    db: Session, *, by: Person, study: str, to: Sequence[str], now: datetime
+) -> tuple[Reader, ...]:
+    """Add these people as readers; everybody's order is written down anew.
+
+    Who is a reader of the study already stays one. The profile is that of the person's latest study.
+
+    Raises:
+        NotFound: no such study or person.
+        Refused: the first answer is in, the study is closed, or somebody is no reader or disabled.
+    """
+    require(by, Action.RUN_STUDY)
+    found = _changeable(db, study)
+    known = {reader.person_id for reader in stored.readers_of(db, study_id=found.id)}
+    people = [person_named(db, name=name) for name in dict.fromkeys(to)]
+    if not people:
+        raise InvalidValue("to", "name at least one reader")
+    added = []
+    for person in people:
+        if person.disabled_at is not None:
+            raise Refused(f"The account of {person.name} is disabled. Name somebody else.")
+        if Role.READER not in person.roles:
+            raise Refused(f"{person.name} is no reader. Give the role, or name somebody else.")
+        if person.id in known:
+            continue
+        stored.add_reader(
+            db,
+            study_id=found.id,
+            name=person.name,
+            display_name=person.display_name,
+            person_id=person.id,
+            profile=stored.latest_profile(db, person_id=person.id) or ReaderProfile(),
+        )
+        added.append(person.name)
+    if added:
+        make_orders(db, study=found)
+        record(db, by=by, what="assign readers", subject=f"study {found.id}", new=added, now=now)
+    return stored.readers_of(db, study_id=found.id)
+
+
+def remove_reader(db: Session, *, by: Person, study: str, reader: str, now: datetime) -> tuple[Reader, ...]:
+    """Take a reader out again before the first answer; the others' orders are written down anew.
+
+    Raises:
+        NotFound: no such study or reader.
+        Refused: the first answer is in.
+    """
+    require(by, Action.RUN_STUDY)
+    found = _changeable(db, study)
+    leaving = _reader(db, found, reader)
+    if leaving.outside:
+        raise Refused(f"{reader} reads from outside, and what came in stays. Exclude the reader instead.")
+    forget_drafts(db, reader_id=leaving.id)
+    replace_slots(db, study_id=found.id, slots=())
+    stored.remove_reader(db, reader_id=leaving.id)
+    make_orders(db, study=found)
+    record(db, by=by, what="remove reader", subject=f"study {found.id}", old=leaving.name, now=now)
+    return stored.readers_of(db, study_id=found.id)
+
+
+def set_profile(
+    db: Session,
+    *,
+    by: Person,
+    study: str,
+    reader: str,
+    profile: ReaderProfile,
+    of_reference: bool = False,
+    now: datetime,
+) -> Reader:
+    """What the report groups the reader by, and whether the reader helped to set the key."""
+    require(by, Action.RUN_STUDY)
+    found = load_study(db, name=study)
+    before = _reader(db, found, reader)
+    if (before.profile, before.of_reference) == (profile, of_reference):
+        return before
+    after = stored.change_reader(db, reader_id=before.id, profile=profile, of_reference=of_reference)
+    record(
+        db,
+        by=by,
+        what="set reader profile",
+        subject=f"study {found.id} reader {before.id}",
+        old=_plain(before),
+        new=_plain(after),
+        now=now,
+    )
+    return after
+
+
+def readers_in(db: Session, *, by: Person, study: str) -> tuple[Reader, ...]:
+    """Every reader of the study, those from outside too."""
+    require(by, Action.RUN_STUDY)
+    return stored.readers_of(db, study_id=load_study(db, name=study).id)
+
+
+def _changeable(db: Session, name: str) -> ReaderStudy:
+    found = load_study(db, name=name, lock=True)
+    if found.frozen:
+        raise Refused(
+            f"The first answer of {name} is in: who reads what, and in which order, stays from then on. "
+            "Make a study of its own for further readers."
+        )
+    if found.state is StudyState.CLOSED:
+        raise Refused(f"The study {name} is closed. Open it again first.")
+    return found
+
+
+def _reader(db: Session, study: ReaderStudy, name: str) -> Reader:
+    readers = {each.name: each for each in stored.readers_of(db, study_id=study.id)}
+    if name not in readers:
+        raise NotFound(
+            f"{name!r} is no reader of {study.name}. Those are: {', '.join(readers) or 'none yet'}."
+        )
+    return readers[name]
+
+
+def _plain(reader: Reader) -> dict[str, object]:
+    profile = reader.profile
+    return {
+        "level": profile.level.value if profile.level else None,
+        "years": profile.years,
+        "subspecialty": profile.subspecialty,
+        "of_reference": reader.of_reference,
+    }

@@ -1,0 +1,207 @@
+"""A reader's answer: checked, appended once, on record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from sqlmodel import Session
+
+from accounts.service.audit import record
+from domain.boxes import LabelledBox
+from domain.errors import AlreadyThere, InvalidValue, Refused, StaleRevision
+from domain.people import Action, Person, require
+from domain.questions import Answer, check_answer
+from domain.readings import Reading
+from domain.studies import CaseKind
+from domain.vocabulary import AnswerFormat
+from reader_study.service.held import Held, check_open, hold_case
+from reader_study.service.sheets import period_opens_at
+from storage import cases
+from storage import readings as stored
+from storage.codec import answer_to_plain, boxes_to_plain
+from storage.exams import load_untold_exam
+
+LONGEST_TEXT = 5_000  # characters of an open answer, or of why a question is faulty
+MOST_BOXES = 50
+GIVE_READING = "give reading"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What a reader says of a case, as the form sends it: ``answer`` by the places of the options shown."""
+
+    answer: Answer | None
+    cannot_determine: bool = False
+    faulty: str = ""
+    confidence: int | None = None
+    boxes: tuple[LabelledBox, ...] = ()
+    seconds: float = 0.0
+    seconds_looking: float = 0.0
+    seconds_away: float = 0.0
+
+
+def give_reading(
+    db: Session,
+    *,
+    person: Person,
+    study_id: int,
+    position: int,
+    revision: int,
+    said: Said,
+    now: datetime,
+) -> Reading:
+    """Record one reader's answer to the case at that place of the order.
+
+    Returns:
+        The reading as stored. The same revision given twice returns the first, unchanged.
+
+    Raises:
+        StaleRevision: that revision is saved with another answer, or it is not the next one.
+        Refused: closed, out of turn, changed where going back is not allowed, or the wash-out is not over.
+        InvalidValue: the answer names no option, or something asked for is missing.
+    """
+    require(person, Action.READ)
+    held = hold_case(db, person=person, study_id=study_id, position=position)
+    last = stored.last_reading(db, key=held.key)
+    draft = stored.draft_of(db, key=held.key)
+    reading = _reading(held, said, revision=revision, began_at=draft.began_at if draft else now, now=now)
+    known = stored.reading_of_revision(db, key=held.key, revision=revision)
+    if known is not None:
+        if _same(known, reading):
+            return known
+        raise StaleRevision(_stale(held, known))
+    if revision != (last.revision if last else 0) + 1:
+        raise StaleRevision(_stale(held, last))
+    _check_turn(db, held, last=last, now=now)
+    _check_said(db, held, reading)
+    try:
+        stored.add_reading(db, reading=reading)
+    except AlreadyThere as error:
+        first = stored.reading_of_revision(db, key=held.key, revision=revision)
+        if first is not None and _same(first, reading):
+            return first
+        raise StaleRevision(_stale(held, first)) from error
+    stored.clear_draft(db, key=held.key, revision=(draft.revision if draft else 0) + 1)
+    record(
+        db,
+        by=person,
+        what=GIVE_READING,
+        subject=f"study {held.study.id} reader {held.reader.id} case {held.case.number}",
+        old=_plain(last) if last else None,
+        new=_plain(reading),
+        now=now,
+    )
+    return reading
+
+
+def _reading(held: Held, said: Said, *, revision: int, began_at: datetime, now: datetime) -> Reading:
+    answer = said.answer
+    if isinstance(answer, tuple):
+        if any(not 0 <= place < len(held.slot.option_order) for place in answer):
+            raise InvalidValue("answer", f"{list(answer)} is no option of this case")
+        answer = tuple(sorted({held.slot.option_order[place] for place in answer}))
+    elif isinstance(answer, str):
+        answer = answer.strip()
+    return Reading(
+        key=held.key,
+        revision=revision,
+        position=held.slot.position,
+        period=held.slot.period,
+        protocol_version=held.version,
+        answer=answer,
+        cannot_determine=said.cannot_determine,
+        faulty=said.faulty.strip(),
+        confidence=said.confidence,
+        boxes=said.boxes,
+        seconds=said.seconds,
+        seconds_looking=said.seconds_looking,
+        seconds_away=said.seconds_away,
+        began_at=began_at,
+        read_at=now,
+    )
+
+
+def _check_turn(db: Session, held: Held, *, last: Reading | None, now: datetime) -> None:
+    check_open(held)
+    if held.protocol.guideline.strip() and held.reader.guideline_read_at is None:
+        raise Refused("Read the guideline first. It is shown when the study is opened.")
+    if last is not None:
+        if held.case.kind is CaseKind.TRAINING:
+            raise Refused("The answer of this training case was shown already; it stays as you gave it.")
+        if not held.protocol.going_back:
+            raise Refused("This study does not allow going back to a case that is answered.")
+        return
+    following = cases.open_slots(db, reader_id=held.reader.id)
+    if not following or following[0].position != held.slot.position:
+        raise Refused("That case comes later. Answer the one before it first.")
+    opens_at = period_opens_at(db, study=held.study, reader=held.reader, slot=held.slot)
+    if opens_at is not None and opens_at > now:
+        raise Refused(f"The second part opens on {opens_at:%Y-%m-%d %H:%M} UTC, after the days of wash-out.")
+
+
+def _check_said(db: Session, held: Held, reading: Reading) -> None:
+    case = held.case
+    if reading.answer is not None:
+        check_answer(reading.answer, format_=case.format, options=case.options, field_name="answer")
+        if case.format is AnswerFormat.OPEN and len(reading.answer) > LONGEST_TEXT:
+            raise InvalidValue("answer", f"has at most {LONGEST_TEXT:,} characters")
+        if held.protocol.ask_confidence and reading.confidence is None:
+            raise InvalidValue("confidence", "say how sure you are, 1 to 5")
+    if len(reading.faulty) > LONGEST_TEXT:
+        raise InvalidValue("faulty", f"has at most {LONGEST_TEXT:,} characters")
+    if not reading.boxes:
+        return
+    if not case.asks_box:
+        raise InvalidValue("boxes", "this case asks for none")
+    if len(reading.boxes) > MOST_BOXES:
+        raise InvalidValue("boxes", f"at most {MOST_BOXES}, not {len(reading.boxes)}")
+    exam = load_untold_exam(db, exam_id=case.exam_number)
+    for each in reading.boxes:
+        radiograph = exam.radiograph(each.radiograph)
+        if radiograph.rows is None or radiograph.columns is None:
+            raise InvalidValue("boxes", f"radiograph {each.radiograph!r} has no image")
+        if not each.box.lies_within(rows=radiograph.rows, columns=radiograph.columns):
+            raise InvalidValue("boxes", "one lies off the image")
+
+
+def _same(saved: Reading, given: Reading) -> bool:
+    """Whether both say the same; times and moments of a second click are others."""
+    return saved == replace(
+        given,
+        seconds=saved.seconds,
+        seconds_looking=saved.seconds_looking,
+        seconds_away=saved.seconds_away,
+        began_at=saved.began_at,
+        read_at=saved.read_at,
+        protocol_version=saved.protocol_version,
+    )
+
+
+def _stale(held: Held, saved: Reading | None) -> str:
+    if saved is None:
+        return "Not saved: the answer before this one is gone. Reload the page."
+    return (
+        f"Not saved: this case was answered at {saved.read_at:%H:%M:%S} UTC already, in another tab or "
+        f"window (revision {saved.revision}). Reload the page to go on with case {held.slot.position}."
+    )
+
+
+def _plain(reading: Reading) -> dict[str, Any]:
+    """What the trail says of a reading: every column of the row."""
+    return {
+        "position": reading.position,
+        "arm": reading.key.arm,
+        "repeat": reading.key.repeat,
+        "revision": reading.revision,
+        "protocol_version": reading.protocol_version,
+        "answer": None if reading.answer is None else answer_to_plain(reading.answer),
+        "cannot_determine": reading.cannot_determine,
+        "faulty": reading.faulty,
+        "confidence": reading.confidence,
+        "boxes": boxes_to_plain(reading.boxes),
+        "seconds": float(reading.seconds),
+        "seconds_looking": float(reading.seconds_looking),
+        "seconds_away": float(reading.seconds_away),
+    }

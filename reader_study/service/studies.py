@@ -1,0 +1,171 @@
+"""Making a study, finding it again, closing it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlmodel import Session
+
+from accounts.service.audit import record
+from domain.errors import AlreadyThere, InvalidValue
+from domain.people import Action, Person, require
+from domain.protocols import Protocol, ProtocolVersion
+from domain.studies import (
+    LONGEST_NAME,
+    CaseKind,
+    CaseSource,
+    Crossing,
+    ReaderStudy,
+    StudyDesign,
+    StudyState,
+)
+from reader_study.service.drawing import drawn_cases
+from reader_study.service.protocols import new_version
+from storage import frames
+from storage import studies as stored
+from storage.cases import add_cases, count_cases
+from storage.readings import count_answers
+from storage.study_readers import readers_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudySummary:
+    """A study in a list: its cases by kind, how many readers, how many answers are in."""
+
+    study: ReaderStudy
+    cases: dict[CaseKind, int]
+    readers: int
+    answers: int
+    protocol: ProtocolVersion
+
+
+def create_study(
+    db: Session,
+    *,
+    by: Person,
+    name: str,
+    source: CaseSource,
+    design: StudyDesign,
+    protocol: Protocol,
+    simulated: bool = False,
+    now: datetime,
+) -> ReaderStudy:
+    """A new study: its cases are drawn and frozen, its protocol is written down and hashed.
+
+    Raises:
+        AlreadyThere: the name is taken.
+        NotFound: no such dataset, batch or release.
+        Refused: the plan draws nothing, or too little is left to train on.
+    """
+    require(by, Action.RUN_STUDY)
+    name = name.strip()
+    if not name or len(name) > LONGEST_NAME or not name.isprintable():
+        raise InvalidValue("name", f"a study needs a name of 1 to {LONGEST_NAME} printable characters")
+    if stored.find_study(db, name=name) is not None:
+        raise AlreadyThere(f"There is a reader study {name!r} already. Choose another name.")
+    dataset_id = frames.dataset_number(db, name=source.dataset)
+    cases = drawn_cases(db, by=by, dataset_id=dataset_id, source=source, design=design)
+    study_id = stored.add_study(
+        db,
+        name=name,
+        dataset_id=dataset_id,
+        source=source,
+        design=design,
+        simulated=simulated,
+        by=by.id or None,
+        now=now,
+    )
+    add_cases(db, study_id=study_id, cases=cases)
+    version = new_version(study_id, 1, protocol, why="", answers=0, by=by, now=now)
+    stored.add_protocol(db, version=version)
+    record(
+        db,
+        by=by,
+        what="create study",
+        subject=f"study {study_id}",
+        new={
+            "name": name,
+            "source": str(source),
+            "cases": len(cases),
+            "design": stored.design_to_plain(design),
+            "protocol_sha256": version.sha256,
+        },
+        now=now,
+    )
+    return stored.load_study(db, study_id=study_id)
+
+
+def study_named(db: Session, *, by: Person, name: str) -> ReaderStudy:
+    """The study of that name.
+
+    Raises:
+        NotFound: there is none; those there are, are named.
+    """
+    require(by, Action.RUN_STUDY)
+    return stored.load_study(db, name=name)
+
+
+def list_studies(db: Session, *, by: Person) -> list[StudySummary]:
+    """All studies, the oldest first."""
+    require(by, Action.RUN_STUDY)
+    return [_summary(db, study) for study in stored.list_studies(db)]
+
+
+def study_summary(db: Session, *, by: Person, study: str) -> StudySummary:
+    """One study as the list has it.
+
+    Raises:
+        NotFound: no study of that name.
+    """
+    require(by, Action.RUN_STUDY)
+    return _summary(db, stored.load_study(db, name=study))
+
+
+def close_study(db: Session, *, by: Person, study: str, now: datetime) -> ReaderStudy:
+    """Take no further readings; nothing happens to a closed study."""
+    require(by, Action.RUN_STUDY)
+    return _set_state(db, by=by, study=study, state=StudyState.CLOSED, now=now)
+
+
+def reopen_study(db: Session, *, by: Person, study: str, now: datetime) -> ReaderStudy:
+    """Take readings again; nothing happens to an open study."""
+    require(by, Action.RUN_STUDY)
+    return _set_state(db, by=by, study=study, state=StudyState.OPEN, now=now)
+
+
+def describe(design: StudyDesign) -> str:
+    """The design in one line, as a person would say it."""
+    parts = [str(design.crossing)]
+    if design.crossing is Crossing.PARTS:
+        parts.append(f"{design.readers_per_case} readers a case, {design.shared} cases read by all")
+    if design.crossing is Crossing.CROSSOVER:
+        parts.append(" against ".join(arm.name for arm in design.arms))
+        parts.append(f"{design.washout_days} days of wash-out")
+    if design.training:
+        parts.append(f"{design.training} training cases")
+    if design.repeats:
+        parts.append(f"{design.repeats} hidden repeats, {design.repeat_gap} cases apart or more")
+    if design.one_per_exam:
+        parts.append("one question an exam")
+    return "; ".join([*parts, f"seed {design.plan.seed}"])
+
+
+def _summary(db: Session, study: ReaderStudy) -> StudySummary:
+    return StudySummary(
+        study=study,
+        cases=count_cases(db, study_id=study.id),
+        readers=len(readers_of(db, study_id=study.id)),
+        answers=count_answers(db, study_id=study.id),
+        protocol=stored.current_protocol(db, study_id=study.id),
+    )
+
+
+def _set_state(db: Session, *, by: Person, study: str, state: StudyState, now: datetime) -> ReaderStudy:
+    found = stored.load_study(db, name=study, lock=True)
+    if found.state is state:
+        return found
+    stored.set_study_state(db, study_id=found.id, state=state)
+    what = "close study" if state is StudyState.CLOSED else "reopen study"
+    record(db, by=by, what=what, subject=f"study {found.id}", old=found.state.value, new=state.value, now=now)
+    return stored.load_study(db, study_id=found.id)

@@ -1,0 +1,126 @@
+"""Reader studies to read in: the small world's questions, three readers, and a study on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import Engine
+
+from domain.batches import SamplingPlan
+from domain.people import Person, Role
+from domain.protocols import Protocol
+from domain.readings import Reading
+from domain.studies import CaseSource, ReaderStudy, SourceKind, StudyDesign
+from reader_study import service as studies
+from reader_study.service import Said
+from reader_study.sheet import ReadingSheet, ReadingStop
+from storage.rows import PersonRoleRow, PersonRow
+from storage.unit_of_work import reading, unit_of_work
+from tests.storage.worlds import NOW, World, make_world
+
+SOURCE = CaseSource(kind=SourceKind.DATASET, dataset="demo")
+READERS = ("rea", "rob", "ria")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyWorld:
+    """The world, the study in it, and who is there by sign-in name."""
+
+    world: World
+    engine: Engine
+    people: dict[str, Person]
+    study: ReaderStudy
+
+    @property
+    def cora(self) -> Person:
+        return self.people["cora"]
+
+
+def make_study_world(
+    engine: Engine,
+    *,
+    cases: int = 6,
+    design: StudyDesign | None = None,
+    protocol: Protocol | None = None,
+    readers: Sequence[str] = ("rea", "rob"),
+    source: CaseSource = SOURCE,
+    questions: int = 24,
+    per_exam: int = 2,
+) -> StudyWorld:
+    """The study "first" on the world's dataset; rea, rob and ria may read, ``readers`` are assigned."""
+    world = make_world(engine, questions=questions, per_exam=per_exam)
+    people = dict(world.people)
+    with unit_of_work(engine) as db:
+        for name in READERS[1:]:
+            row = PersonRow(name=name, display_name=name.title(), created_at=NOW)
+            db.add(row)
+            db.flush()
+            db.add(PersonRoleRow(person_id=row.id, role=Role.READER))
+            people[name] = Person(
+                id=row.id, name=name, display_name=name.title(), roles=frozenset({Role.READER})
+            )
+    with unit_of_work(engine) as db:
+        study = studies.create_study(
+            db,
+            by=people["cora"],
+            name="first",
+            source=source,
+            design=design or make_design(cases),
+            protocol=protocol or Protocol(),
+            now=NOW,
+        )
+        if readers:
+            studies.assign_readers(db, by=people["cora"], study="first", to=readers, now=NOW)
+    return StudyWorld(world=world, engine=engine, people=people, study=study)
+
+
+def make_design(cases: int = 6, **changes: object) -> StudyDesign:
+    """A fully crossed design of so many cases."""
+    return StudyDesign(plan=SamplingPlan(seed=7, per_1000=None, n=cases), **changes)
+
+
+def sheet_of(
+    made: StudyWorld, name: str = "rea", *, position: int | None = None, now: datetime = NOW
+) -> ReadingSheet | ReadingStop:
+    """What lies before the reader."""
+    with reading(made.engine) as db:
+        return studies.open_case(
+            db, person=made.people[name], study_id=made.study.id, position=position, now=now
+        )
+
+
+def answer(
+    made: StudyWorld,
+    name: str = "rea",
+    *,
+    place: int = 1,
+    position: int | None = None,
+    revision: int = 1,
+    now: datetime = NOW,
+    **said: object,
+) -> Reading:
+    """Answer the case before the reader with the option at that place."""
+    if position is None:
+        position = sheet_of(made, name, now=now).slot.position
+    wanted = Said(**{"answer": (place,), "confidence": 4, "seconds": 20.0, "seconds_looking": 12.0} | said)
+    with unit_of_work(made.engine) as db:
+        return studies.give_reading(
+            db,
+            person=made.people[name],
+            study_id=made.study.id,
+            position=position,
+            revision=revision,
+            said=wanted,
+            now=now,
+        )
+
+
+def read_all(made: StudyWorld, name: str = "rea", *, place: int = 1) -> int:
+    """Answer every case that is left; how many those were."""
+    count = 0
+    while isinstance(sheet_of(made, name), ReadingSheet):
+        answer(made, name, place=place, now=NOW + timedelta(minutes=count))
+        count += 1
+    return count
