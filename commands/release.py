@@ -10,7 +10,9 @@ from pathlib import Path
 from accounts.service import command_line_person
 from release.service import (
     Names,
+    SplitPlan,
     Tally,
+    compare_releases,
     list_releases,
     preview_release,
     record_release,
@@ -24,13 +26,14 @@ from storage.workspace import current_workspace
 def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser("release", help="make or check a release of the gold set")
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="create | verify | list")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="create | verify | compare | list")
     create = verbs.add_parser(
         "create",
         help="write the accepted and corrected questions to a folder",
         description="Write the accepted questions, and the revised ones with their corrections in them: "
-        "gold.jsonl, gold.csv, corrections.jsonl, left_out.jsonl, images.jsonl, manifest.json. Made again of "
-        "the same verdicts, a release is the same byte for byte.",
+        "gold.jsonl, gold.csv, gold.parquet, rexvqa.json, gemex/, boxes.coco.json, corrections.jsonl, "
+        "left_out.jsonl, images.jsonl, datacard.md, croissant.json, manifest.json. Made again of the same "
+        "verdicts, a release is the same byte for byte.",
     )
     create.add_argument("dataset", metavar="DATASET")
     create.add_argument("--name", required=True, metavar="NAME", help="of the release, such as v1")
@@ -44,13 +47,33 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
         default=Names.ACCOUNT.value,
         help="how reviewers are named: sign-in name (default), display name, or reviewer-1, reviewer-2, …",
     )
-    create.add_argument("--with-images", action="store_true", help="copy the original images too")
+    create.add_argument(
+        "--with-images",
+        action="store_true",
+        help="copy the original images too, and put pictures into gold.parquet",
+    )
     create.add_argument("--with-reports", action="store_true", help="give the exams' reports too")
+    create.add_argument(
+        "--with-sr", action="store_true", help="write boxes as DICOM structured reports too (sr/)"
+    )
+    create.add_argument(
+        "--private",
+        type=float,
+        metavar="SHARE",
+        help="hold back the keys of about this share of the exams, such as 0.25: no patient and no image is "
+        "on both sides; the keys go to DIR-keys",
+    )
+    create.add_argument("--split-seed", type=int, default=0, metavar="SEED", help="of the split; default 0")
     create.add_argument("--dry-run", action="store_true", help="count what it would hold; write nothing")
     create.set_defaults(run=_create, parser=create)
     verify = verbs.add_parser("verify", help="check a release's folder against its manifest")
     verify.add_argument("folder", type=Path, metavar="DIR")
     verify.set_defaults(run=_verify)
+    compare = verbs.add_parser("compare", help="say what is different between two releases of one dataset")
+    compare.add_argument("old", type=Path, metavar="OLD_DIR")
+    compare.add_argument("new", type=Path, metavar="NEW_DIR")
+    compare.add_argument("--ids", action="store_true", help="name the questions too")
+    compare.set_defaults(run=_compare)
     listing = verbs.add_parser("list", help="list the releases that were made")
     listing.set_defaults(run=_list)
 
@@ -64,6 +87,9 @@ def _create(args: argparse.Namespace) -> int:
         return 0
     if args.out is None:
         args.parser.error("say where to: --out DIR")
+    split = None
+    if args.private is not None:
+        split = SplitPlan(private_share=args.private, seed=args.split_seed)
     # Reading first, so that nobody who is judging waits for a large release.
     with reading() as db:
         written = write_release(
@@ -76,6 +102,8 @@ def _create(args: argparse.Namespace) -> int:
             names=Names(args.names),
             with_images=args.with_images,
             with_reports=args.with_reports,
+            with_sr=args.with_sr,
+            split=split,
             workspace=current_workspace(),
             progress=_progress,
         )
@@ -84,6 +112,8 @@ def _create(args: argparse.Namespace) -> int:
     _print_tally(written.tally)
     done = "was there already, the same byte for byte" if written.again else "written"
     print(f"Release {written.name}: {done}, {written.folder}")
+    if written.keys is not None:
+        print(f"Keys of the private questions: {written.keys} (not to be given out)")
     print(f"SHA-256 of its manifest: {written.manifest_sha256}")
     return 0
 
@@ -104,6 +134,17 @@ def _verify(args: argparse.Namespace) -> int:
         f"{report.corrections:,} corrections."
     )
     print(f"SHA-256 of its manifest: {report.manifest_sha256}")
+    return 0
+
+
+def _compare(args: argparse.Namespace) -> int:
+    found = compare_releases(args.old, args.new)
+    print(found.sentence)
+    if args.ids:
+        for what, ids in (("came", found.came), ("went", found.went), ("moved", found.moved)):
+            print(*(f"{what}\t{each}" for each in ids), sep="\n", end="\n" if ids else "")
+        for name, ids in found.changed.items():
+            print(*(f"{name}\t{each}" for each in ids), sep="\n")
     return 0
 
 

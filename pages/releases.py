@@ -9,20 +9,13 @@ from domain.people import Action, Person
 from release import service as release
 from ui import state
 from ui.context import clock, current_person, current_workspace, reading, require_page, unit_of_work
-from ui.parts import act, empty_state, human_time, notices, plain, screen, table
+from ui.parts import act, empty_state, notices, plain, screen, table
+from ui.releases.made import show_made
 
 _NAMES = {
     release.Names.ACCOUNT: "Sign-in names",
     release.Names.DISPLAY: "Names that others read",
     release.Names.PSEUDONYM: "reviewer-1, reviewer-2, …",
-}
-_WHAT = {
-    "gold.jsonl": "the questions with their corrections in them",
-    "gold.csv": "the same as a table",
-    "corrections.jsonl": "each correction: field, before, after, who, when, why",
-    "left_out.jsonl": "what was judged and is not in it, with the reason",
-    "images.jsonl": "the radiographs and their SHA-256",
-    "manifest.json": "what it is, where it comes from, SHA-256 of each file",
 }
 
 
@@ -48,7 +41,7 @@ def main() -> None:
     if not made:
         st.caption("No release yet.")
     for each in made:
-        _made(person, each)
+        show_made(person, each)
 
 
 # ----------------------------------------------------------------------------------------------------- making
@@ -77,6 +70,24 @@ def _make(person: Person, batches: dict[str, list[str]]) -> None:
         reports = st.checkbox(
             "With the reports", key=f"{form}-reports", help="A report gives the answer away."
         )
+        reports_sr = st.checkbox(
+            "With DICOM structured reports",
+            key=f"{form}-sr",
+            help="The boxes as TID 1500 reports, one for each radiograph that came as DICOM.",
+        )
+        private = st.number_input(
+            "Private share, %",
+            min_value=0,
+            max_value=90,
+            value=0,
+            step=5,
+            key=f"{form}-private",
+            help="The keys of about so many exams are held back, for scoring models. No patient and no image "
+            "is on both sides. Every image is decoded for it, which takes a while.",
+        )
+        seed = st.number_input(
+            "Seed of the split", value=0, step=1, key=f"{form}-split-seed", disabled=not private
+        )
     with right:
         tally = _preview(person, dataset, chosen)
         st.button(
@@ -86,7 +97,14 @@ def _make(person: Person, batches: dict[str, list[str]]) -> None:
             disabled=tally is None or not tally.released or not name.strip(),
             on_click=act,
             args=(_save, dataset, tuple(chosen), name),
-            kwargs={"place": "make", "called": called, "images": images, "reports": reports},
+            kwargs={
+                "place": "make",
+                "called": called,
+                "images": images,
+                "reports": reports,
+                "structured": reports_sr,
+                "split": release.SplitPlan(private_share=private / 100, seed=int(seed)) if private else None,
+            },
         )
         notices("make")
 
@@ -131,7 +149,15 @@ def _sentence(tally: release.Tally) -> str:
 
 
 def _save(
-    dataset: str, chosen: tuple[str, ...], name: str, *, called: release.Names, images: bool, reports: bool
+    dataset: str,
+    chosen: tuple[str, ...],
+    name: str,
+    *,
+    called: release.Names,
+    images: bool,
+    reports: bool,
+    structured: bool,
+    split: release.SplitPlan | None,
 ) -> str:
     person, workspace = current_person(), current_workspace()
     # Reading first, so that nobody who is judging waits for a large release.
@@ -146,69 +172,17 @@ def _save(
             names=called,
             with_images=images,
             with_reports=reports,
+            with_sr=structured,
+            split=split,
             workspace=workspace,
         )
     with unit_of_work() as db:
         release.record_release(db, by=person, written=written, now=clock())
     state.clear_form("release")
     held = f"Release {written.name} of {dataset} holds {written.tally.released:,} questions"
+    if written.keys is not None:
+        held += f"; the keys of the private ones are at {written.keys} on the server"
     return f"{held}; it was there already, the same byte for byte." if written.again else f"{held}."
-
-
-# ------------------------------------------------------------------------------------------------------- made
-def _made(person: Person, made: release.KnownRelease) -> None:
-    with st.container(border=True):
-        title, check = st.columns([5, 1], vertical_alignment="center")
-        by = f" by {plain(made.made_by)}" if made.made_by else ""
-        title.markdown(
-            f"**{plain(made.dataset)} · {plain(made.name)}** · {made.items:,} questions · "
-            f"made {human_time(made.made_at, now=clock())}{by}"
-        )
-        check.button(
-            "Verify",
-            key=f"verify-{made.id}",
-            on_click=act,
-            args=(_verify, made.id, made.name),
-            kwargs={"place": f"release-{made.id}"},
-            width="stretch",
-            help="Check every file against the manifest, and the manifest against what was recorded.",
-        )
-        notices(f"release-{made.id}")
-        try:
-            with reading() as db:
-                files = release.release_files(db, by=person, release_id=made.id)
-        except DomainError as error:
-            st.error(plain(str(error)))
-            return
-        by_path = {each.entry.path: each for each in files}
-        lines = [_line(made.id, by_path[path]) for path in _WHAT if path in by_path]
-        images = sum(each.entry.path.startswith("images/") for each in files)
-        whole = f"[All {len(files):,} files as one ZIP](/files/releases/{made.id}.zip)"
-        st.markdown("\n".join([*lines, f"- {whole}" + (f", with {images:,} images" if images else "")]))
-        st.caption(f"SHA-256 of the manifest: {made.manifest_sha256}")
-
-
-def _line(release_id: int, file: release.ReleaseFile) -> str:
-    path = file.entry.path
-    return f"- [{path}](/files/releases/{release_id}/{path}) · {_size(file.entry.bytes)} · {_WHAT[path]}"
-
-
-def _size(length: int) -> str:
-    for limit, unit in ((1 << 20, "MB"), (1 << 10, "kB")):
-        if length >= limit:
-            return f"{length / limit:.1f} {unit}"
-    return f"{length} bytes"
-
-
-def _verify(release_id: int, name: str) -> str:
-    with reading() as db:
-        report = release.verify_known(db, by=current_person(), release_id=release_id)
-    if report.ok:
-        return (
-            f"{name} is as it was made: {report.files:,} files, {report.questions:,} questions, "
-            f"{report.corrections:,} corrections."
-        )
-    raise DomainError(f"{name} is not as it was made. " + " · ".join(report.faults[:5]))
 
 
 main()

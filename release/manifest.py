@@ -43,6 +43,8 @@ def manifest_text(
     tally: Tally,
     last_verdict_at: str | None,
     settings: dict[str, Any],
+    splits: dict[str, Any] | None,
+    lacks: dict[str, dict[str, int]],
     files: Sequence[Entry],
 ) -> bytes:
     """The manifest as it is written; nothing in it depends on when or where it was made."""
@@ -55,6 +57,8 @@ def manifest_text(
         "settings": settings,
         "last_verdict_at": last_verdict_at,
         "counts": tally.as_plain(),
+        "splits": splits,
+        "lacks": lacks,
         "batches": [_batch(each) for each in batches],
         "files": [
             {"path": each.path, "bytes": each.bytes, "sha256": each.sha256}

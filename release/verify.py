@@ -14,6 +14,8 @@ from domain.errors import InvalidValue
 from release.folder import MANIFEST, file_hash
 from release.manifest import FORMAT, Entry, entries_of
 from release.native import CORRECTABLE, question_of
+from release.private import QUESTIONS as PRIVATE
+from release.private import TELLING
 
 #: So many faults are named; a folder with more is not worth reading on.
 SHOWN = 100
@@ -124,9 +126,15 @@ def _strangers(folder: Path, entries: tuple[Entry, ...]) -> Iterator[str]:
 
 def _wrong_counts(manifest: dict[str, Any], gold: _Gold) -> Iterator[str]:
     counts = manifest.get("counts", {})
-    for name, found in (("released", gold.questions), ("corrections", gold.corrections)):
-        if counts.get(name) != found:
-            yield f"{MANIFEST}: counts.{name} is {counts.get(name)}, the files have {found}"
+    private = (manifest.get("splits") or {}).get("private", {})
+    for name, found, held_back in (
+        ("released", gold.questions, private.get("questions", 0)),
+        ("corrections", gold.corrections, private.get("corrections", 0)),
+    ):
+        if counts.get(name) != found + held_back:
+            yield f"{MANIFEST}: counts.{name} is {counts.get(name)}, the files have {found + held_back}"
+    if gold.private != private.get("questions", 0):
+        yield f"{PRIVATE}: {gold.private} questions, the manifest says {private.get('questions', 0)}"
 
 
 class _Gold:
@@ -134,7 +142,7 @@ class _Gold:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self.questions = 0
+        self.questions = self.private = 0
         self.corrections = 0
 
     def faults(self) -> list[str]:
@@ -159,6 +167,7 @@ class _Gold:
                 found.append(f"gold.jsonl, line {line}: question {question.id!r} a second time")
             seen.add(question.id)
             found.extend(_not_carried(record, corrected.pop(question.id, {})))
+        found += self._private(seen)
         found += [
             f"corrections.jsonl: question {key!r} is corrected, but is not in gold.jsonl" for key in corrected
         ]
@@ -167,6 +176,20 @@ class _Gold:
             for line, record in self._lines("left_out.jsonl", found)
             if record.get("question_id") in seen
         ]
+        return found
+
+    def _private(self, seen: set[str]) -> list[str]:
+        """Questions of the private side must not tell, and must not be public too."""
+        found: list[str] = []
+        if not (self._folder / PRIVATE).is_file():
+            return found
+        for line, record in self._lines(PRIVATE, found):
+            self.private += 1
+            if record.get("id") in seen:
+                found.append(f"{PRIVATE}, line {line}: question {record['id']!r} is in gold.jsonl too")
+            telling = sorted(TELLING & record.keys())
+            if telling:
+                found.append(f"{PRIVATE}, line {line}: tells {', '.join(telling)}")
         return found
 
     def _lines(self, name: str, found: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:

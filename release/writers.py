@@ -59,28 +59,32 @@ class GoldWriters:
             self._files["left_out.jsonl"].write_json_line(self._left_out(settled))
             return
         exam = settled.judged.exam
-        self._add_images(exam)
+        self.add_images(exam)
         files = self.images if self._with_images else {}
         record = record_of(settled.question, exam, files=files, with_report=self._with_report)
         self._files["gold.jsonl"].write_json_line(record)
         self._files["gold.csv"].write(_csv_line(self._row(settled, files)))
-        for judgement in settled.judged.judgements:
-            if not corrects(judgement.verdict.decision):
-                continue
-            for change in settled.changes:
-                self._files["corrections.jsonl"].write_json_line(
-                    {
-                        "question_id": settled.question.id,
-                        "field": change.field,
-                        "before": plain(change.field, change.before),
-                        "after": plain(change.field, change.after),
-                        "who": self._names[judgement.verdict.person_id],
-                        "when": iso(judgement.verdict.given_at),
-                        "why": _why(judgement),
-                        "batch": judgement.batch,
-                        "revision": judgement.verdict.revision,
-                    }
-                )
+        for line in self.corrections_of(settled):
+            self._files["corrections.jsonl"].write_json_line(line)
+
+    def corrections_of(self, gold: GoldItem) -> list[dict[str, Any]]:
+        """The lines of ``corrections.jsonl`` for one released question."""
+        return [
+            {
+                "question_id": gold.question.id,
+                "field": change.field,
+                "before": plain(change.field, change.before),
+                "after": plain(change.field, change.after),
+                "who": self._names[judgement.verdict.person_id],
+                "when": iso(judgement.verdict.given_at),
+                "why": _why(judgement),
+                "batch": judgement.batch,
+                "revision": judgement.verdict.revision,
+            }
+            for judgement in gold.judged.judgements
+            if corrects(judgement.verdict.decision)
+            for change in gold.changes
+        ]
 
     def entries(self) -> list[Entry]:
         """The files with their lengths and hashes, once the block is left."""
@@ -96,7 +100,8 @@ class GoldWriters:
         for file in self._files.values():
             file.__exit__(kind, error, trace)
 
-    def _add_images(self, exam: Exam) -> None:
+    def add_images(self, exam: Exam) -> None:
+        """The exam's lines of ``images.jsonl``, once."""
         if exam.id in self._exams:
             return
         self._exams.add(exam.id)

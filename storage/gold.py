@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from itertools import groupby
 
 from sqlalchemy import func, select
@@ -197,3 +198,33 @@ def _radiographs(db: Session, exam_ids: list[int]) -> dict[int, list[Radiograph]
             )
         )
     return found
+
+
+def exam_ties(db: Session, *, batches: Sequence[Batch]) -> list[tuple[str, str | None, tuple[str, ...]]]:
+    """(exam, patient, SHA-256 of its images) of every exam with a question judged in these batches."""
+    judged = (
+        select(QuestionRow.exam_id)
+        .join(VerdictRow, VerdictRow.question_id == QuestionRow.id)
+        .where(VerdictRow.batch_id.in_([each.id for each in batches]))  # type: ignore[attr-defined]  # a column
+        .distinct()
+    )
+    statement = (
+        select(ExamRow.key, ExamRow.patient, RadiographRow.image_sha256)
+        .join(RadiographRow, RadiographRow.exam_id == ExamRow.id)
+        .where(ExamRow.id.in_(judged))  # type: ignore[union-attr]  # a column
+        .order_by(ExamRow.id, RadiographRow.position)
+    )
+    found: dict[str, tuple[str | None, list[str]]] = {}
+    for key, patient, sha256 in db.execute(statement):
+        images = found.setdefault(key, (patient, []))[1]
+        if sha256:
+            images.append(sha256)
+    return [(key, patient, tuple(images)) for key, (patient, images) in found.items()]
+
+
+def last_verdict_at(db: Session, *, batches: Sequence[Batch]) -> datetime | None:
+    """When the last verdict in these batches was given."""
+    statement = select(func.max(VerdictRow.given_at)).where(
+        VerdictRow.batch_id.in_([each.id for each in batches])  # type: ignore[attr-defined]  # a column
+    )
+    return db.execute(statement).scalar_one()

@@ -1,5 +1,7 @@
 """Making a release, looking at what one would hold, and finding its files again."""
 
+from release.compare import Comparison, compare_releases
+from release.service.choosing import Names, preview_release, releasable
 from release.service.known import (
     ReleaseFile,
     list_releases,
@@ -8,28 +10,24 @@ from release.service.known import (
     usual_folder,
     verify_known,
 )
-from release.service.making import (
-    Names,
-    ReleaseSummary,
-    Written,
-    create_release,
-    preview_release,
-    record_release,
-    releasable,
-    write_release,
-)
+from release.service.making import Written, write_release
+from release.service.recording import ReleaseSummary, create_release, record_release
+from release.splits import SplitPlan
 from release.tally import Tally
 from release.verify import VerifyReport, verify_release
 from storage.releases import KnownRelease
 
 __all__ = [
+    "Comparison",
     "KnownRelease",
     "Names",
     "ReleaseFile",
     "ReleaseSummary",
+    "SplitPlan",
     "Tally",
     "VerifyReport",
     "Written",
+    "compare_releases",
     "create_release",
     "list_releases",
     "preview_release",

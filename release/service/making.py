@@ -21,7 +21,6 @@ from release.forms.croissant import croissant_text
 from release.forms.datacard import datacard_text
 from release.manifest import DrawnBatch, Entry, manifest_text
 from release.private import keys_folder
-from release.rule import RULE
 from release.service.choosing import Names, drawn_batches, reviewer_names, settled_questions, tally_of
 from release.service.pictures import copied_images, originals, pictures
 from release.service.sides import sides_of
@@ -51,32 +50,6 @@ class Written:
     tally: Tally
     again: bool
     keys: Path | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReleaseSummary:
-    """A release that is written and known; ``id`` is its number."""
-
-    id: int
-    written: Written
-
-
-def create_release(
-    db: Session,
-    *,
-    by: Person,
-    dataset: str,
-    name: str,
-    out: Path,
-    workspace: Workspace,
-    now: datetime,
-    **choices: Any,  # noqa: ANN401 - those of write_release
-) -> ReleaseSummary:
-    """Write a release and record it. For a large one call :func:`write_release` in a reading session and then
-    :func:`record_release`, so that nobody who is judging waits meanwhile.
-    """
-    written = write_release(db, by=by, dataset=dataset, name=name, out=out, workspace=workspace, **choices)
-    return record_release(db, by=by, written=written, now=now)
 
 
 def write_release(
@@ -174,7 +147,7 @@ def write_release(
         )
         _write(folder / MANIFEST, text)
         sha256, _ = file_hash(folder / MANIFEST)
-        _check_name_is_free(db, dataset_id=dataset_id, name=name, manifest_sha256=sha256)
+        check_name_is_free(db, dataset_id=dataset_id, name=name, manifest_sha256=sha256)
         if keys is not None:
             _put_keys(keys, keys_folder(out), sha256=sha256)
         again = not put_in_place(folder, out) and _is_the_same(out, manifest_sha256=sha256)
@@ -188,30 +161,6 @@ def write_release(
         again=again,
         keys=keys_folder(out).resolve() if split else None,
     )
-
-
-def record_release(db: Session, *, by: Person, written: Written, now: datetime) -> ReleaseSummary:
-    """Make the release known. One that is known already, and is the same, is found in its new folder."""
-    require(by, Action.MAKE_RELEASE)
-    _check_name_is_free(
-        db, dataset_id=written.dataset_id, name=written.name, manifest_sha256=written.manifest_sha256
-    )
-    known = releases.find_release(db, dataset_id=written.dataset_id, name=written.name)
-    if known is not None:
-        releases.move_release(db, release_id=known.id, folder=written.folder)
-        return ReleaseSummary(id=known.id, written=written)
-    release_id = releases.add_release(
-        db,
-        dataset_id=written.dataset_id,
-        name=written.name,
-        rule=RULE,
-        items=written.tally.released,
-        manifest_sha256=written.manifest_sha256,
-        folder=written.folder,
-        by=by.id or None,
-        now=now,
-    )
-    return ReleaseSummary(id=release_id, written=written)
 
 
 # ------------------------------------------------------------------------------------------------- in parts
@@ -298,7 +247,7 @@ def checked_name(name: str) -> str:
     return name.strip()
 
 
-def _check_name_is_free(db: Session, *, dataset_id: int, name: str, manifest_sha256: str) -> None:
+def check_name_is_free(db: Session, *, dataset_id: int, name: str, manifest_sha256: str) -> None:
     known = releases.find_release(db, dataset_id=dataset_id, name=name)
     if known is not None and known.manifest_sha256 != manifest_sha256:
         raise Refused(

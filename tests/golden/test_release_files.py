@@ -13,7 +13,7 @@ from storage.questions import load_questions
 from storage.unit_of_work import reading
 from tests.golden.release_world import GOLDEN, judged_world, write
 
-NAMES = sorted(path.name for path in GOLDEN.iterdir())
+NAMES = sorted(path.relative_to(GOLDEN).as_posix() for path in GOLDEN.rglob("*") if path.is_file())
 
 
 @pytest.fixture
@@ -27,7 +27,8 @@ def lines(path):
 
 
 def test_a_release_has_these_files_and_these_bytes(folder):
-    assert sorted(path.name for path in folder.iterdir()) == NAMES
+    found = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
+    assert sorted(found) == NAMES
     for name in NAMES:
         assert (folder / name).read_bytes() == (GOLDEN / name).read_bytes(), name
 
@@ -79,7 +80,9 @@ def test_the_report_goes_out_only_when_it_was_asked_for(sqlite_engine, tmp_path)
     world = judged_world(sqlite_engine)
     write(world, tmp_path / "v1")
     write(world, tmp_path / "v2", name="v2", with_reports=True)
-    assert b"SECRET-report" not in b"".join(path.read_bytes() for path in (tmp_path / "v1").iterdir())
+    assert b"SECRET-report" not in b"".join(
+        path.read_bytes() for path in (tmp_path / "v1").rglob("*") if path.is_file()
+    )
     assert all("SECRET-report" in record["report"] for record in lines(tmp_path / "v2" / "gold.jsonl"))
 
 

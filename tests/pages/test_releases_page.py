@@ -99,7 +99,7 @@ def test_a_name_that_is_no_folder_is_refused_at_the_click(page):
 
 def test_verify_says_what_was_changed(page, run_page):
     page = click(make(page, "v1"), "Verify")
-    assert "v1 is as it was made: 6 files, 5 questions, 11 corrections." in texts(page)
+    assert "v1 is as it was made: 14 files, 5 questions, 11 corrections." in texts(page)
     path = releases()[0].folder / "gold.csv"
     path.write_bytes(path.read_bytes().replace(b"Effusion", b"effusion", 1))
     page = click(run_page(PAGE), "Verify")

@@ -1,0 +1,123 @@
+"""One release against an earlier one of the same dataset: what came, what went, what is now different."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from domain.errors import Refused
+from release.native import CORRECTABLE
+from release.private import QUESTIONS as PRIVATE
+from release.verify import read_manifest
+
+#: What a change of each field is called.
+_CALLED = {
+    "answer": "keys",
+    "also_right": "further right answers",
+    "stem": "stems",
+    "options": "options",
+    "explanation": "explanations",
+    "boxes": "boxes",
+    "task": "tasks",
+    "category": "categories",
+    "difficulty": "difficulties",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Question ids that came or went, moved between public and private, or have another value in a field.
+
+    ``same`` counts questions in which nothing changed.
+    """
+
+    old: str
+    new: str
+    came: tuple[str, ...]
+    went: tuple[str, ...]
+    moved: tuple[str, ...]
+    changed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    same: int = 0
+
+    @property
+    def sentence(self) -> str:
+        """All of it in words: v2 against v1: 41 keys changed, 12 questions came; 900 are the same."""
+        parts = [f"{len(ids):,} {_called(name, len(ids))} changed" for name, ids in self.changed.items()]
+        parts += [
+            f"{len(ids):,} question{'' if len(ids) == 1 else 's'} {what}"
+            for ids, what in (
+                (self.came, "came"),
+                (self.went, "went"),
+                (self.moved, "moved between public and private"),
+            )
+            if ids
+        ]
+        what = ", ".join(parts) or "nothing changed"
+        return f"{self.new} against {self.old}: {what}; {self.same:,} are the same"
+
+
+def compare_releases(old: Path, new: Path) -> Comparison:
+    """What is different in ``new``. Keys of private questions are not in a release's folder, so their changes
+    don't show.
+
+    Raises:
+        InvalidValue: one of them is no release.
+        Refused: they are of two datasets.
+    """
+    manifests = [read_manifest(folder) for folder in (old, new)]
+    datasets = [manifest["dataset"] for manifest in manifests]
+    if datasets[0] != datasets[1]:
+        raise Refused(
+            f"{old} is of the dataset {datasets[0]!r}, {new} of {datasets[1]!r}: nothing to compare."
+        )
+    before, after = _records(old), _records(new)
+    both = [key for key in after if key in before]
+    changed: dict[str, list[str]] = {}
+    same = 0
+    for key in both:
+        different = [name for name in _CALLED if _value(before[key], name) != _value(after[key], name)]
+        if before[key]["_side"] != after[key]["_side"]:
+            different = [name for name in different if name in ("stem", "options", "task", "difficulty")]
+        for name in different:
+            changed.setdefault(name, []).append(key)
+        same += not different
+    return Comparison(
+        old=manifests[0]["name"],
+        new=manifests[1]["name"],
+        came=tuple(key for key in after if key not in before),
+        went=tuple(key for key in before if key not in after),
+        moved=tuple(key for key in both if before[key]["_side"] != after[key]["_side"]),
+        changed={name: tuple(changed[name]) for name in _CALLED if name in changed},
+        same=same,
+    )
+
+
+def _called(name: str, count: int) -> str:
+    many = _CALLED[name]
+    if count != 1:
+        return many
+    return {"categories": "category", "difficulties": "difficulty", "boxes": "question's boxes"}.get(
+        many, many.removesuffix("s")
+    )
+
+
+def _records(folder: Path) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for name in ("gold.jsonl", PRIVATE):
+        path = folder / name
+        if not path.is_file():
+            continue
+        with path.open("rb") as file:
+            for line in file:
+                record = msgspec.json.decode(line)
+                record["_side"] = name
+                found[record["id"]] = record
+    return found
+
+
+def _value(record: dict[str, Any], name: str) -> Any:  # noqa: ANN401 - any JSON value
+    """What is empty is left out of a record, so all spellings of it are the same."""
+    return record.get(name, CORRECTABLE[name]) or None

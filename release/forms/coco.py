@@ -1,0 +1,72 @@
+"""``boxes.coco.json``: the boxes of the released questions as COCO's object annotations.
+
+COCO's box is [x, y, width, height] in pixels from the outer corner of the top-left pixel, as ours is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from domain.exams import Radiograph
+from domain.gold import GoldItem
+from release.forms.form import Form, Lacks
+
+
+class CocoForm(Form):
+    """Images with their size, categories by label, an annotation for each box; all numbers count from 1."""
+
+    name = "coco"
+
+    def __init__(self, folder: Path, *, files: Mapping[str, str]) -> None:
+        """``files``: where a radiograph's file is, by its SHA-256; others keep their own path."""
+        super().__init__(folder, "boxes.coco.json")
+        self._paths = files
+        self._images: dict[tuple[str, str], dict[str, Any]] = {}
+        self._categories: dict[str, int] = {}
+        self._annotations: list[dict[str, Any]] = []
+
+    def add(self, gold: GoldItem) -> None:
+        exam = gold.judged.exam
+        if any(exam.radiograph(each.radiograph).rows is None for each in gold.question.boxes):
+            self.lacks[Lacks.NO_SIZE] += 1
+            return
+        for radiograph in exam.radiographs:
+            if radiograph.rows is not None:
+                self._image(exam.id, radiograph)
+        for each in gold.question.boxes:
+            box = each.box
+            self._annotations.append(
+                {
+                    "id": len(self._annotations) + 1,
+                    "image_id": self._images[exam.id, each.radiograph]["id"],
+                    "category_id": self._categories.setdefault(each.label, len(self._categories) + 1),
+                    "bbox": [box.x_min, box.y_min, box.width, box.height],
+                    "area": box.width * box.height,
+                    "iscrowd": 0,
+                    "question_id": gold.question.id,
+                }
+            )
+
+    def finish(self) -> None:
+        whole = {
+            "images": list(self._images.values()),
+            "categories": [{"id": number, "name": label} for label, number in self._categories.items()],
+            "annotations": self._annotations,
+        }
+        self._files["boxes.coco.json"].write(msgspec.json.encode(whole) + b"\n")
+
+    def _image(self, exam_id: str, radiograph: Radiograph) -> None:
+        key = (exam_id, radiograph.id)
+        if key not in self._images:
+            self._images[key] = {
+                "id": len(self._images) + 1,
+                "file_name": self._paths.get(radiograph.sha256 or "", radiograph.file),
+                "width": radiograph.columns,
+                "height": radiograph.rows,
+                "exam_id": exam_id,
+                "radiograph": radiograph.id,
+            }

@@ -1,0 +1,134 @@
+"""``croissant.json``: the release described in Croissant 1.1 (docs.mlcommons.org/croissant).
+
+The record set is that of ``gold.jsonl``; every other file is named with its SHA-256.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from release.manifest import VERSION, Entry
+
+_CONFORMS = "http://mlcommons.org/croissant/1.1"
+_CONTEXT: dict[str, Any] = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "arrayShape": "cr:arrayShape",
+    "citeAs": "cr:citeAs",
+    "column": "cr:column",
+    "conformsTo": "dct:conformsTo",
+    "containedIn": "cr:containedIn",
+    "cr": "http://mlcommons.org/croissant/",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataBiases": "cr:dataBiases",
+    "dataCollection": "cr:dataCollection",
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "dct": "http://purl.org/dc/terms/",
+    "equivalentProperty": "cr:equivalentProperty",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileObject": "cr:fileObject",
+    "fileProperty": "cr:fileProperty",
+    "fileSet": "cr:fileSet",
+    "format": "cr:format",
+    "includes": "cr:includes",
+    "isArray": "cr:isArray",
+    "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "personalSensitiveInformation": "cr:personalSensitiveInformation",
+    "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
+    "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
+    "sc": "https://schema.org/",
+    "separator": "cr:separator",
+    "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
+}
+_MEDIA_TYPES = {
+    ".jsonl": "application/jsonlines",
+    ".json": "application/json",
+    ".csv": "text/csv",
+    ".parquet": "application/x-parquet",
+    ".md": "text/markdown",
+    ".dcm": "application/dicom",
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+}
+_FIELDS = {
+    "id": "The question's id within its dataset.",
+    "format": "closed, single, multiple or open.",
+    "stem": "What is asked.",
+    "explanation": "Why the answer is right.",
+    "task": "One of five: presence, location, negation, differential, geometric.",
+    "content_type": "What the source calls the kind of content.",
+    "category": "As the source has it, or as corrected.",
+    "difficulty": "easy, medium or hard.",
+}
+_GOLD = "gold.jsonl"
+
+
+def croissant_text(
+    *, name: str, dataset: str, last_verdict_at: str | None, questions: int, files: Sequence[Entry]
+) -> bytes:
+    """The description; ``files`` are all files of the release but itself and the manifest."""
+    described: dict[str, Any] = {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "name": f"{dataset} {name}",
+        "description": (
+            f"{questions} questions on chest radiographs from the dataset {dataset}, machine-written and "
+            f"accepted or corrected by radiologists. Release {name}, made with Overread {VERSION}."
+        ),
+        "conformsTo": _CONFORMS,
+        "version": VERSION,
+        **({"datePublished": last_verdict_at[:10]} if last_verdict_at else {}),
+        "distribution": [_file(each) for each in files if not each.path.startswith("images/")],
+        "recordSet": [
+            {
+                "@type": "cr:RecordSet",
+                "@id": "questions",
+                "name": "questions",
+                "description": "One record a question, with its corrections in it.",
+                "key": {"@id": "questions/id"},
+                "field": [_field(field, text) for field, text in _FIELDS.items()],
+            }
+        ],
+    }
+    return msgspec.json.format(msgspec.json.encode(described), indent=2) + b"\n"
+
+
+def _file(entry: Entry) -> dict[str, Any]:
+    suffix = entry.path[entry.path.rfind(".") :]
+    return {
+        "@type": "cr:FileObject",
+        "@id": entry.path,
+        "name": entry.path,
+        "contentUrl": entry.path,
+        "contentSize": f"{entry.bytes} B",
+        "encodingFormat": _MEDIA_TYPES.get(suffix, "application/octet-stream"),
+        "sha256": entry.sha256,
+    }
+
+
+def _field(name: str, text: str) -> dict[str, Any]:
+    return {
+        "@type": "cr:Field",
+        "@id": f"questions/{name}",
+        "name": name,
+        "description": text,
+        "dataType": "sc:Text",
+        "source": {"fileObject": {"@id": _GOLD}, "extract": {"column": name}},
+    }

@@ -1,0 +1,181 @@
+"""``datacard.md``: what a release holds and what it stands on, for whoever is handed it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from domain.gold import GoldItem
+from domain.vocabulary import AnswerFormat, Difficulty, Task
+from release.forms.rexvqa import TASK_NAMES
+from release.manifest import VERSION, DrawnBatch
+from release.rule import RULE
+from release.tally import Tally
+
+_NO_DEVICE = (
+    "This is a test set for question answering. It is no medical device and not for diagnosis. The terms of "
+    "the images and of the source dataset hold."
+)
+_SPLITS = (
+    "By patient: no patient, and no image by its bytes or its pixels, is in two. The private questions "
+    "(`private/questions.jsonl`) have no keys, explanations or boxes here."
+)
+_TASKS = {task.value: name for task, name in TASK_NAMES.items()}
+_SIGNS = "\\`*_{}[]<>#|"
+
+
+class Content:
+    """What kinds of questions a release holds, counted while they pass."""
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        self.formats: Counter[str] = Counter()
+        self.tasks: Counter[str] = Counter()
+        self.tiers: Counter[str] = Counter()
+        self.sources: Counter[str] = Counter()
+        self.with_boxes = self.boxes = 0
+        self.exams: set[str] = set()
+        self.patients: set[str] = set()
+        self.radiographs: set[tuple[str, str]] = set()
+
+    def add(self, gold: GoldItem) -> None:
+        """One more question."""
+        question, exam = gold.question, gold.judged.exam
+        self.formats[question.format.value] += 1
+        self.tasks[question.task.value if question.task else ""] += 1
+        self.tiers[question.difficulty.value if question.difficulty else ""] += 1
+        source = question.source
+        named = (source.generator, source.version, source.prompt_version)
+        self.sources[" ".join(each for each in named if each) or "not stated"] += 1
+        self.with_boxes += bool(question.boxes)
+        self.boxes += len(question.boxes)
+        self.exams.add(exam.id)
+        if exam.patient:
+            self.patients.add(exam.patient)
+        self.radiographs |= {(exam.id, each.id) for each in exam.radiographs}
+
+
+def datacard_text(
+    *,
+    name: str,
+    dataset: str,
+    batches: Sequence[DrawnBatch],
+    tally: Tally,
+    content: Content,
+    lacks: Mapping[str, Mapping[str, int]],
+    splits: Mapping[str, Mapping[str, int]] | None,
+    statement: Sequence[str],
+    last_verdict_at: str | None,
+) -> bytes:
+    """The card as Markdown; ``statement`` are sentences on what the sample says of the whole dataset."""
+    return "\n".join(
+        [
+            f"# {_plain(dataset)}, release {_plain(name)}",
+            "",
+            _first(tally, last_verdict_at),
+            "",
+            "## What it holds",
+            "",
+            _held(content),
+            "",
+            *_table("Answer format", content.formats, [each.value for each in AnswerFormat], {}),
+            *_table("Task", content.tasks, [each.value for each in Task], {**_TASKS, "": "not stated"}),
+            *_table("Difficulty", content.tiers, [each.value for each in Difficulty], {"": "not stated"}),
+            *_table("Written by", content.sources, sorted(content.sources), {}),
+            *_splits(splits),
+            "## How it was chosen",
+            "",
+            RULE,
+            "",
+            f"Judged: {tally.judged:,}. Left out: "
+            + ("; ".join(f"{count:,} {reason}" for reason, count in tally.left_out.items()) or "none")
+            + f". Drawn and not judged: {tally.unjudged:,}.",
+            "",
+            "| stratum | drawn | judged | released |",
+            "|---|---:|---:|---:|",
+            *(
+                f"| {_plain(stratum)} | {counts['drawn']:,} | {counts['judged']:,} | {counts['released']:,} |"
+                for stratum, counts in tally.strata.items()
+            ),
+            "",
+            *(f"- Batch {_plain(each.batch.name)}: {_draws(each)}." for each in batches),
+            "",
+            *(["## What the sample says of the whole dataset", "", *statement, ""] if statement else []),
+            "## What the other forms lack",
+            "",
+            "`gold.jsonl` and `gold.parquet` hold every released question whole.",
+            "",
+            *_lacks(lacks),
+            "",
+            "## Not for diagnosis",
+            "",
+            _NO_DEVICE,
+            "",
+        ]
+    ).encode()
+
+
+def _first(tally: Tally, last_verdict_at: str | None) -> str:
+    return (
+        f"{tally.released:,} questions on chest radiographs, written by machines and accepted "
+        f"({tally.accepted:,}) or corrected ({tally.revised:,}) by expert reviewers. Latest verdict: "
+        f"{last_verdict_at or 'none'}. Made with Overread {VERSION}."
+    )
+
+
+def _held(content: Content) -> str:
+    patients = f" of {len(content.patients):,} patients" if content.patients else ", patients not stated"
+    return (
+        f"{len(content.exams):,} exams{patients}, {len(content.radiographs):,} radiographs, "
+        f"{content.boxes:,} boxes on {content.with_boxes:,} questions."
+    )
+
+
+def _table(title: str, counts: Counter[str], order: Sequence[str], called: Mapping[str, str]) -> list[str]:
+    total = sum(counts.values())
+    names = [*(each for each in order if counts[each]), *([""] if counts[""] and "" not in order else [])]
+    return [
+        f"| {title} | questions | % of {total:,} |",
+        "|---|---:|---:|",
+        *(
+            f"| {_plain(called.get(each, each))} | {counts[each]:,} | {counts[each] / total:.1%} |"
+            for each in names
+        ),
+        "",
+    ]
+
+
+def _splits(splits: Mapping[str, Mapping[str, int]] | None) -> list[str]:
+    if splits is None:
+        return []
+    return [
+        "## Splits",
+        "",
+        _SPLITS,
+        "",
+        "| split | questions | exams |",
+        "|---|---:|---:|",
+        *(f"| {side} | {counts['questions']:,} | {counts['exams']:,} |" for side, counts in splits.items()),
+        "",
+    ]
+
+
+def _draws(drawn: DrawnBatch) -> str:
+    number = sum(stratum.drawn for strata in drawn.draws for stratum in strata)
+    size = sum(stratum.size for strata in drawn.draws for stratum in strata)
+    mode = drawn.batch.settings.mode.value
+    return f"{number:,} of {size:,} questions drawn with seed {drawn.plan['seed']}, judged in mode “{mode}”"
+
+
+def _lacks(lacks: Mapping[str, Mapping[str, int]]) -> list[str]:
+    lines = [
+        f"- {form}: {count:,} {reason}"
+        for form, reasons in lacks.items()
+        for reason, count in reasons.items()
+    ]
+    return lines or ["Nothing: every form has every question whole."]
+
+
+def _plain(text: str) -> str:
+    """Text of others, made to stand as it is in Markdown."""
+    return "".join(f"\\{sign}" if sign in _SIGNS else sign for sign in " ".join(text.split()))

@@ -1,0 +1,168 @@
+"""``gemex/``: GEMeX's test form (``*.jsonl``), and its training conversations in both spellings (``*.json``).
+
+Boxes are on the 224-pixel grid, letterboxed (Chest ImaGenome's resizing), in full precision: the files that
+GEMeX gives out have whole numbers, which are up to 14 pixels off on a radiograph of 2544 x 3056.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from domain.boxes import BoxFit, BoxGrid, to_grid
+from domain.gold import GoldItem
+from domain.questions import Question, letter
+from domain.vocabulary import AnswerFormat
+from release.forms.form import Array, Form, Lacks, frontal
+
+GRID = BoxGrid(width=224, height=224, fit=BoxFit.LETTERBOX)
+#: The names of the types in GEMeX's files, which are those of the test files too.
+TYPES = {
+    AnswerFormat.OPEN: "open_ended_questions",
+    AnswerFormat.CLOSED: "closed_ended_questions",
+    AnswerFormat.SINGLE: "single_choice_questions",
+    AnswerFormat.MULTIPLE: "multi_choice_questions",
+}
+PROMPTS = {
+    AnswerFormat.OPEN: "Answer the question in your own words, and give the reason and the location.",
+    AnswerFormat.CLOSED: "Answer the question with yes or no, and give the reason and the location.",
+    AnswerFormat.SINGLE: "Choose the one right option, and give the reason and the location.",
+    AnswerFormat.MULTIPLE: "Choose all right options, and give the reason and the location.",
+}
+_MARKS = ("<answer>", "<reason>", "<location>", "<choices>:", "<image>")
+_NEXT_CHOICE = re.compile(r""",\s*['"]?[A-Z]\s*[:.)]\s*""")
+
+
+class GemexForm(Form):
+    """All formats; one image a question, that of its boxes or the frontal one."""
+
+    name = "gemex"
+
+    def __init__(self, folder: Path, *, files: Mapping[str, str], with_report: bool) -> None:
+        """``files``: where a radiograph's file is, by its SHA-256; others keep their own path."""
+        conversations = ("gemex/conversations.json", "gemex/conversations_paper.json")
+        super().__init__(folder, *(f"gemex/{name}.jsonl" for name in TYPES.values()), *conversations)
+        self._spellings = [Array(self._files[name], brackets="[]") for name in conversations]
+        self._paths, self._with_report = files, with_report
+        self._row = 0
+
+    def add(self, gold: GoldItem) -> None:
+        question = gold.question
+        image, locations, lack = _place(gold)
+        if question.also_right:
+            lack = Lacks.SEVERAL_RIGHT
+        elif lack is None and _unreadable(question):
+            lack = Lacks.NOT_WRITABLE
+        if lack is not None:
+            self.lacks[lack] += 1
+            return
+        path = self._paths.get(image.sha256 or "", image.file)
+        answer = _answer(question)
+        report = gold.judged.exam.report if self._with_report else None
+        name = TYPES[question.format]
+        record = {
+            "question": question.stem,
+            **({"choices": _choices(question)} if question.options else {}),
+            "type": _type(question),
+            "answer": answer,
+            "reason": question.explanation,
+            "visual_regions": [each.label for each in question.boxes],
+            "visual_locations": locations,
+            "image_path": path,
+            "ori_report": report or "",
+            "q_id": question.id,
+            "row_id": self._row,
+        }
+        self._files[f"gemex/{name}.jsonl"].write_json_line(record)
+        if question.boxes:
+            self.lacks[Lacks.LABELS] += 1
+        for array, target in zip(self._spellings, _targets(question, answer, locations), strict=True):
+            array.add(self._conversation(question, path, target))
+        self._row += 1
+
+    def finish(self) -> None:
+        for array in self._spellings:
+            array.close()
+
+    def _conversation(self, question: Question, path: str, target: str) -> bytes:
+        prompt = PROMPTS[question.format]
+        choices = f" <choices>: [{', '.join(_choices(question))}]" if question.options else ""
+        return msgspec.json.encode(
+            {
+                "conversations": [
+                    {"from": "human", "value": f"<image>\n{prompt} {question.stem}{choices}"},
+                    {"from": "gpt", "value": target},
+                ],
+                "row_id": self._row,
+                "q_type": TYPES[question.format],
+                "type_prompt": prompt,
+                "image": path,
+            }
+        )
+
+
+def _place(gold: GoldItem) -> tuple[Any, list[list[float]], Lacks | None]:
+    """(radiograph, boxes on the grid, what speaks against it)."""
+    exam = gold.judged.exam
+    named = {each.radiograph for each in gold.question.boxes}
+    if len(named) > 1:
+        return None, [], Lacks.TWO_RADIOGRAPHS
+    image = exam.radiograph(named.pop()) if named else frontal(exam)
+    if not gold.question.boxes:
+        return image, [], None
+    if image.rows is None or image.columns is None:
+        return image, [], Lacks.NO_SIZE
+    locations = [
+        list(to_grid(each.box, grid=GRID, rows=image.rows, columns=image.columns).as_tuple())
+        for each in gold.question.boxes
+    ]
+    return image, locations, None
+
+
+def _answer(question: Question) -> str | list[str]:
+    if isinstance(question.answer, str):
+        return (
+            f"{question.answer.capitalize()}." if question.format is AnswerFormat.CLOSED else question.answer
+        )
+    letters = [letter(place) for place in question.answer]
+    return letters if question.format is AnswerFormat.MULTIPLE else letters[0]
+
+
+def _type(question: Question) -> str:
+    """The content type, unless there is none or it would be read as an answer format."""
+    told = question.content_type or ""
+    names_a_format = any(word in told.casefold() for word in ("closed", "single", "multi", "open"))
+    return TYPES[question.format] if names_a_format or not told else told
+
+
+def _choices(question: Question) -> list[str]:
+    return [f"{letter(place)}: {text}" for place, text in enumerate(question.options)]
+
+
+def _targets(question: Question, answer: str | list[str], locations: list[list[float]]) -> tuple[str, str]:
+    """The second turn as GEMeX's files spell it, and as the paper does."""
+    in_files = f"<answer> {answer} <reason> {question.explanation}"
+    shown = f"[{', '.join(answer)}]" if isinstance(answer, list) else answer
+    in_paper = f"<answer>{shown} <reason>{question.explanation}"
+    where = msgspec.json.encode(locations).decode() if locations else ""
+    return (
+        in_files + (f" <location> {where}" if where else ""),
+        in_paper + (f" <location>{where}" if where else ""),
+    )
+
+
+def _unreadable(question: Question) -> bool:
+    """Whether some text of it would be read as another part of a conversation, or not come back whole."""
+    texts = [question.stem, question.explanation, *question.options]
+    if isinstance(question.answer, str):
+        texts.append(question.answer)
+    if any(mark in text for mark in _MARKS for text in texts) or any(text.strip() != text for text in texts):
+        return True
+    return any(
+        text.strip("'\" ") != text or text.endswith("]") or _NEXT_CHOICE.search(text)
+        for text in question.options
+    )

@@ -1,0 +1,161 @@
+"""``gold.parquet``: a row a question, with its images, in the layout that the ``datasets`` library reads.
+
+The schema's metadata names the features (https://huggingface.co/docs/datasets/main/en/about_dataset_features),
+so that ``load_dataset("parquet", data_files="gold.parquet")`` gives pictures where there are any.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from domain.exams import Radiograph
+from domain.file_errors import naming
+from domain.gold import GoldItem
+from domain.questions import answer_text
+from release.folder import file_hash
+from release.forms.form import Form
+from release.manifest import Entry
+
+#: Gives a radiograph as a picture that any program opens, or None where the workspace has no image.
+Picture = Callable[[Radiograph], bytes | None]
+
+_NAME = "gold.parquet"
+_TEXT, _NUMBER = pa.string(), pa.int32()
+_BOX = pa.struct([("radiograph", _TEXT), ("label", _TEXT), ("box", pa.list_(pa.float64()))])
+_IMAGE = pa.struct([("bytes", pa.binary()), ("path", _TEXT)])
+_COLUMNS: dict[str, pa.DataType] = {
+    "id": _TEXT,
+    "exam_id": _TEXT,
+    "patient": _TEXT,
+    "indication": _TEXT,
+    "age": _TEXT,
+    "sex": _TEXT,
+    "format": _TEXT,
+    "stem": _TEXT,
+    "options": pa.list_(_TEXT),
+    "answer": pa.list_(_NUMBER),
+    "answer_text": _TEXT,
+    "also_right": pa.list_(pa.list_(_NUMBER)),
+    "explanation": _TEXT,
+    "boxes": pa.list_(_BOX),
+    "task": _TEXT,
+    "content_type": _TEXT,
+    "category": _TEXT,
+    "subcategory": _TEXT,
+    "difficulty": _TEXT,
+    "decision": _TEXT,
+    "corrected": pa.list_(_TEXT),
+    "stratum": _TEXT,
+    "inclusion_probability": pa.float64(),
+    "views": pa.list_(_TEXT),
+    "images": pa.list_(_IMAGE),
+}
+_VALUE = {_TEXT: "string", _NUMBER: "int32", pa.float64(): "float64"}
+_ROWS = 2_000  # questions in memory at a time
+_ROWS_WITH_PICTURES = 32
+
+
+class ParquetForm(Form):
+    """Every question of every format, with all that is known of it."""
+
+    name = "parquet"
+
+    def __init__(self, folder: Path, *, files: Mapping[str, str], picture: Picture | None) -> None:
+        """``picture`` puts the images into the file; without it ``images`` has their paths only."""
+        super().__init__(folder)
+        self._path, self._paths, self._picture = folder / _NAME, files, picture
+        schema = pa.schema(list(_COLUMNS.items()), metadata={"huggingface": msgspec.json.encode(_features())})
+        with naming(self._path):
+            self._writer = pq.ParquetWriter(self._path, schema, compression="zstd")
+        self._schema = schema
+        self._rows: list[dict[str, Any]] = []
+        self._most = _ROWS_WITH_PICTURES if picture else _ROWS
+        self._pictures: dict[str, bytes | None] = {}
+
+    def add(self, gold: GoldItem) -> None:
+        self._rows.append(self._row(gold))
+        if len(self._rows) >= self._most:
+            self._flush()
+
+    def finish(self) -> None:
+        self._flush()
+        with naming(self._path):
+            self._writer.close()
+            with self._path.open("rb") as file:
+                os.fsync(file.fileno())
+
+    def entries(self) -> list[Entry]:
+        sha256, length = file_hash(self._path)
+        return [Entry(path=_NAME, bytes=length, sha256=sha256)]
+
+    def _flush(self) -> None:
+        if self._rows:
+            with naming(self._path):
+                self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
+        self._rows = []
+        self._pictures = {}
+
+    def _row(self, gold: GoldItem) -> dict[str, Any]:
+        question, exam = gold.question, gold.judged.exam
+        return {
+            "id": question.id,
+            "exam_id": exam.id,
+            "patient": exam.patient,
+            "indication": exam.indication,
+            "age": exam.age,
+            "sex": exam.sex,
+            "format": question.format,
+            "stem": question.stem,
+            "options": question.options,
+            "answer": () if isinstance(question.answer, str) else question.answer,
+            "answer_text": answer_text(question.answer, question.options),
+            "also_right": question.also_right,
+            "explanation": question.explanation,
+            "boxes": [
+                {"radiograph": each.radiograph, "label": each.label, "box": each.box.as_tuple()}
+                for each in question.boxes
+            ],
+            "task": question.task,
+            "content_type": question.content_type,
+            "category": question.category,
+            "subcategory": question.subcategory,
+            "difficulty": question.difficulty,
+            "decision": gold.decision,
+            "corrected": [each.field for each in gold.changes],
+            "stratum": gold.judged.stratum,
+            "inclusion_probability": gold.judged.inclusion_probability,
+            "views": [each.view for each in exam.radiographs],
+            "images": [self._image(each) for each in exam.radiographs],
+        }
+
+    def _image(self, radiograph: Radiograph) -> dict[str, Any]:
+        key = radiograph.sha256 or ""
+        path = self._paths.get(key, radiograph.file)
+        if self._picture is None or not key:
+            return {"bytes": None, "path": path}
+        # The questions of one exam come one after the other.
+        if key not in self._pictures:
+            self._pictures[key] = self._picture(radiograph)
+        return {"bytes": self._pictures[key], "path": path}
+
+
+def _features() -> dict[str, Any]:
+    return {"info": {"features": {name: _feature(kind) for name, kind in _COLUMNS.items()}}}
+
+
+def _feature(kind: pa.DataType) -> Any:  # noqa: ANN401 - the library's own JSON
+    """The feature of a column; a list is written ``[feature]``, which its older and newer versions read."""
+    if kind == _IMAGE:
+        return {"_type": "Image"}
+    if pa.types.is_list(kind):
+        return [_feature(kind.value_type)]
+    if pa.types.is_struct(kind):
+        return {field.name: _feature(field.type) for field in kind}
+    return {"dtype": _VALUE[kind], "_type": "Value"}

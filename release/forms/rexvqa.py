@@ -1,0 +1,101 @@
+"""``rexvqa.json``: one object, question id -> record, as ReXVQA's metadata files are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from domain.exams import Exam
+from domain.gold import GoldItem
+from domain.questions import letter
+from domain.vocabulary import AnswerFormat, Task, View
+from release.forms.form import Array, Form, Lacks
+
+#: The tasks as the paper's Table 1 names them.
+TASK_NAMES = {
+    Task.PRESENCE: "Presence Assessment",
+    Task.LOCATION: "Location & Distribution",
+    Task.NEGATION: "Negation Assessment",
+    Task.DIFFERENTIAL: "Differential Diagnosis",
+    Task.GEOMETRIC: "Geometric Information",
+}
+_SECTIONS = ("Comparison", "Findings", "Impression")
+_SECTION = re.compile(rf"(?:^|\n\n)({'|'.join(_SECTIONS)}): ")
+_NOTHING = {"", "none", "nan", "null", "n/a", "na"}
+
+
+class RexvqaForm(Form):
+    """Single-choice questions; boxes are not part of this form."""
+
+    name = "rexvqa"
+
+    def __init__(self, folder: Path, *, files: Mapping[str, str], with_report: bool) -> None:
+        """``files``: where a radiograph's file is, by its SHA-256; others keep their own path."""
+        super().__init__(folder, "rexvqa.json")
+        self._object = Array(self._files["rexvqa.json"], brackets="{}")
+        self._paths, self._with_report = files, with_report
+
+    def add(self, gold: GoldItem) -> None:
+        question, exam = gold.question, gold.judged.exam
+        if question.format is not AnswerFormat.SINGLE:
+            self.lacks[Lacks.OTHER_FORMAT] += 1
+            return
+        if question.also_right:
+            self.lacks[Lacks.SEVERAL_RIGHT] += 1
+            return
+        if question.stem.strip() != question.stem or any(_unreadable(each) for each in question.options):
+            self.lacks[Lacks.NOT_WRITABLE] += 1
+            return
+        if question.boxes:
+            self.lacks[Lacks.BOXES] += 1
+        record = {
+            "study_id": exam.id,
+            "StudyInstanceUid": exam.id,
+            "question": question.stem,
+            "options": [f"{letter(place)}. {text}" for place, text in enumerate(question.options)],
+            "correct_answer": letter(int(question.answer[0])),
+            "correct_answer_explanation": question.explanation,
+            # A file without one of the five tasks has its own word there.
+            "task_name": TASK_NAMES[question.task] if question.task else question.content_type,
+            "category": question.category,
+            "subcategory": question.subcategory,
+            "class": question.content_type if question.task else None,
+            "difficulty": question.difficulty,
+            **self._exam(exam),
+        }
+        self._object.add(msgspec.json.encode(question.id) + b": " + msgspec.json.encode(record))
+
+    def finish(self) -> None:
+        self._object.close()
+
+    def _exam(self, exam: Exam) -> dict[str, Any]:
+        return {
+            "ImagePath": [self._paths.get(each.sha256 or "", each.file) for each in exam.radiographs],
+            "ImageViewPosition": [
+                None if each.view is View.UNKNOWN else each.view.value for each in exam.radiographs
+            ],
+            "PatientID": exam.patient,
+            "PatientAge": exam.age,
+            "PatientSex": exam.sex,
+            "Indication": exam.indication,
+            **(_sections(exam.report) if self._with_report and exam.report else {}),
+        }
+
+
+def _unreadable(option: str) -> bool:
+    """Whether an option would not come back as it is: outer blanks are taken off."""
+    return option.strip() != option
+
+
+def _sections(report: str) -> dict[str, str]:
+    """The report's sections by their headings; text without one is the findings."""
+    parts = _SECTION.split(report)
+    found = {"Findings": parts[0].strip()} if parts[0].strip() else {}
+    for heading, text in zip(parts[1::2], parts[2::2], strict=True):
+        if text.strip().casefold() not in _NOTHING:
+            found[heading] = "\n\n".join(filter(None, (found.get(heading), text.strip())))
+    return found

@@ -1,0 +1,64 @@
+"""The private side of a release: questions without what gives the answer away, and their keys apart.
+
+The release's folder may be given out as it is. The keys lie beside it, in ``<folder>-keys``, which stays
+with whoever scores predictions; the manifest has their SHA-256.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from release.folder import HashedFile
+from release.manifest import Entry
+
+#: Within the release's folder.
+QUESTIONS = "private/questions.jsonl"
+#: Within the folder of the keys.
+KEYS = "keys.jsonl"
+CORRECTIONS = "corrections.jsonl"
+#: Fields of a record that tell the answer, or where to look for it.
+TELLING = frozenset(
+    {"answer", "also_right", "explanation", "boxes", "report", "category", "subcategory", "content_type"}
+)
+
+
+def keys_folder(folder: Path) -> Path:
+    """Where the keys of the release in that folder are."""
+    return folder.with_name(f"{folder.name}-keys")
+
+
+class PrivateFiles:
+    """Questions and keys of the private side, written in one pass."""
+
+    def __init__(self, folder: Path, keys: Path) -> None:
+        """``folder`` is the release's, ``keys`` the one for the keys; both are there."""
+        (folder / "private").mkdir()
+        self._questions = HashedFile(folder / QUESTIONS)
+        self._keys = HashedFile(keys / KEYS)
+        self._corrections = HashedFile(keys / CORRECTIONS)
+        self.count = self.corrections = 0
+
+    def add(self, record: dict[str, Any], *, corrections: list[dict[str, Any]]) -> None:
+        """One question as ``gold.jsonl`` would have it, and its lines of ``corrections.jsonl``."""
+        self.count += 1
+        self.corrections += len(corrections)
+        for each in corrections:
+            self._corrections.write_json_line(each)
+        self._keys.write_json_line(record)
+        asked = {name: value for name, value in record.items() if name not in TELLING}
+        self._questions.write_json_line(asked)
+
+    def close(self, kind: type[BaseException] | None) -> None:
+        """On the disk, unless an error is on its way."""
+        for file in (self._questions, self._keys, self._corrections):
+            file.__exit__(kind, None, None)
+
+    @property
+    def entry(self) -> Entry:
+        """The questions' file."""
+        return Entry(path=QUESTIONS, bytes=self._questions.bytes, sha256=self._questions.sha256)
+
+    @property
+    def keys_sha256(self) -> str:
+        return self._keys.sha256

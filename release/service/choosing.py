@@ -1,0 +1,99 @@
+"""What a release is made from: batches, settled questions, how reviewers are named; and a look ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+
+from sqlmodel import Session
+
+from domain.batches import Batch
+from domain.errors import NotFound, Refused
+from domain.gold import GoldItem, LeftOut
+from domain.people import Action, Person, require
+from release.manifest import DrawnBatch
+from release.rule import settle
+from release.tally import Counting, Tally
+from storage import batches as batch_rows
+from storage import draws, frames, gold
+
+
+class Names(StrEnum):
+    """How reviewers are named in a release."""
+
+    ACCOUNT = "account"
+    DISPLAY = "display"
+    PSEUDONYM = "pseudonym"
+
+
+def releasable(db: Session, *, by: Person) -> dict[str, list[str]]:
+    """The batches of each dataset that has any, the oldest first."""
+    require(by, Action.MAKE_RELEASE)
+    found = {
+        name: [
+            each.name for each in batch_rows.list_batches(db, dataset_id=frames.dataset_number(db, name=name))
+        ]
+        for name in frames.dataset_sizes(db)
+    }
+    return {name: names for name, names in found.items() if names}
+
+
+def preview_release(db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None = None) -> Tally:
+    """What a release made now would hold, without writing it."""
+    require(by, Action.MAKE_RELEASE)
+    _, drawn = drawn_batches(db, dataset, batches)
+    counting = Counting()
+    for settled in settled_questions(db, [each.batch for each in drawn], with_report=False):
+        counting.add(settled)
+    return tally_of(db, counting, drawn)
+
+
+def drawn_batches(db: Session, dataset: str, names: Sequence[str] | None) -> tuple[int, list[DrawnBatch]]:
+    """The dataset's number and these batches of it, all where ``names`` is empty.
+
+    Raises:
+        NotFound: no such dataset or batch.
+        Refused: the dataset has no batch.
+    """
+    dataset_id = frames.dataset_number(db, name=dataset)
+    there = batch_rows.list_batches(db, dataset_id=dataset_id)
+    if not there:
+        raise Refused(f"The dataset {dataset!r} has no batch yet. Draw one and have it judged.")
+    missing = sorted(set(names or ()) - {each.name for each in there})
+    if missing:
+        raise NotFound(
+            f"The dataset {dataset!r} has no batch {', '.join(missing)}. Those there are: "
+            f"{', '.join(each.name for each in there)}."
+        )
+    return dataset_id, [
+        DrawnBatch(
+            batch=each,
+            plan=batch_rows.plan_to_plain(each.plan),
+            draws=tuple(draw.strata for draw in draws.draws_of(db, batch_id=each.id)),
+        )
+        for each in there
+        if not names or each.name in names
+    ]
+
+
+def settled_questions(
+    db: Session, batches: list[Batch], *, with_report: bool
+) -> Iterator[GoldItem | LeftOut]:
+    """What becomes of each judged question, in the order in which they came in."""
+    return map(settle, gold.judged_questions(db, batches=batches, with_report=with_report))
+
+
+def tally_of(db: Session, counting: Counting, drawn: list[DrawnBatch]) -> Tally:
+    """The counts, with those of the questions that nobody judged."""
+    batches = [each.batch for each in drawn]
+    return counting.tally(
+        unjudged=gold.count_unjudged(db, batches=batches), drawn=gold.drawn_by_stratum(db, batches=batches)
+    )
+
+
+def reviewer_names(db: Session, batches: list[Batch], names: Names) -> dict[int, str]:
+    """How each reviewer is called, by number."""
+    found = gold.reviewers(db, batches=batches)
+    if names is Names.PSEUDONYM:
+        return {person: f"reviewer-{place}" for place, person in enumerate(found, start=1)}
+    return {person: pair[names is Names.DISPLAY] for person, pair in found.items()}

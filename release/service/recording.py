@@ -1,0 +1,79 @@
+"""Making a release known, once it is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from sqlmodel import Session
+
+from accounts.service.audit import record
+from domain.people import Action, Person, require
+from release.rule import RULE
+from release.service.making import Written, check_name_is_free, write_release
+from storage import releases
+from storage.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseSummary:
+    """A release that is written and known; ``id`` is its number."""
+
+    id: int
+    written: Written
+
+
+def create_release(
+    db: Session,
+    *,
+    by: Person,
+    dataset: str,
+    name: str,
+    out: Path,
+    workspace: Workspace,
+    now: datetime,
+    **choices: Any,  # noqa: ANN401 - those of write_release
+) -> ReleaseSummary:
+    """Write a release and record it. For a large one call :func:`write_release` in a reading session and then
+    :func:`record_release`, so that nobody who is judging waits meanwhile.
+    """
+    written = write_release(db, by=by, dataset=dataset, name=name, out=out, workspace=workspace, **choices)
+    return record_release(db, by=by, written=written, now=now)
+
+
+def record_release(db: Session, *, by: Person, written: Written, now: datetime) -> ReleaseSummary:
+    """Make the release known. One that is known already, and is the same, is found in its new folder."""
+    require(by, Action.MAKE_RELEASE)
+    check_name_is_free(
+        db, dataset_id=written.dataset_id, name=written.name, manifest_sha256=written.manifest_sha256
+    )
+    known = releases.find_release(db, dataset_id=written.dataset_id, name=written.name)
+    if known is not None:
+        if known.folder != written.folder:
+            releases.move_release(db, release_id=known.id, folder=written.folder)
+            record(
+                db, by=by, what="move release", subject=f"release {known.id}", old=str(known.folder),
+                new=str(written.folder), now=now,
+            )  # fmt: skip
+        return ReleaseSummary(id=known.id, written=written)
+    release_id = releases.add_release(
+        db,
+        dataset_id=written.dataset_id,
+        name=written.name,
+        rule=RULE,
+        items=written.tally.released,
+        manifest_sha256=written.manifest_sha256,
+        folder=written.folder,
+        by=by.id or None,
+        now=now,
+    )
+    made = {
+        "dataset": written.dataset,
+        "name": written.name,
+        "questions": written.tally.released,
+        "manifest_sha256": written.manifest_sha256,
+    }
+    record(db, by=by, what="make release", subject=f"release {release_id}", new=made, now=now)
+    return ReleaseSummary(id=release_id, written=written)

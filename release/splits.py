@@ -1,0 +1,105 @@
+"""Which side of a release an exam is on: public, or private with its keys held back.
+
+No patient and no image is on two sides. Exams that share a patient, or a radiograph with the same bytes or
+the same pixels, hang together, and the whole cluster goes to one side. Which one is told by a hash of the
+seed and the cluster, so a later release with the same seed and share leaves everybody where they are, unless
+new exams tie two clusters together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from domain.errors import InvalidValue
+
+
+class Side(StrEnum):
+    """Where a question of a release is."""
+
+    PUBLIC = "public"
+    PRIVATE = "private"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitPlan:
+    """The share of the clusters that is private, above 0 and below 1, and the seed."""
+
+    private_share: float
+    seed: int
+
+    def __post_init__(self) -> None:
+        if not 0 < self.private_share < 1:
+            raise InvalidValue("private", f"must be a share above 0 and below 1, not {self.private_share}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExamTies:
+    """What ties an exam to others: its patient, and hashes of its radiographs' bytes and pixels."""
+
+    exam: str
+    patient: str | None
+    images: tuple[str, ...]
+
+
+def clusters(exams: Iterable[ExamTies]) -> dict[str, str]:
+    """The cluster of each exam, named by its first exam in the order of the alphabet.
+
+    Names of patients are compared without outer blanks and without regard to case.
+    """
+    parent: dict[str, str] = {}
+
+    def root(node: str) -> str:
+        while parent.setdefault(node, node) != node:
+            parent[node] = parent[parent[node]]
+            node = parent[node]
+        return node
+
+    names = []
+    for each in exams:
+        names.append(each.exam)
+        ties = [f"image:{image}" for image in each.images]
+        if each.patient and each.patient.strip():
+            ties.append(f"patient:{each.patient.strip().casefold()}")
+        for tie in ties:
+            parent[root(tie)] = root(f"exam:{each.exam}")
+    members: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        members[root(f"exam:{name}")].append(name)
+    return {name: min(group) for group in members.values() for name in group}
+
+
+def sides(cluster_of: Mapping[str, str], plan: SplitPlan) -> dict[str, Side]:
+    """The side of each exam."""
+    return {
+        exam: Side.PRIVATE if _place(cluster, plan.seed) < plan.private_share else Side.PUBLIC
+        for exam, cluster in cluster_of.items()
+    }
+
+
+def _place(cluster: str, seed: int) -> float:
+    """Evenly in [0, 1): the first 53 bits of SHA-256 over seed and cluster."""
+    digest = hashlib.sha256(f"overread.split/1\0{seed}\0{cluster}".encode()).digest()
+    return (int.from_bytes(digest[:8], "big") >> 11) / (1 << 53)
+
+
+def leaks(side_of: Mapping[str, Side], exams: Iterable[ExamTies]) -> list[str]:
+    """What is on both sides, in words; an empty list is as it should be.
+
+    It looks at ties alone, not at clusters, so it finds what :func:`clusters` would have missed.
+    """
+    met: dict[tuple[str, str], dict[Side, str]] = defaultdict(dict)
+    for each in exams:
+        side = side_of[each.exam]
+        if each.patient and each.patient.strip():
+            met["patient", each.patient.strip().casefold()].setdefault(side, each.exam)
+        for image in each.images:
+            met["image", image].setdefault(side, each.exam)
+    return [
+        f"{kind} {value} is public in exam {on[Side.PUBLIC]} and private in exam {on[Side.PRIVATE]}"
+        for (kind, value), on in met.items()
+        if len(on) > 1
+    ]

@@ -1,0 +1,153 @@
+"""All files of a release but the manifest, written in one pass over the settled questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from domain.gold import GoldItem, LeftOut
+from release.forms.coco import CocoForm
+from release.forms.datacard import Content
+from release.forms.form import Form, Original
+from release.forms.gemex import GemexForm
+from release.forms.parquet import ParquetForm, Picture
+from release.forms.rexvqa import RexvqaForm
+from release.manifest import Entry
+from release.native import record_of
+from release.private import PrivateFiles
+from release.splits import Side
+from release.writers import GoldWriters
+
+if TYPE_CHECKING:
+    from release.forms.sr import SrForm
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """What goes into a release beside the questions themselves.
+
+    ``picture`` gives images for the Parquet file, ``original`` DICOM files for structured reports (with
+    ``when`` as their date); without them neither is written. ``side_of`` is the side of each exam where a
+    part is private; ``keys`` is then the folder for its keys.
+    """
+
+    names: Mapping[int, str]
+    with_images: bool
+    with_report: bool
+    picture: Picture | None = None
+    original: Original | None = None
+    when: datetime | None = None
+    side_of: Mapping[str, Side] | None = None
+    keys: Path | None = None
+
+
+class ReleaseFiles:
+    """The public files and forms, and the private side where there is one."""
+
+    def __init__(self, folder: Path, contents: Contents) -> None:
+        """Open all files in that empty folder."""
+        self._contents = contents
+        self.gold = GoldWriters(
+            folder,
+            names=contents.names,
+            with_images=contents.with_images,
+            with_report=contents.with_report,
+        )
+        files = self.gold.images if contents.with_images else {}
+        self._files = files
+        self.forms: list[Form] = [
+            RexvqaForm(folder, files=files, with_report=contents.with_report),
+            GemexForm(folder, files=files, with_report=contents.with_report),
+            CocoForm(folder, files=files),
+            ParquetForm(folder, files=files, picture=contents.picture),
+        ]
+        self._sr: SrForm | None = None
+        if contents.original is not None and contents.when is not None:
+            # Half a second of imports that a release without structured reports need not wait for.
+            from release.forms.sr import SrForm  # noqa: PLC0415
+
+            self._sr = SrForm(folder, original=contents.original, when=contents.when)
+            self.forms.append(self._sr)
+        self.private = None
+        if contents.side_of is not None and contents.keys is not None:
+            self.private = PrivateFiles(folder, contents.keys)
+        self.content = Content()
+        self._questions = dict.fromkeys(Side, 0)
+        self._exams: dict[Side, set[str]] = {side: set() for side in Side}
+
+    def add(self, settled: GoldItem | LeftOut) -> None:
+        """Write what there is to write of one judged question."""
+        if isinstance(settled, LeftOut):
+            self.gold.add(settled)
+            return
+        side = self._side(settled)
+        self._questions[side] += 1
+        self._exams[side].add(settled.judged.exam.id)
+        self.content.add(settled)
+        if side is Side.PRIVATE and self.private is not None:
+            exam = settled.judged.exam
+            self.gold.add_images(exam)
+            record = record_of(
+                settled.question, exam, files=self._files, with_report=self._contents.with_report
+            )
+            self.private.add(record, corrections=self.gold.corrections_of(settled))
+            return
+        self.gold.add(settled)
+        for form in self.forms:
+            form.add(settled)
+
+    @property
+    def splits(self) -> dict[str, dict[str, int]] | None:
+        """Questions and exams of each side, where there are two."""
+        if self.private is None:
+            return None
+        return {
+            side.value: {"questions": self._questions[side], "exams": len(self._exams[side])} for side in Side
+        }
+
+    @property
+    def lacks(self) -> dict[str, dict[str, int]]:
+        """What each form lacks, with counts; forms that have everything are not named."""
+        found: dict[str, dict[str, int]] = {
+            form.name: {reason.value: count for reason, count in sorted(form.lacks.items())}
+            for form in self.forms
+            if form.lacks
+        }
+        if self._sr is not None and self._sr.radiographs_left_out:
+            found["sr (radiographs)"] = {
+                reason.value: count for reason, count in sorted(self._sr.radiographs_left_out.items())
+            }
+        return found
+
+    def entries(self) -> list[Entry]:
+        """The files with their lengths and hashes, once the block is left."""
+        found = self.gold.entries()
+        for form in self.forms:
+            found += form.entries()
+        if self.private is not None:
+            found.append(self.private.entry)
+        return found
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """All files on the disk, unless an error is on its way."""
+        parts: list[Any] = [self.gold, *self.forms]
+        with ExitStack() as stack:  # each is closed, whatever becomes of the others
+            for part in parts:
+                stack.callback(part.__exit__, kind, error, trace)
+            if self.private is not None:
+                stack.callback(self.private.close, kind)
+
+    def _side(self, gold: GoldItem) -> Side:
+        if self._contents.side_of is None:
+            return Side.PUBLIC
+        return self._contents.side_of[gold.judged.exam.id]

@@ -1,0 +1,259 @@
+"""Every form of a release is read back by the library it is for, or by our own import, and is equal."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from pydicom import dcmread
+from pydicom.sr.codedict import codes
+
+from accounts.service import command_line_person
+from domain.questions import Question
+from domain.vocabulary import AnswerFormat
+from intake.service import import_questions
+from release.service import verify_release
+from storage.engine import make_engine
+from storage.questions import load_questions
+from storage.schema import upgrade
+from storage.unit_of_work import reading, unit_of_work
+from storage.workspace import Workspace
+from tests.golden.forms_world import BOX, FormsWorld, make_forms_world
+from tests.storage.import_worlds import NOW
+from tests.unit.makers.dicom_files import ramp
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("forms")
+    engine = make_engine(f"sqlite:///{folder}/overread.sqlite")
+    upgrade(engine)
+    yield make_forms_world(engine, folder)
+    engine.dispose()
+
+
+@pytest.fixture(scope="module")
+def folder(world: FormsWorld, tmp_path_factory):
+    out = tmp_path_factory.mktemp("release") / "v1"
+    world.write(out, with_images=True, with_sr=True)
+    return out
+
+
+@pytest.fixture
+def imported(sqlite_template, world, tmp_path):
+    """Import files of a release into an empty database, with the images as they came, or none."""
+    shutil.copy(sqlite_template, tmp_path / "again.sqlite")
+    engine = make_engine(f"sqlite:///{tmp_path}/again.sqlite")
+
+    def questions(
+        *files: Path, images: Path | None = world.images, form: str = "auto"
+    ) -> dict[str, Question]:
+        workspace = Workspace(home=tmp_path / "again", database_url=str(engine.url))
+        for number, path in enumerate(files):
+            with unit_of_work(engine) as db:
+                import_questions(
+                    db, by=command_line_person(), path=path, file_format=form, dataset="again", images=images,
+                    workspace=workspace, now=NOW.replace(minute=number),
+                )  # fmt: skip
+        with reading(engine) as db:
+            return {question.id: question for _, question in load_questions(db, question_ids=range(1, 99))}
+
+    yield questions
+    engine.dispose()
+
+
+def manifest(folder: Path) -> dict:
+    return json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+
+
+def close(one: Question, other: Question) -> bool:
+    """Equal but for the last digits of the boxes, which have been to another grid and back."""
+    if [(each.radiograph, each.label) for each in one.boxes] != [
+        (each.radiograph, each.label) for each in other.boxes
+    ]:
+        return False
+    for ours, theirs in zip(one.boxes, other.boxes, strict=True):
+        if not np.allclose(ours.box.as_tuple(), theirs.box.as_tuple(), atol=1e-9):
+            return False
+    return replace(one, boxes=()) == replace(other, boxes=())
+
+
+def test_the_release_verifies(folder):
+    report = verify_release(folder)
+    assert (report.faults, report.questions) == ((), 7)
+
+
+def test_the_native_form_imports_again_to_equal_questions(folder, imported, world):
+    assert imported(folder / "gold.jsonl", images=folder) == world.gold
+
+
+def test_the_rexvqa_form_imports_again_to_equal_questions(folder, imported, world):
+    expected = {
+        key: replace(question, boxes=(), source=type(question.source)())
+        for key, question in world.gold.items()
+        if question.format is AnswerFormat.SINGLE and not question.also_right
+    }
+    assert imported(folder / "rexvqa.json", images=folder, form="rexvqa") == expected
+    assert manifest(folder)["lacks"]["rexvqa"] == {
+        "left out: not single choice": 3,
+        "left out: several answers are right by themselves": 1,
+        "without its boxes, which the form does not have": 2,
+    }
+
+
+def test_gemexs_test_form_imports_again_to_equal_questions(world, tmp_path, imported):
+    world.write(tmp_path / "plain")  # paths as they came, which name the exam
+    files = sorted((tmp_path / "plain" / "gemex").glob("*.jsonl"))
+    assert [path.stem for path in files] == [
+        "closed_ended_questions", "multi_choice_questions", "open_ended_questions", "single_choice_questions",
+    ]  # fmt: skip
+    found = imported(*files, form="gemex")
+    assert len(found) == 5
+    for key, question in found.items():
+        gold = world.gold[key.rsplit("-", 1)[1]]
+        radiographs = {each.radiograph for each in question.boxes}
+        expected = replace(
+            gold, id=key, task=None, category=None, difficulty=None, source=type(gold.source)(),
+            content_type=gold.content_type,
+        )  # fmt: skip
+        assert radiographs <= {"pa", "side", "front"}
+        assert close(question, expected)
+
+
+@pytest.mark.parametrize("spelling", ["conversations.json", "conversations_paper.json"])
+def test_gemexs_conversations_import_again_in_both_spellings(world, tmp_path, imported, spelling):
+    world.write(tmp_path / "plain")
+    found = list(imported(tmp_path / "plain" / "gemex" / spelling, form="gemex").values())
+    released = [world.gold[key] for key in ("q1", "q2", "q3", "q4", "q5")]
+    assert len(found) == len(released)
+    for question, gold in zip(found, released, strict=True):
+        unlabelled = tuple(replace(each, label="") for each in gold.boxes)
+        expected = replace(
+            gold, id=question.id, exam_id=question.exam_id, task=None, category=None, difficulty=None,
+            content_type=None, source=type(gold.source)(), boxes=unlabelled,
+        )  # fmt: skip
+        assert close(question, expected)
+
+
+def test_what_a_conversation_cannot_hold_is_left_out_by_name(folder):
+    assert manifest(folder)["lacks"]["gemex"] == {
+        "left out: its text would be read as part of the form": 1,
+        "left out: several answers are right by themselves": 1,
+        "without the labels of its boxes, which the form does not have": 3,
+    }
+
+
+def test_the_datasets_library_loads_the_parquet_file_with_its_images(folder, world, tmp_path):
+    from datasets import load_dataset
+
+    rows = load_dataset(
+        "parquet", data_files=str(folder / "gold.parquet"), split="train", cache_dir=str(tmp_path)
+    )
+    assert [row["id"] for row in rows] == list(world.gold)
+    first = rows[0]
+    assert (first["stem"], first["answer"], first["boxes"][0]["box"]) == ("Which?", [1], BOX)
+    assert rows[6]["also_right"] == [[2]]
+    picture = np.asarray(first["images"][0])
+    assert picture.shape == (600, 500)  # the DICOM file's own matrix, so the boxes fit
+    stored = ramp(600, 500)
+    assert picture[0, 0] == 0
+    assert picture[-1, -1] == 255
+    assert np.all(np.diff(picture.astype(int).ravel()) >= 0)
+    assert stored[0, 0] < stored[-1, -1]
+    assert [each.size for each in rows[3]["images"]] == [(640, 480), (650, 500)]
+
+
+def test_without_images_the_parquet_file_has_their_paths(world, tmp_path):
+    import pyarrow.parquet as pq
+
+    world.write(tmp_path / "plain")
+    images = pq.read_table(tmp_path / "plain" / "gold.parquet").column("images").to_pylist()
+    assert images[0] == [{"bytes": None, "path": "p1/s1/pa.dcm"}]
+
+
+def test_pycocotools_reads_the_boxes(folder, world):
+    from pycocotools.coco import COCO
+
+    coco = COCO(str(folder / "boxes.coco.json"))
+    found = {}
+    for each in coco.loadAnns(coco.getAnnIds()):
+        x, y, width, height = each["bbox"]
+        label = coco.loadCats(each["category_id"])[0]["name"]
+        radiograph = coco.loadImgs(each["image_id"])[0]["radiograph"]
+        found.setdefault(each["question_id"], []).append((radiograph, label, (x, y, x + width, y + height)))
+    assert found == {
+        key: [(each.radiograph, each.label, each.box.as_tuple()) for each in question.boxes]
+        for key, question in world.gold.items()
+        if question.boxes
+    }
+    image = coco.loadImgs(coco.getImgIds(imgIds=[1]))[0]
+    assert (image["width"], image["height"]) == (500, 600)
+
+
+def test_mlcroissant_validates_the_description_and_reads_the_records(folder):
+    import mlcroissant as mlc
+
+    logging.getLogger("absl").setLevel(logging.ERROR)
+    described = mlc.Dataset(jsonld=str(folder / "croissant.json"))
+    assert described.metadata.ctx.issues.errors == set()
+    stems = [record["questions/stem"] for record in described.records("questions")]
+    assert stems[:2] == [b"Which?", b"Which two are right?"]
+
+
+def test_another_library_reads_the_structured_report(folder, world):
+    """pydicom, on the file that highdicom wrote: the tree, the image it points to, the corners."""
+    (path,) = (folder / "sr").iterdir()
+    report = dcmread(path)
+    assert report.StudyInstanceUID == "1.2.826.0.1.3680043.8.498.1"
+    assert report.ContentTemplateSequence[0].TemplateIdentifier == "1500"
+    found = []
+
+    def walk(item):
+        if item.ValueType == "SCOORD":
+            corners = np.array(item.GraphicData).reshape(-1, 2)
+            named = item.ContentSequence[0].ReferencedSOPSequence[0].ReferencedSOPInstanceUID
+            found.append((named, [*corners.min(axis=0), *corners.max(axis=0)], item.GraphicType))
+        for each in item.get("ContentSequence", []):
+            walk(each)
+
+    walk(report)
+    original = dcmread(world.images / "p1" / "s1" / "pa.dcm")
+    assert found == [
+        (original.SOPInstanceUID, BOX, "POLYLINE"),
+        (original.SOPInstanceUID, BOX, "POLYLINE"),
+        (original.SOPInstanceUID, [10.0, 20.0, 30.5, 40.0], "POLYLINE"),
+    ]
+    findings = [
+        each.ConceptCodeSequence[0].CodeMeaning
+        for group in report.ContentSequence[-1].ContentSequence
+        for each in group.ContentSequence
+        if each.ValueType == "CODE"
+        and each.ConceptNameCodeSequence[0].CodeMeaning == codes.DCM.Finding.meaning
+    ]
+    assert findings == ["Nodule, left", "Nodule, left", "Heart"]
+
+
+def test_radiographs_that_did_not_come_as_dicom_are_named_as_left_out_of_the_reports(folder):
+    assert manifest(folder)["lacks"]["sr (radiographs)"] == {"left out: the image did not come as DICOM": 2}
+
+
+def test_made_again_every_form_is_the_same_byte_for_byte(folder, world, tmp_path):
+    world.write(tmp_path / "again", with_images=True, with_sr=True)
+    ours = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    again = tmp_path / "again"
+    assert ours == {path.relative_to(again): path.read_bytes() for path in again.rglob("*") if path.is_file()}
+
+
+def test_the_pictures_in_the_parquet_file_are_whole(folder):
+    import pyarrow.parquet as pq
+
+    for images in pq.read_table(folder / "gold.parquet").column("images").to_pylist():
+        for each in images:
+            Image.open(io.BytesIO(each["bytes"])).verify()
