@@ -10,6 +10,7 @@ from review.service.batches import (
     reopen_batch,
     settings_are_frozen,
 )
+from review.service.claiming import NextClaim, claim_next, hand_back, is_shared
 from review.service.judging import (
     commit_own_answer,
     give_verdict,
@@ -27,6 +28,7 @@ from review.service.reporting import (
     progress,
     settled,
 )
+from review.service.sharing import IDLE_MINUTES, ShareSummary, share_batch
 from review.service.sheets import (
     batches_for,
     last_judged,
@@ -37,22 +39,28 @@ from review.service.sheets import (
 )
 
 __all__ = [
+    "IDLE_MINUTES",
     "RULE",
     "AssignSummary",
     "BatchLoad",
     "BatchOverview",
     "Line",
+    "NextClaim",
     "PersonLoad",
     "Progress",
     "Rate",
+    "ShareSummary",
     "assign",
     "batch_load",
     "batch_named",
     "batches_for",
     "change_settings",
+    "claim_next",
     "close_batch",
     "commit_own_answer",
     "give_verdict",
+    "hand_back",
+    "is_shared",
     "keep_draft",
     "last_judged",
     "next_open",
@@ -68,6 +76,7 @@ __all__ = [
     "reopen_batch",
     "settings_are_frozen",
     "settled",
+    "share_batch",
     "skip_question",
     "skipped_questions",
     "withdraw",

@@ -10,13 +10,16 @@ from sqlmodel import Session
 
 from accounts.service import person_named
 from accounts.service.audit import record
-from domain.batches import AssignmentState, Batch, BatchState
+from domain.batches import AssignmentState, Batch
 from domain.errors import InvalidValue, Refused
-from domain.people import Action, Person, Role, require
+from domain.people import Action, Person, require
 from review.service.batches import batch_subject
+from review.service.choosing import open_batch, reviewers_named
 from review.split import Lacking, Split, split
 from storage.assignments import add_assignments, all_assignments, batch_members, set_state
 from storage.batches import load_batch
+from storage.claims import held_claims, release
+from storage.shared_queues import free_in_queue, leave
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +60,8 @@ def assign(
     require(by, Action.ASSIGN)
     if overlap < 1:
         raise InvalidValue("overlap", f"must be 1 or more, not {overlap}")
-    found = _open_batch(db, batch)
-    people = _reviewers(db, to)
+    found = open_batch(db, batch)
+    people = reviewers_named(db, to)
     held = _held(db, found)
     lacking = _lacking(db, found, held, overlap)
     if not lacking:
@@ -92,7 +95,7 @@ def preview_assign(
     """What :func:`assign` would give to whom; nothing is written."""
     require(by, Action.ASSIGN)
     found = load_batch(db, name=batch)
-    people = _reviewers(db, to)
+    people = reviewers_named(db, to)
     held = _held(db, found)
     lacking = _lacking(db, found, held, overlap)
     parts = split(lacking, people=[person.id for person in people], on_exam=held.on_exam)
@@ -119,11 +122,16 @@ def reassign(
         Refused: the batch is closed, nothing is open, or nobody could take anything.
     """
     require(by, Action.ASSIGN)
-    found = _open_batch(db, batch)
+    found = open_batch(db, batch)
     giver = person_named(db, name=from_)
-    people = _reviewers(db, to)
+    people = reviewers_named(db, to)
     if giver.id in {person.id for person in people}:
         raise InvalidValue("to", f"{giver.name} can't be given their own questions")
+    if held_claims(db, batch_id=found.id, person_id=giver.id):
+        raise Refused(
+            f"{giver.name} takes questions of batch {batch} from its shared queue. Take them back; they go "
+            "to whoever is free."
+        )
     held = _held(db, found)
     moving = _open_of(db, found, held, giver)
     parts = split(moving, people=[person.id for person in people], on_exam=held.on_exam)
@@ -145,7 +153,7 @@ def reassign(
 
 
 def withdraw(db: Session, *, by: Person, batch: str, from_: str, now: datetime) -> int:
-    """Take back one person's open questions; what is done or skipped stays.
+    """Take back one person's open questions; what is done or skipped stays. They leave a shared queue.
 
     Returns:
         How many were taken back.
@@ -154,34 +162,16 @@ def withdraw(db: Session, *, by: Person, batch: str, from_: str, now: datetime) 
         Refused: the batch is closed, or nothing is open.
     """
     require(by, Action.ASSIGN)
-    found = _open_batch(db, batch)
+    found = open_batch(db, batch)
     giver = person_named(db, name=from_)
-    taken = [each.question_number for each in _open_of(db, found, _held(db, found), giver)]
+    left = leave(db, batch_id=found.id, person_id=giver.id, now=now)
+    release(db, batch_id=found.id, person_id=giver.id)
+    open_ = _open_of(db, found, _held(db, found), giver, may_be_none=left)
+    taken = [each.question_number for each in open_]
     _withdraw(db, found, giver, taken, now=now)
     old = {giver.name: sorted(taken)}
     record(db, by=by, what="withdraw questions", subject=batch_subject(found), old=old, now=now)
     return len(taken)
-
-
-def _open_batch(db: Session, name: str) -> Batch:
-    # Held to the end: two coordinators who assign at once would give the same questions out twice.
-    batch = load_batch(db, name=name, lock=True)
-    if batch.state is BatchState.CLOSED:
-        raise Refused(f"Batch {name} is closed. Open it again first.")
-    return batch
-
-
-def _reviewers(db: Session, names: Sequence[str]) -> list[Person]:
-    """The people of those names, each once, by name: the order of the command changes nothing."""
-    people = {person.id: person for person in (person_named(db, name=name) for name in names)}
-    if not people:
-        raise InvalidValue("to", "name at least one reviewer")
-    for person in people.values():
-        if person.disabled_at is not None:
-            raise Refused(f"The account of {person.name} is disabled. Name somebody else.")
-        if Role.REVIEWER not in person.roles:
-            raise Refused(f"{person.name} is no reviewer. Name somebody else.")
-    return sorted(people.values(), key=lambda person: person.name)
 
 
 def _held(db: Session, batch: Batch) -> _Held:
@@ -196,22 +186,26 @@ def _held(db: Session, batch: Batch) -> _Held:
 
 def _lacking(db: Session, batch: Batch, held: _Held, overlap: int) -> list[Lacking]:
     lacking = []
+    in_queue = free_in_queue(db, batch_id=batch.id)
     for member in batch_members(db, batch_id=batch.id):
         holders = _holders(held.states.get(member.question_number, {}))
-        if len(holders) < overlap:
+        need = overlap - len(holders) - in_queue.get(member.question_number, 0)
+        if need > 0:
             lacking.append(
                 Lacking(
                     question_number=member.question_number,
                     exam_number=member.exam_number,
                     position=member.position,
-                    need=overlap - len(holders),
+                    need=need,
                     holders=holders,
                 )
             )
     return lacking
 
 
-def _open_of(db: Session, batch: Batch, held: _Held, person: Person) -> list[Lacking]:
+def _open_of(
+    db: Session, batch: Batch, held: _Held, person: Person, *, may_be_none: bool = False
+) -> list[Lacking]:
     found = [
         Lacking(
             question_number=member.question_number,
@@ -223,7 +217,7 @@ def _open_of(db: Session, batch: Batch, held: _Held, person: Person) -> list[Lac
         for member in batch_members(db, batch_id=batch.id)
         if (states := held.states.get(member.question_number, {})).get(person.id) is AssignmentState.OPEN
     ]
-    if not found:
+    if not found and not may_be_none:
         raise Refused(f"{person.name} has no open question in batch {batch.name}.")
     return found
 

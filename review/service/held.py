@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlmodel import Session
@@ -11,38 +11,61 @@ from domain.batches import AssignmentState, Batch, BatchState
 from domain.errors import Refused
 from domain.people import Person
 from review import rules
+from storage import claims, shared_queues
 from storage.assignments import AssignedQuestion, assignment, hold_batch
 from storage.assignments import set_state as store_state
 from storage.batches import load_batch
 from storage.recorded import question_subject
+from storage.shared_queues import SharedQueue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldQuestion:
-    """A question of the person, in its batch; ``key`` names it to storage, ``subject`` to the audit trail."""
+    """A question of the person, in its batch; ``key`` names it to storage, ``subject`` to the audit trail.
+
+    ``queue`` is the batch's shared queue, if it has one. There a question may be ``late``: its time ran out
+    and somebody else has it. What was judged by then still counts, since nobody's work is thrown away.
+    """
 
     batch: Batch
     assigned: AssignedQuestion
     key: dict[str, int]
     subject: str
+    queue: SharedQueue | None
+    late: bool
 
 
-def hold_question(db: Session, *, person: Person, batch_id: int, question_number: int) -> HeldQuestion:
+def hold_question(
+    db: Session, *, person: Person, batch_id: int, question_number: int, now: datetime, active: bool = True
+) -> HeldQuestion:
     """The question, if it is the person's; other writers of it wait until this transaction ends.
+
+    A claim of a shared queue has its full time again from ``now``, unless nobody is ``active``.
 
     Raises:
         NotFound: no such question, or it never was the person's; which of the two, is not told.
     """
     hold_batch(db, batch_id=batch_id)
     key = {"batch_id": batch_id, "question_id": question_number, "person_id": person.id}
+    queue = shared_queues.shared_queue(db, batch_id=batch_id)
+    if queue is not None and active:  # before the assignment is locked: whoever takes a claim over locks so
+        claims.renew(db, **key, expires_at=now + queue.idle)
     assigned = assignment(db, **key, lock=True)
     if assigned is None:
         raise rules.not_theirs(person, batch_id=batch_id, question_number=question_number)
+    late = False
+    if assigned.state is AssignmentState.WITHDRAWN and queue is not None:
+        late = shared_queues.is_member(db, batch_id=batch_id, person_id=person.id)
+        if late and active and claims.take_again(db, **key, expires_at=now + queue.idle, now=now):
+            _store(db, key, AssignmentState.OPEN, now=now)
+            assigned, late = replace(assigned, state=AssignmentState.OPEN), False
     return HeldQuestion(
         batch=load_batch(db, batch_id=batch_id),
         assigned=assigned,
         key=key,
         subject=question_subject(batch_id=batch_id, question_number=question_number),
+        queue=queue,
+        late=late,
     )
 
 
@@ -53,7 +76,7 @@ def check_open(held: HeldQuestion) -> None:
             f"Not saved: batch {held.batch.name} is closed. A coordinator can open it again; "
             "what you have entered stays in this window until then."
         )
-    if held.assigned.state is AssignmentState.WITHDRAWN:
+    if held.assigned.state is AssignmentState.WITHDRAWN and not held.late:
         raise Refused(
             "Not saved: this question was taken back or given to somebody else. Go on with the next one, "
             "or ask a coordinator."
@@ -61,13 +84,30 @@ def check_open(held: HeldQuestion) -> None:
 
 
 def set_state(db: Session, held: HeldQuestion, state: AssignmentState, *, now: datetime) -> None:
-    """Put the person's assignment into that state."""
-    if held.assigned.state is not state:
-        store_state(
-            db,
-            person_id=held.key["person_id"],
-            batch_id=held.key["batch_id"],
-            question_ids=[held.key["question_id"]],
-            state=state,
-            now=now,
-        )
+    """Put the person's assignment into that state, and their claim on it with it."""
+    if held.assigned.state is state:
+        return
+    if held.queue is not None:
+        if state is AssignmentState.SKIPPED:  # the judgement is still asked for, of somebody else
+            claims.release(
+                db,
+                batch_id=held.key["batch_id"],
+                person_id=held.key["person_id"],
+                question_id=held.key["question_id"],
+            )
+        else:
+            if held.assigned.state is AssignmentState.SKIPPED:
+                claims.take_again(db, **held.key, expires_at=now + held.queue.idle, now=now)
+            claims.finish(db, **held.key)
+    _store(db, held.key, state, now=now)
+
+
+def _store(db: Session, key: dict[str, int], state: AssignmentState, *, now: datetime) -> None:
+    store_state(
+        db,
+        person_id=key["person_id"],
+        batch_id=key["batch_id"],
+        question_ids=[key["question_id"]],
+        state=state,
+        now=now,
+    )

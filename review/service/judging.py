@@ -51,7 +51,13 @@ def give_verdict(db: Session, *, verdict: Verdict, person: Person) -> Verdict:
     require(person, Action.JUDGE)
     if verdict.person_id != person.id:
         raise NotAllowed(f"{person.display_name} can't give a verdict in somebody else's name.")
-    held = hold_question(db, person=person, batch_id=verdict.batch_id, question_number=verdict.question_id)
+    held = hold_question(
+        db,
+        person=person,
+        batch_id=verdict.batch_id,
+        question_number=verdict.question_id,
+        now=verdict.given_at,
+    )
     question = load_question(db, question_id=verdict.question_id)
     verdict = rules.only_real_changes(verdict, question=question)
     saved = verdicts.verdict_of_revision(db, **held.key, revision=verdict.revision)
@@ -110,7 +116,7 @@ def commit_own_answer(
         Refused: the batch is closed, or shows the key from the start.
     """
     require(person, Action.JUDGE)
-    held = hold_question(db, person=person, batch_id=batch_id, question_number=question_number)
+    held = hold_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
     question = load_blind_question(db, question_id=question_number)
     if answer is not None:
         check_answer(answer, format_=question.format, options=question.options, field_name="answer")
@@ -147,7 +153,7 @@ def skip_question(
     reason = reason.strip()
     if not reason or len(reason) > LONGEST_REASON:
         raise InvalidValue("reason", f"say in 1 to {LONGEST_REASON} characters why the question is skipped")
-    held = hold_question(db, person=person, batch_id=batch_id, question_number=question_number)
+    held = hold_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
     before = verdicts.last_skip(db, **held.key)
     if held.assigned.state is AssignmentState.SKIPPED and before is not None and before[1] == reason:
         return  # the second click
@@ -181,7 +187,7 @@ def keep_draft(
         StaleRevision: another tab kept the draft since, or it has become a verdict.
     """
     require(person, Action.JUDGE)
-    held = hold_question(db, person=person, batch_id=batch_id, question_number=question_number)
+    held = hold_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
     known, saved = drafts_of(db, **held.key).get(part, (0, None))
     if known == revision + 1 and saved == body:
         return known
@@ -212,7 +218,7 @@ def record_look(
     for name, value in (("seconds", seconds), ("looking", seconds_looking), ("away", seconds_away)):
         if not 0 <= value < float("inf"):
             raise InvalidValue(name, f"must be 0 or more and finite, not {value!r}")
-    held = hold_question(db, person=person, batch_id=batch_id, question_number=question_number)
+    held = hold_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
     put_look(
         db,
         **held.key,
@@ -238,7 +244,7 @@ def open_report(
     require(person, Action.JUDGE)
     if isinstance(image_alignment, bool) or image_alignment not in (1, 2, 3, 4, 5):
         raise InvalidValue("image_alignment", "rate it 1 to 5 before the report is opened")
-    held = hold_question(db, person=person, batch_id=batch_id, question_number=question_number)
+    held = hold_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
     settings = held.batch.settings
     if not settings.show_report or settings.parts is Parts.KEY:
         raise Refused(f"Batch {held.batch.name} doesn't show reports.")

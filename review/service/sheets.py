@@ -12,7 +12,7 @@ from domain.errors import NotAllowed, NotFound
 from domain.people import Action, Person, require
 from review.rules import not_theirs
 from review.sheet import BatchForReviewer, Look, Place, ReviewSheet, StoredImage
-from storage import assignments
+from storage import assignments, claims, shared_queues
 from storage.batches import load_batch
 from storage.drafts import drafts_of
 from storage.exams import exam_number as exam_number_of
@@ -54,7 +54,7 @@ def open_sheet(
             return None
     else:
         place = assignments.assignment(db, person_id=person.id, batch_id=batch_id, question_id=question)
-        if place is None or place.state is AssignmentState.WITHDRAWN:
+        if place is None or not _may_open(db, person, batch_id, place):
             raise not_theirs(person, batch_id=batch_id, question_number=question)
     batch = load_batch(db, batch_id=batch_id)
     number, position = place.question_number, place.position
@@ -126,7 +126,8 @@ def batches_for(db: Session, *, person: Person) -> list[BatchForReviewer]:
     """The batches in which something is the person's, the oldest first; closed ones too."""
     require(person, Action.JUDGE)
     listed = []
-    for batch_id in assignments.batches_of(db, person_id=person.id):
+    held = assignments.batches_of(db, person_id=person.id)
+    for batch_id in sorted({*held, *shared_queues.pools_of(db, person_id=person.id)}):
         times = looking_times(db, batch_id=batch_id, person_id=person.id)
         listed.append(
             BatchForReviewer(
@@ -148,8 +149,10 @@ def radiograph_file(db: Session, *, person: Person, exam_number: int, radiograph
     if not person.may(Action.ASSIGN):
         require(person, Action.JUDGE)
         held = assignments.batches_of(db, person_id=person.id)
-        if not assignments.has_question_on_exam(
-            db, person_id=person.id, exam_number=exam_number, batch_ids=held
+        exam = {"person_id": person.id, "exam_number": exam_number}
+        if not (
+            assignments.has_question_on_exam(db, **exam, batch_ids=held)
+            or shared_queues.pool_has_exam(db, **exam)
         ):
             raise NotAllowed(
                 f"No question about exam {exam_number} is assigned to {person.display_name}. "
@@ -161,11 +164,20 @@ def radiograph_file(db: Session, *, person: Person, exam_number: int, radiograph
     return StoredImage(sha256=found[0], media_type=found[1])
 
 
+def _may_open(db: Session, person: Person, batch_id: int, place: assignments.AssignedQuestion) -> bool:
+    """Whether it is still the person's: of a shared queue also what they had and let run out."""
+    if place.state is not AssignmentState.WITHDRAWN:
+        return True
+    return shared_queues.is_member(db, batch_id=batch_id, person_id=person.id)
+
+
 def _place(db: Session, *, person_id: int, batch_id: int, position: int | None) -> Place:
     count = assignments.counts(db, person_id=person_id, batch_id=batch_id)
     done, skipped, left = (
         count.get(state, 0) for state in (AssignmentState.DONE, AssignmentState.SKIPPED, AssignmentState.OPEN)
     )
+    if shared_queues.is_member(db, batch_id=batch_id, person_id=person_id):
+        left += claims.count_takeable(db, batch_id=batch_id, person_id=person_id)
     return Place(
         done=done,
         skipped=skipped,
@@ -185,5 +197,8 @@ def _upcoming(
     )
     exams = assignments.exams_of(db, question_ids=[each.question_number for each in coming])
     in_order = dict.fromkeys(exams[each.question_number] for each in coming)
+    if shared_queues.is_member(db, batch_id=batch_id, person_id=person.id):
+        mine = {"batch_id": batch_id, "person_id": person.id}
+        in_order |= dict.fromkeys(claims.free_ahead(db, **mine, limit=_QUESTIONS_AHEAD))
     in_order.pop(exam_number, None)
     return radiograph_keys(db, exam_numbers=list(in_order)[:_EXAMS_AHEAD])

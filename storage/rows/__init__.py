@@ -4,6 +4,7 @@ from sqlmodel import SQLModel
 
 from storage.rows.audit import AuditRow
 from storage.rows.batches import AssignmentRow, BatchQuestionRow, BatchRow, DrawRow, StratumRow
+from storage.rows.claims import ClaimRow, PoolMemberRow, SharedQueueRow
 from storage.rows.datasets import (
     DatasetRow,
     ExamRow,
@@ -43,6 +44,7 @@ __all__ = [
     "BatchRow",
     "CaseKeyRow",
     "CaseRow",
+    "ClaimRow",
     "DatasetRow",
     "DraftRow",
     "DrawRow",
@@ -59,6 +61,7 @@ __all__ = [
     "PersonRow",
     "PixelDecisionRow",
     "PixelTextRow",
+    "PoolMemberRow",
     "PredictionRow",
     "PredictionRunRow",
     "ProblemRow",
@@ -70,6 +73,7 @@ __all__ = [
     "ReadingRow",
     "ReleaseRow",
     "ReportOpeningRow",
+    "SharedQueueRow",
     "SignInRow",
     "SkipRow",
     "SlotRow",

@@ -1,0 +1,129 @@
+"""Taking the next question from a shared queue, keeping it, handing it back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlmodel import Session
+
+from accounts.service.audit import record
+from domain.batches import AssignmentState, BatchState
+from domain.errors import Refused
+from domain.people import Action, Person, require
+from review.service.held import check_open, hold_question
+from storage import assignments, claims, shared_queues
+from storage.batches import load_batch
+from storage.recorded import question_subject
+from storage.verdicts import last_judged_question
+
+#: Who goes on without judging holds so many questions at most, and then meets the first of them again.
+_MOST_HELD = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextClaim:
+    """The question that is the person's now, or None; then ``free_at`` is when one that is with somebody
+    else may come back, None where nothing is left that they could take.
+    """
+
+    question: int | None
+    free_at: datetime | None = None
+
+
+def is_shared(db: Session, *, batch_id: int) -> bool:
+    """Whether the batch's questions go to whoever is free."""
+    return shared_queues.shared_queue(db, batch_id=batch_id) is not None
+
+
+def claim_next(
+    db: Session, *, person: Person, batch_id: int, after: int | None = None, now: datetime
+) -> NextClaim:
+    """The next question of a shared queue for this person: one that they hold already, else one that is free.
+
+    Args:
+        db: a session that writes.
+        person: who is free.
+        batch_id: the batch; without a shared queue, or closed, or not the person's, it gives nothing.
+        after: the question that they come from; it is not given again while there is another.
+        now: the time; the claim lasts from here for as long as the queue says.
+    """
+    require(person, Action.JUDGE)
+    queue = shared_queues.shared_queue(db, batch_id=batch_id)
+    if queue is None:
+        return NextClaim(question=None)
+    assignments.hold_batch(db, batch_id=batch_id)
+    mine = {"batch_id": batch_id, "person_id": person.id}
+    if not shared_queues.is_member(db, **mine, lock=True):
+        return NextClaim(question=None)
+    if load_batch(db, batch_id=batch_id).state is BatchState.CLOSED:
+        return NextClaim(question=None)
+    expires_at = now + queue.idle
+    held = claims.held_claims(db, **mine)
+    others = [number for number in held if number != after]
+    if others and (after not in held or len(held) >= _MOST_HELD):
+        claims.renew(db, **mine, question_id=others[0], expires_at=expires_at)
+        return NextClaim(question=others[0])
+    came_from = after or last_judged_question(db, **mine)
+    exam = assignments.exams_of(db, question_ids=[came_from]).get(came_from) if came_from else None
+    taken = claims.take_claim(db, **mine, beside_exam=exam, expires_at=expires_at, now=now)
+    if taken is not None:
+        _hand_over(db, person, batch_id, taken, now=now)
+        return NextClaim(question=taken.question_number)
+    if held:
+        number = others[0] if others else held[0]
+        claims.renew(db, **mine, question_id=number, expires_at=expires_at)
+        return NextClaim(question=number)
+    return NextClaim(question=None, free_at=claims.others_hold(db, **mine))
+
+
+def hand_back(db: Session, *, person: Person, batch_id: int, question_number: int, now: datetime) -> None:
+    """Put a question of a shared queue back for somebody else; drafts stay, should it come back.
+
+    Raises:
+        Refused: it is not from a shared queue, or is judged or skipped already.
+    """
+    require(person, Action.JUDGE)
+    held = hold_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
+    check_open(held)
+    if not claims.release(db, batch_id=batch_id, person_id=person.id, question_id=question_number):
+        raise Refused(
+            "Only a question from a shared queue that is not judged yet can be handed back. "
+            "Skip it instead, and say why."
+        )
+    _set_state(db, person.id, batch_id, question_number, AssignmentState.WITHDRAWN, now=now)
+    record(db, by=person, what="hand question back", subject=held.subject, now=now)
+
+
+def _hand_over(db: Session, person: Person, batch_id: int, claim: claims.Claim, *, now: datetime) -> None:
+    """The assignment that goes with a claim; who had it before and let it run out has it no more."""
+    number = claim.question_number
+    if claim.person_id is not None and claim.person_id != person.id:
+        there = assignments.assignment(
+            db, person_id=claim.person_id, batch_id=batch_id, question_id=number, lock=True
+        )
+        if there is not None and there.state is AssignmentState.OPEN:
+            _set_state(db, claim.person_id, batch_id, number, AssignmentState.WITHDRAWN, now=now)
+    if assignments.assignment(db, person_id=person.id, batch_id=batch_id, question_id=number) is None:
+        assignments.add_assignments(
+            db, person_id=person.id, batch_id=batch_id, questions=[(number, claim.position)], now=now
+        )
+    else:
+        _set_state(db, person.id, batch_id, number, AssignmentState.OPEN, now=now)
+    record(
+        db,
+        by=person,
+        what="claim question",
+        subject=question_subject(batch_id=batch_id, question_number=number),
+        old=claim.person_id and {"person": claim.person_id},
+        new={"turn": claim.turn},
+        now=now,
+    )
+
+
+def _set_state(
+    db: Session, person_id: int, batch_id: int, number: int, state: AssignmentState, *, now: datetime
+) -> None:
+    assignments.set_state(
+        db, person_id=person_id, batch_id=batch_id, question_ids=[number], state=state, now=now
+    )

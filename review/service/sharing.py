@@ -1,0 +1,90 @@
+"""Giving a batch to whoever is free: a pool of people who take its questions from a shared queue."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlmodel import Session
+
+from accounts.service.audit import record
+from domain.batches import AssignmentState
+from domain.errors import InvalidValue
+from domain.people import Action, Person, require
+from review.service.batches import batch_subject
+from review.service.choosing import open_batch, reviewers_named
+from storage import claims, shared_queues
+from storage.assignments import all_assignments
+
+#: How long a question stays with somebody who does nothing with it, in minutes, unless it is said otherwise.
+IDLE_MINUTES = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShareSummary:
+    """Who takes questions from the queue, and how many further judgements it asks for."""
+
+    batch: str
+    pool: tuple[str, ...]
+    overlap: int
+    idle_minutes: int
+    added: int
+    free: int
+
+
+def share_batch(
+    db: Session,
+    *,
+    by: Person,
+    batch: str,
+    to: Sequence[str],
+    overlap: int = 1,
+    idle_minutes: int = IDLE_MINUTES,
+    now: datetime,
+) -> ShareSummary:
+    """Let these people take the batch's questions one by one, as they are free.
+
+    Each question goes to ``overlap`` of them, counting those whom it is assigned to already. Said again, it
+    adds people, a further reviewer a question, or the questions that were drawn since; a smaller overlap than
+    before takes nothing back.
+
+    Raises:
+        NotFound: no such batch or person.
+        Refused: the batch is closed, or somebody is no reviewer or disabled.
+        InvalidValue: no name; an overlap below 1; idle minutes outside 1 to 1,440.
+    """
+    require(by, Action.ASSIGN)
+    if overlap < 1:
+        raise InvalidValue("overlap", f"must be 1 or more, not {overlap}")
+    if not 1 <= idle_minutes <= 24 * 60:
+        raise InvalidValue("idle", f"must be 1 to 1,440 minutes, not {idle_minutes}")
+    found = open_batch(db, batch)
+    people = reviewers_named(db, to)
+    before = shared_queues.shared_queue(db, batch_id=found.id)
+    queue = shared_queues.SharedQueue(overlap=overlap, idle=timedelta(minutes=idle_minutes))
+    shared_queues.put_queue(db, batch_id=found.id, queue=queue)
+    shared_queues.join(db, batch_id=found.id, person_ids=[person.id for person in people], now=now)
+    holders: dict[int, int] = {}
+    for question_number, _, state in all_assignments(db, batch_id=found.id):
+        if state not in (AssignmentState.WITHDRAWN, AssignmentState.SKIPPED):
+            holders[question_number] = holders.get(question_number, 0) + 1
+    wanted = [
+        (each, lacking)
+        for each in shared_queues.queue_questions(db, batch_id=found.id)
+        if (lacking := overlap - each.free - holders.get(each.question_number, 0)) > 0
+    ]
+    shared_queues.add_free(db, batch_id=found.id, wanted=wanted)
+    added = sum(lacking for _, lacking in wanted)
+    names = tuple(person.name for person in people)
+    new = {"pool": names, "overlap": overlap, "idle_minutes": idle_minutes, "judgements": added}
+    old = before and {"overlap": before.overlap, "idle_minutes": round(before.idle.total_seconds() / 60)}
+    record(db, by=by, what="share batch", subject=batch_subject(found), old=old, new=new, now=now)
+    return ShareSummary(
+        batch=batch,
+        pool=names,
+        overlap=overlap,
+        idle_minutes=idle_minutes,
+        added=added,
+        free=claims.count_claims(db, batch_id=found.id).free,
+    )
