@@ -5,8 +5,10 @@ const REPORT_EVERY = 15; // seconds
 
 export class LookClock {
   /** `report(times)` is called with the totals so far, {seconds, seconds_looking, seconds_away}. */
-  constructor({ report }) {
+  constructor({ report, idleAfter = IDLE_AFTER }) {
     this.report = report;
+    this.idleAfter = idleAfter;
+    this.paused = false;
     this.movedAt = performance.now();
     this.start({ seconds: 0, seconds_looking: 0, seconds_away: 0 });
     this.timer = setInterval(() => this.tick(), 1000);
@@ -46,13 +48,20 @@ export class LookClock {
     this.stopped = true;
   }
 
+  /** A break: what passes from now on is time away, until it ends. */
+  pause(on) {
+    this.tick();
+    this.paused = on;
+    this.tell();
+  }
+
   tick() {
     const now = performance.now();
     const passed = (now - this.at) / 1000;
     this.at = now;
     if (this.stopped) return;
     // Timers sleep in a hidden page, so a stretch counts by how it began.
-    const away = this.wasHidden || (now - this.movedAt) / 1000 > IDLE_AFTER;
+    const away = this.wasHidden || this.paused || (now - this.movedAt) / 1000 > this.idleAfter;
     this.wasHidden = document.hidden;
     this.times.seconds += passed;
     if (away) this.times.seconds_away += passed;

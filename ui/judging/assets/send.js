@@ -1,7 +1,10 @@
 // Requests to the app's own routes, and the drafts that are kept as one types.
 
+import { Left } from "./left.js";
+
 const PATIENCE = 10_000; // milliseconds until a request counts as unanswered
 const PAUSE = 400; // milliseconds of quiet before a draft is sent
+const AWAY = new Set(["unreachable", "unreadable", "NotNow", "Fault"]); // no fault of the draft's: it is sent again
 
 /** What a request that was refused or not answered is thrown as. `kind` is the server's name for it. */
 export class NotDone extends Error {
@@ -19,13 +22,13 @@ export function speakFor(number) {
   person = number;
 }
 
-/** POST to /judging/`what`; gives the answer's JSON or throws NotDone. */
+/** POST to /judging/`what`, or to an address of its own ("/reading/answer"); the answer's JSON, or throws NotDone. */
 export async function post(what, body, { keepalive = false } = {}) {
   let response;
   const patience = new AbortController();
   const timer = setTimeout(() => patience.abort(), PATIENCE);
   try {
-    response = await fetch(`/judging/${what}`, {
+    response = await fetch(what.startsWith("/") ? what : `/judging/${what}`, {
       method: "POST",
       credentials: "same-origin",
       headers: { "Content-Type": "application/json", "X-Overread": "1", "X-Overread-Person": String(person) },
@@ -46,15 +49,36 @@ export async function post(what, body, { keepalive = false } = {}) {
       kind: response.status === 401 ? "NotSignedIn" : "unreadable",
     });
   }
-  if (!response.ok) throw new NotDone(answer.error ?? `The server answered with ${response.status}.`, { kind: answer.kind, body: answer });
+  if (!response.ok) throw new NotDone(reason(answer.error) ?? `The server answered with ${response.status}.`, { kind: answer.kind, body: answer });
   return answer;
+}
+
+/** Why, without the "not saved" that the form says itself. */
+function reason(text) {
+  const why = text?.replace(/^Not saved[:.] */, "");
+  return why && why[0].toUpperCase() + why.slice(1);
+}
+
+/** Put a draft that was left into the data; false for the plain editor's boxes, which only the server can place. */
+function showAgain(data, { part, body }, revisions) {
+  if (part !== "boxes") {
+    data.drafts[part] = { revision: revisions[part] ?? 0, body };
+    return true;
+  }
+  const drawn = Object.values(body.drawings ?? {}).flat();
+  if (!drawn.every((each) => each.type === "Box")) return false;
+  for (const radiograph of data.radiographs) {
+    if (body.drawings[radiograph.id]) Object.assign(radiograph, { boxes: body.drawings[radiograph.id], touched: true });
+  }
+  return true;
 }
 
 /** Keeps one question's drafts on the server, each part in its own line of revisions. */
 export class Drafts {
-  constructor({ batch, question, revisions, told }) {
+  constructor({ batch, question, revisions, verdict, told }) {
     this.where = { batch, question };
     this.revisions = { ...revisions };
+    this.left = new Left({ person, batch, question, verdict });
     this.told = told; // told(problem or null)
     this.waiting = new Map(); // part -> () => body
     this.timers = new Map();
@@ -85,21 +109,24 @@ export class Drafts {
     if (!body || this.closed) return;
     this.waiting.delete(part);
     try {
-      const kept = await post("draft", { ...this.where, part, revision: this.revisions[part] ?? 0, body: body() });
+      const kept = await post(this.to, { ...this.where, part, revision: this.revisions[part] ?? 0, body: body() });
       this.revisions[part] = kept.revision;
+      this.left.drop(part);
       this.told(null);
     } catch (problem) {
       if (this.closed) return;
       if (!this.waiting.has(part)) this.waiting.set(part, body);
+      this.left.keep(part, this.revisions[part] ?? 0, this.waiting.get(part)());
       this.told(problem);
-      if (problem.kind === "unreachable") this.timers.set(part, setTimeout(() => this.flush(part), 3000));
+      if (AWAY.has(problem.kind)) this.timers.set(part, setTimeout(() => this.flush(part), 3000));
     }
   }
 
   /** The page is going: one last try that outlives it. */
   leave() {
     for (const [part, body] of this.waiting) {
-      post("draft", { ...this.where, part, revision: this.revisions[part] ?? 0, body: body() }, { keepalive: true }).catch(() => {});
+      this.left.keep(part, this.revisions[part] ?? 0, body());
+      post(this.to, { ...this.where, part, revision: this.revisions[part] ?? 0, body: body() }, { keepalive: true }).catch(() => {});
     }
   }
 
@@ -109,7 +136,25 @@ export class Drafts {
     await Promise.race([this.last, new Promise((done) => setTimeout(done, 1500))]);
   }
 
-  /** Nothing of this question is to be kept any more (its verdict is in). */
+  /**
+   * Put what the server had not taken, when this question was open before, into the question's data, and send it.
+   * Gives back whether the question must be asked for once more to show all of it.
+   */
+  async takeUp(data) {
+    const left = this.left.take(this.revisions);
+    for (const { part, body } of left) this.waiting.set(part, () => body);
+    const shown = left.filter((each) => showAgain(data, each, this.revisions));
+    await this.flush();
+    return shown.length < left.length && this.waiting.size === 0;
+  }
+
+  /** Its verdict is in: what is left of it anywhere is of no use any more. */
+  done() {
+    this.close();
+    for (const part of ["own", "form", "boxes"]) this.left.drop(part);
+  }
+
+  /** Nothing more is sent of this question. */
   close() {
     this.closed = true;
     this.waiting.clear();
