@@ -7,20 +7,20 @@ import streamlit as st
 from domain.batches import BatchState
 from domain.errors import DomainError
 from domain.people import Action, Person
-from review.service import batches_for, last_judged, next_open, open_sheet, skipped_questions
+from review.service import batches_for, last_judged, skipped_questions
 from review.sheet import BatchForReviewer
 from ui import state
 from ui.context import clock, reading, require_page
 from ui.door.requests import LARGEST_NUMBER
 from ui.judging.component import judging_form
 from ui.judging.guideline import without_images
-from ui.judging.sheet import sheet_data
-from ui.parts import empty_state, plain
+from ui.judging.turning import Where, form_data, question_wanted
+from ui.parts import empty_state, plain, screen
 
 BATCH, QUESTION = "batch", "question"
 
 
-@st.fragment
+@screen
 def judging() -> None:
     """The form with all that it needs. What it saves does not pass here: it goes by routes of its own."""
     person = require_page(Action.JUDGE)  # asked again at each run of the fragment
@@ -36,44 +36,44 @@ def judging() -> None:
     question = _number(st.query_params.get(QUESTION))
     try:
         with reading() as db:
-            sheet = open_sheet(db, person=person, batch_id=chosen.batch.id, question=question, now=clock())
-            judged = last_judged(db, person=person, batch_id=chosen.batch.id)
+            data = form_data(
+                db,
+                person=person,
+                batch_id=chosen.batch.id,
+                question=question,
+                turn=state.judging_turn(),
+                batches=batches,
+                now=clock(),
+            )
     except DomainError as error:
         st.warning(plain(str(error)))
         st.button(
             "Go on with the next question", key="judging-go-on", on_click=_to, args=(chosen.batch.id, None)
         )
         return
-    if sheet is None:
+    if data is None:
         _nothing_open(person, chosen, batches)
         return
-    st.query_params.from_dict({BATCH: str(sheet.batch.id), QUESTION: str(sheet.question_number)})
-    data = sheet_data(
-        sheet,
-        person=person.id,
-        batches=batches,
-        any_judged=judged is not None,
-        turn=state.judging_turn(),
-    )
+    _to(data["batch"], data["question"])
     if judging_form(data, on_go=_went):
-        _guideline(sheet.batch.name, sheet.batch.settings.guideline)
+        _guideline(chosen.batch.name, chosen.batch.settings.guideline)
 
 
 def _went() -> None:
-    """The form asks for another question: the next open one, the one judged last, one by its number."""
+    """The form asks for another question, or says which one it has turned to by itself."""
     asked = state.judging_request()
     person = require_page(Action.JUDGE)
     batch_id, turn = _number(asked.get("batch", asked.get("from"))), _number(asked.get("turn"))
     if batch_id is None or turn is None:
         return
     state.set_judging_turn(turn)
-    where = asked.get("to")
+    asked_for = asked.get("to")
+    where: Where | None = asked_for if asked_for in ("next", "last") else _number(asked_for)
     with reading() as db:
-        if where == "last":
-            where = last_judged(db, person=person, batch_id=batch_id)
-        elif where == "next" and (after := _number(asked.get("after"))) is not None:
-            where = next_open(db, person=person, batch_id=batch_id, after=after)
-    _to(batch_id, _number(where))
+        question = question_wanted(
+            db, person=person, batch_id=batch_id, where=where, after=_number(asked.get("after"))
+        )
+    _to(batch_id, question)
 
 
 def _to(batch_id: int, question: int | None) -> None:

@@ -8,10 +8,11 @@ import pytest
 from sqlalchemy import func, select
 from starlette.applications import Starlette
 
+from domain.batches import BatchSettings, Mode
 from domain.people import Role
 from storage.rows import DraftRow, VerdictRow
 from storage.unit_of_work import reading
-from tests.storage.worlds import make_world
+from tests.storage.worlds import SECRETS, make_world
 from ui.door.judging import ROUTES
 from ui.judging.assets import address, files, loader
 
@@ -76,6 +77,50 @@ def test_a_verdict_is_answered_with_the_row_that_was_read_back(client):
     saved = answer.json()
     assert (saved["revision"], saved["decision"]) == (1, "accept")
     assert "T" in saved["at"]
+
+
+def test_the_answer_to_a_verdict_brings_the_question_that_comes_next(client):
+    sheet = client.post("/judging/verdict", json=verdict()).json()["sheet"]
+    assert (sheet["question"], sheet["revision"], sheet["full"]["id"]) == (2, 1, "Q2")
+    assert sheet["place"] == {"done": 1, "skipped": 0, "left": 1, "total": 2, "position": 2}
+
+
+def test_after_the_last_question_there_is_none(client):
+    client.post("/judging/verdict", json=verdict())
+    assert client.post("/judging/verdict", json=verdict(question=2)).json()["sheet"] is None
+
+
+def test_a_question_that_is_skipped_brings_the_next_one(client):
+    answer = client.post("/judging/skip", json={**BASE, "reason": "not readable"})
+    assert answer.json()["sheet"]["question"] == 2
+
+
+def test_another_question_is_had_by_its_number(client):
+    sheet = client.post("/judging/turn", json={**BASE, "to": 2}).json()["sheet"]
+    assert sheet["question"] == 2
+
+
+def test_the_question_judged_last_is_had_again_with_its_verdict(client):
+    client.post("/judging/verdict", json=verdict())
+    sheet = client.post("/judging/turn", json={**BASE, "question": 2, "to": "last"}).json()["sheet"]
+    assert (sheet["question"], sheet["last"]["decision"], sheet["revision"]) == (1, "accept", 2)
+
+
+def test_nobody_turns_to_a_question_that_is_not_theirs(workspace, sign_in_as, browser):
+    make_world(workspace, questions=2, assigned_to=["ruth"])
+    other = Client(browser.cookies, sign_in_as("otto", Role.REVIEWER))
+    answer = other.post("/judging/turn", json={**BASE, "to": 2})
+    assert answer.json() == {"sheet": None}
+
+
+def test_a_question_that_comes_next_is_as_blind_as_on_the_page(workspace, sign_in_as, browser):
+    make_world(workspace, questions=2, assigned_to=["ruth"], settings=BatchSettings(mode=Mode.ANSWER_FIRST))
+    blind = Client(browser.cookies, sign_in_as("ruth"))
+    own = blind.post("/judging/own-answer", json={**BASE, "answer": [0], "confidence": 3})
+    assert own.json()["sheet"]["full"]["answer"] == [1]  # of the same question, once the answer is in
+    after = blind.post("/judging/verdict", json=verdict())
+    assert (after.json()["sheet"]["question"], after.json()["sheet"]["blind"]) == (2, True)
+    assert not [word for word in SECRETS.values() if word in after.text]
 
 
 def test_the_same_verdict_twice_is_one_row_and_one_answer(client):

@@ -1,6 +1,8 @@
 """POST /judging/…: what the judging form saves, each in one transaction that no script run can cut off.
 
-An answer says what was read back from the database after the commit; the form shows "saved" by it.
+An answer says what was read back from the database after the commit; the form shows "saved" by it. Where
+the form goes on from there, the answer carries what it shows next (``sheet``; None where nothing is left
+open), so that nobody waits for a run of the page's script.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from domain.errors import NotFound, Refused
+from domain.errors import DomainError, NotFound, Refused
 from domain.people import Person
 from review import service as review
 from review.sheet import ReviewSheet
@@ -24,7 +26,11 @@ from ui.door.requests import json_answer, json_body, json_errors, person_of, sam
 from ui.judging import forms
 from ui.judging.assets import MEDIA_TYPES, digest, files
 from ui.judging.boxes import boxes_drawn, corrected_boxes, plain_boxes
+from ui.judging.turning import Where, form_data, question_wanted
 
+#: How long a save waits for other writers: less than the form waits for its answer (10 s), so that it says
+#: why, and nothing is saved behind the reviewer's back. What the form sends again by itself waits less.
+_PATIENCE_MS, _SOON_MS = 8_000, 2_000
 _FOR_A_YEAR = "private, max-age=31536000, immutable"
 
 Work = Callable[[object, Person, datetime], dict[str, Any]]
@@ -33,7 +39,7 @@ Work = Callable[[object, Person, datetime], dict[str, Any]]
 def save_verdict(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     """One verdict: the same revision sent twice is stored once, a stale one refused with both named."""
     form = forms.form_from(plain, forms.VerdictForm)
-    with unit_of_work() as db:
+    with unit_of_work(patience_ms=_PATIENCE_MS) as db:
         sheet = _sheet(db, form, person, now)
         if sheet.question is None:
             raise Refused("This batch wants your own answer first. Commit it; the key is shown then.")
@@ -45,13 +51,14 @@ def save_verdict(plain: object, person: Person, now: datetime) -> dict[str, Any]
         saved = _sheet(db, form, person, now).last_verdict
     if saved is None:
         raise NotFound("The verdict can't be read back. Nothing is lost in this window; try again.")
-    return {"revision": saved.revision, "decision": saved.decision, "at": saved.given_at}
+    told = {"revision": saved.revision, "decision": saved.decision, "at": saved.given_at}
+    return told | {"sheet": _sheet_after(form, person, now, to="next")}
 
 
 def keep_draft(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     """What is typed, ticked and drawn, as it changes; boxes are kept in pixels of the matrix."""
     form = forms.form_from(plain, forms.DraftForm)
-    with unit_of_work() as db:
+    with unit_of_work(patience_ms=_SOON_MS) as db:
         body: object = form.body
         if form.part == "boxes":
             drawings = forms.form_from(form.body, forms.DrawingsForm).drawings
@@ -75,7 +82,7 @@ def keep_draft(plain: object, person: Person, now: datetime) -> dict[str, Any]:
 def commit_own_answer(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     """The reviewer's own answer; the key may be fetched from now on."""
     form = forms.form_from(plain, forms.OwnAnswerForm)
-    with unit_of_work() as db:
+    with unit_of_work(patience_ms=_PATIENCE_MS) as db:
         review.commit_own_answer(
             db,
             person=person,
@@ -89,13 +96,13 @@ def commit_own_answer(plain: object, person: Person, now: datetime) -> dict[str,
         saved = _sheet(db, form, person, now).own_answer
     if saved is None:
         raise NotFound("The answer can't be read back. Nothing is lost in this window; try again.")
-    return {"at": saved.committed_at}
+    return {"at": saved.committed_at, "sheet": _sheet_after(form, person, now, to=form.question)}
 
 
 def skip(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     """Put the question aside, with the reason."""
     form = forms.form_from(plain, forms.SkipForm)
-    with unit_of_work() as db:
+    with unit_of_work(patience_ms=_PATIENCE_MS) as db:
         review.skip_question(
             db,
             person=person,
@@ -104,13 +111,13 @@ def skip(plain: object, person: Person, now: datetime) -> dict[str, Any]:
             reason=form.reason,
             now=now,
         )
-    return {"at": now}
+    return {"at": now, "sheet": _sheet_after(form, person, now, to="next")}
 
 
 def look(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     """Time on the question so far."""
     form = forms.form_from(plain, forms.LookForm)
-    with unit_of_work() as db:
+    with unit_of_work(patience_ms=_SOON_MS) as db:
         review.record_look(
             db,
             person=person,
@@ -127,7 +134,7 @@ def look(plain: object, person: Person, now: datetime) -> dict[str, Any]:
 def open_report(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     """Fix the rating of image alignment; the report itself comes with the sheet from now on."""
     form = forms.form_from(plain, forms.ReportForm)
-    with unit_of_work() as db:
+    with unit_of_work(patience_ms=_PATIENCE_MS) as db:
         review.open_report(
             db,
             person=person,
@@ -136,7 +143,13 @@ def open_report(plain: object, person: Person, now: datetime) -> dict[str, Any]:
             image_alignment=form.image_alignment,
             now=now,
         )
-    return {"at": now}
+    return {"at": now, "sheet": _sheet_after(form, person, now, to=form.question)}
+
+
+def turn(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+    """Another question: the next open one, the one judged last, or one by its number."""
+    form = forms.form_from(plain, forms.TurnForm)
+    return {"sheet": _sheet_after(form, person, now, to=form.to)}
 
 
 async def asset(request: Request) -> Response:
@@ -154,6 +167,16 @@ def _sheet(db: Session, form: forms.Form, person: Person, now: datetime) -> Revi
     if sheet is None:
         raise NotFound(f"Question {form.question} is not there any more. Open the batch again.")
     return sheet
+
+
+def _sheet_after(form: forms.Form, person: Person, now: datetime, *, to: Where) -> dict[str, Any] | None:
+    """What the form shows next; None where there is nothing, or no more than the page can say of it."""
+    try:
+        with reading() as db:
+            question = question_wanted(db, person=person, batch_id=form.batch, where=to, after=form.question)
+            return form_data(db, person=person, batch_id=form.batch, question=question, now=now)
+    except DomainError:
+        return None  # what was saved is saved; the page's own run says what is the matter with the next one
 
 
 def _route(path: str, work: Work) -> Route:
@@ -176,4 +199,5 @@ ROUTES = [
     _route("/judging/skip", skip),
     _route("/judging/look", look),
     _route("/judging/report", open_report),
+    _route("/judging/turn", turn),
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
@@ -71,6 +71,12 @@ class ReportForm(Form):
     """Opening the report, with the rating that it fixes."""
 
     image_alignment: Rating
+
+
+class TurnForm(Form):
+    """Another question; ``question`` is the one that is left. See ``ui.judging.turning.Where``."""
+
+    to: Literal["next", "last"] | Number
 
 
 class RatingsForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,12 +1,15 @@
-// The way to the server and back: saving, and asking for another question.
+// The way to the server and back: saving, and turning to another question.
 //
 // Nothing on the form changes until the server has answered with what it keeps. What it did not keep, or not
-// answer, stays on the form, is said plainly, and can be sent again.
+// answer, stays on the form, is said plainly, and can be sent again. The answer brings the next question, which is
+// shown at once; the page's script is told afterwards which one it is, so that what it draws later agrees. Where the
+// server has no question to give, the script is asked instead: it says why, or that all is done.
 
 import { h } from "./dom.js";
 import { post } from "./send.js";
 
-const PATIENCE = 4000; // milliseconds until the next question is asked for once more
+const PATIENCE = 4000; // milliseconds until the page's script is asked once more
+const AFTERWARDS = 150; // milliseconds until it is told which question is shown: what it draws must not delay the image
 
 export class Errand {
   constructor(form) {
@@ -14,7 +17,8 @@ export class Errand {
     this.turn = 0;
     this.lastSaved = "";
     this.saving = false;
-    this.away = false; // another question has been asked for and is not there yet
+    this.away = false; // the page's script has been asked for another question, which is not there yet
+    this.told = null; // the turn that the page's script has not answered yet, while the form shows its question
   }
 
   get busy() {
@@ -22,8 +26,8 @@ export class Errand {
   }
 
   /**
-   * One request, and then on to `then`. `told(answer)` is what is said of it, with its time; `last` when no
-   * draft may follow it.
+   * One request, and then on to the question that its answer brings, else to `then`. `told(answer)` is what is
+   * said of it, with its time; `last` when no draft may follow it.
    */
   async save(what, body, { told = null, then = { to: "next" }, last = false } = {}) {
     if (this.busy) return;
@@ -39,17 +43,18 @@ export class Errand {
       const sent = post(what, body);
       if (then.to === "next") form.radiographs.leaving?.();
       const answer = await sent;
-      if (last) drafts.close();
+      if (last) drafts.done();
       if (told) this.lastSaved = told(answer);
-      if (form.shown !== question) return;
+      if (!form.isStill(question)) return;
       form.savedLine.textContent = this.lastSaved;
       form.clock.stop();
       this.saving = false;
-      this.go(then);
+      if (answer.sheet) this.turnTo(answer.sheet);
+      else this.ask(then);
     } catch (problem) {
       this.saving = false;
       form.savedLine.textContent = "not saved";
-      if (form.shown === question) this.show(problem, () => this.save(what, body, { told, then, last }));
+      if (form.isStill(question)) this.show(problem, () => this.save(what, body, { told, then, last }));
       if (last) drafts.flush();
     } finally {
       form.root.classList.remove("saving");
@@ -96,13 +101,45 @@ export class Errand {
     this.show(problem, () => form.drafts.flush());
   }
 
-  /** Ask for another question, or this one anew; once more if none comes. */
+  /** Turn to another question, or to this one anew: `{to: "next" | "last" | number}` or `{batch: number}`. */
   async go(where) {
     if (this.busy) return;
     const { form } = this;
-    this.away = true;
+    const { shown: question } = form;
+    this.saving = true;
     form.clock.tell();
     await Promise.race([form.drafts.flush(), new Promise((done) => setTimeout(done, 1500))]);
+    const { batch, question: left } = form.data;
+    const answer = where.to ? await post("turn", { batch, question: left, to: where.to }).catch(() => null) : null;
+    this.saving = false;
+    if (!form.isStill(question)) return;
+    if (answer?.sheet) this.turnTo(answer.sheet);
+    else this.ask(where);
+  }
+
+  /** Show the question that an answer brought, and tell the page's script. */
+  turnTo(sheet) {
+    const { form } = this;
+    const { batch, question: left } = form.data;
+    form.show(sheet);
+    const address = `${location.pathname}?batch=${sheet.batch}&question=${sheet.question}`;
+    if (address !== location.pathname + location.search) history.pushState({}, "", address); // F5 comes back to it
+    this.turn += 1;
+    this.told = this.turn;
+    const tell = () => form.trigger("go", { to: sheet.question, turn: this.turn, from: batch, after: left });
+    this.telling = setTimeout(() => {
+      tell();
+      this.asking = setInterval(tell, PATIENCE);
+    }, AFTERWARDS);
+  }
+
+  /** Let the page's script find the next question; once more if none comes. */
+  ask(where) {
+    const { form } = this;
+    clearTimeout(this.telling);
+    clearInterval(this.asking);
+    this.away = true;
+    this.told = null;
     this.turn += 1;
     const { batch, question } = form.data;
     const ask = () => form.trigger("go", { ...where, turn: this.turn, from: batch, after: question });
@@ -113,15 +150,35 @@ export class Errand {
     }, PATIENCE);
   }
 
-  answeredBy(data) {
-    return this.away && data.turn === this.turn;
+  /**
+   * Whether what the page's script draws is to be shown: the answer to what was asked, or a question that it has by
+   * itself (the way back in the browser). What it drew before it knew of a turn that the form has made is old.
+   */
+  takes(data, isShown) {
+    if (this.away) return data.turn === this.turn;
+    if (this.told !== null) {
+      if (data.turn !== this.told) return false;
+      this.told = null;
+      clearInterval(this.asking);
+    }
+    return !isShown && !this.saving;
+  }
+
+  /** Somebody goes back in the browser: the page's script has that question by itself, and is told of no other. */
+  wentBack() {
+    if (this.told === null) return;
+    clearTimeout(this.telling);
+    clearInterval(this.asking);
+    this.told = null;
   }
 
   /** A question is there: what was under way for the one before is over. */
   arrived() {
+    clearTimeout(this.telling);
     clearInterval(this.asking);
     this.away = false;
     this.saving = false;
+    this.told = null;
     this.problem = null;
     this.draftProblem = false;
   }

@@ -17,6 +17,11 @@ import { Drafts, post, speakFor } from "./send.js";
 import { makeViewer } from "./viewers.js";
 import { fillWindow } from "./window.js";
 
+const JUST_SHOWN = 500; // milliseconds in which nothing is saved of a question that nobody has touched
+
+/** What tells one state of a question from another that must be built anew. */
+const keyOf = ({ batch, question, blind }) => `${batch}:${question}:${blind}`;
+
 class JudgingForm {
   constructor(parent) {
     this.root = h("div", { class: "judging", tabindex: "-1" });
@@ -34,6 +39,7 @@ class JudgingForm {
       fillWindow(this.root, () => this.fit()),
       this.on(document, "pointerup", () => this.radiographs.pointerReleased(), { capture: true }),
       this.on(document, "pointercancel", () => this.radiographs.pointerReleased(), { capture: true }),
+      this.on(window, "popstate", () => this.errand.wentBack()),
       this.on(window, "pagehide", () => this.leave()),
       this.on(document, "visibilitychange", () => document.hidden && this.drafts?.flush()),
     ];
@@ -53,24 +59,27 @@ class JudgingForm {
   update({ data, setTriggerValue }) {
     this.trigger = setTriggerValue;
     if (!data) return;
-    const key = `${data.batch}:${data.question}:${data.blind}`;
-    if (this.errand.answeredBy(data) || (!this.errand.away && key !== this.shown)) this.show(data, key);
+    if (this.errand.takes(data, keyOf(data) === this.shown)) this.show(data);
   }
 
-  show(data, key) {
+  show(data) {
     this.errand.arrived();
+    this.drafts?.leave();
     this.drafts?.close();
     this.data = data;
     speakFor(data.person);
-    this.shown = key;
+    this.shown = keyOf(data);
+    this.untouchedSince = performance.now();
     this.skipping = false;
     if (this.keysShown) this.toggleKeys();
     this.drafts = new Drafts({
       batch: data.batch,
       question: data.question,
       revisions: Object.fromEntries(Object.entries(data.drafts).map(([part, draft]) => [part, draft.revision])),
+      verdict: data.revision,
       told: (problem) => this.errand.draftTold(problem),
     });
+    if (data.open) this.takeUp(this.drafts.takeUp(data));
     this.clock.start(data.look);
     this.state = data.blind ? null : begin(data);
     build(this);
@@ -82,6 +91,22 @@ class JudgingForm {
     this.savedLine.textContent = this.errand.lastSaved;
     if (!this.root.contains(this.root.getRootNode().activeElement)) this.root.focus({ preventScroll: true });
     this.rightColumn.scrollTop = 0;
+  }
+
+  /** What a server that was away had not taken, it has by now; boxes of the plain editor are to be shown yet. */
+  async takeUp(isToShow) {
+    const { drafts } = this;
+    if ((await isToShow) && this.drafts === drafts && !this.isOver) this.go({ to: this.data.question });
+  }
+
+  /** Whether that question is before the reviewer still. */
+  isStill(question) {
+    return !this.isOver && this.shown === question;
+  }
+
+  /** The second half of a double click that judged the question before: nobody has seen this one yet. */
+  get isTooSoon() {
+    return performance.now() - this.untouchedSince < JUST_SHOWN;
   }
 
   /** What should be known before one begins. */
@@ -97,6 +122,7 @@ class JudgingForm {
   // ---------------------------------------------------------------- changes
 
   changed({ note = "" } = {}) {
+    this.untouchedSince = 0;
     this.note(note);
     this.paintChanges();
     this.report?.paint();
@@ -104,11 +130,13 @@ class JudgingForm {
   }
 
   ownChanged() {
+    this.untouchedSince = 0;
     this.note("");
     if (this.data.open) this.drafts.changed("own", () => this.own.draft());
   }
 
   boxesChanged() {
+    this.untouchedSince = 0;
     this.paintBoxes();
     this.paintChanges();
     this.note("");
@@ -137,7 +165,7 @@ class JudgingForm {
 
   async decide(decision) {
     const { data } = this;
-    if (this.errand.busy || !data.open || data.blind) return;
+    if (this.errand.busy || this.isTooSoon || !data.open || data.blind) return;
     await this.radiographs.settled();
     const drawings = this.radiographs.drawings();
     this.paintChanges();
@@ -154,7 +182,7 @@ class JudgingForm {
 
   async commit() {
     const { data, own } = this;
-    if (!own || this.errand.busy || !data.open) return;
+    if (!own || this.errand.busy || this.isTooSoon || !data.open) return;
     const lack = own.missing();
     if (lack) {
       this.note(lack);
@@ -256,6 +284,7 @@ class JudgingForm {
   }
 
   end() {
+    this.isOver = true;
     this.leave();
     this.drafts?.close();
     this.errand.arrived();
