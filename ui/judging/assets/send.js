@@ -109,7 +109,7 @@ export class Drafts {
     if (!body || this.closed) return;
     this.waiting.delete(part);
     try {
-      const kept = await post(this.to, { ...this.where, part, revision: this.revisions[part] ?? 0, body: body() });
+      const kept = await post("draft", { ...this.where, part, revision: this.revisions[part] ?? 0, body: body() });
       this.revisions[part] = kept.revision;
       this.left.drop(part);
       this.told(null);
@@ -126,7 +126,7 @@ export class Drafts {
   leave() {
     for (const [part, body] of this.waiting) {
       this.left.keep(part, this.revisions[part] ?? 0, body());
-      post(this.to, { ...this.where, part, revision: this.revisions[part] ?? 0, body: body() }, { keepalive: true }).catch(() => {});
+      post("draft", { ...this.where, part, revision: this.revisions[part] ?? 0, body: body() }, { keepalive: true }).catch(() => {});
     }
   }
 
