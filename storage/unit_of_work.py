@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy import Engine
+from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlmodel import Session
@@ -46,8 +46,7 @@ _UNREAD = (
 def unit_of_work(engine: Engine | None = None, *, patience_ms: int | None = None) -> Iterator[Session]:
     """A session whose work is committed when the block is left, and undone when it is left by an error.
 
-    ``patience_ms`` is how long it waits for other writers on SQLite, the engine's own patience where it
-    is None.
+    ``patience_ms`` is how long it waits for other writers, the engine's own patience where it is None.
 
     Raises:
         AlreadyThere: a constraint of the database refused the work, and no service had foreseen it.
@@ -58,6 +57,8 @@ def unit_of_work(engine: Engine | None = None, *, patience_ms: int | None = None
         bind = bind.execution_options(overread_patience_ms=patience_ms)
     with Session(bind, expire_on_commit=False) as session:
         try:
+            if patience_ms is not None and bind.dialect.name != "sqlite":
+                session.execute(text(f"SET LOCAL lock_timeout = {int(patience_ms)}"))
             yield session
             session.commit()
         except IntegrityError as error:
