@@ -56,8 +56,7 @@ def image_store(workspace: Workspace) -> ImageStore:
 
 @lru_cache(maxsize=4)
 def _bucket_store(address: str) -> ImageStore:
-    # Half a second of imports that a workspace with a folder of its own need not wait for.
-    from storage.image_bucket import BucketStore  # noqa: PLC0415
+    from storage.image_bucket import BucketStore  # noqa: PLC0415 - half a second, for who has a bucket only
 
     return BucketStore(address)
 

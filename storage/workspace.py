@@ -11,6 +11,9 @@ from domain.errors import InvalidValue
 
 _DEFAULT_CACHE_GIB = 2.0
 _BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/(?!\.)[A-Za-z0-9!_.*'()-]+)*/?")
+#: What belongs to the workspace besides database and images, below ``home``: a backup holds it. The rest is
+#: on its way in (uploads) or can be made again (cache).
+KEPT = ("releases", "refusals", "demo", "demo.json")
 _DEFAULT_HOME = Path(__file__).resolve().parent.parent / "workspace"
 
 

@@ -3,6 +3,7 @@
 from accounts.claims import RoleClaim
 from accounts.passwords import DEMO_PASSWORD
 from accounts.service.attempts import Attempt, TooManyWrong, attempt_was_right, begin_attempt
+from accounts.service.backups import record_backup, record_restore
 from accounts.service.first_admin import CODE_HOLDS, any_admin, become_first_admin, make_first_admin_code
 from accounts.service.people import (
     add_person,
@@ -77,6 +78,8 @@ __all__ = [
     "person_named",
     "person_of_claims",
     "person_of_token",
+    "record_backup",
+    "record_restore",
     "set_password",
     "sign_out",
     "sign_out_everywhere",

@@ -1,14 +1,41 @@
-"""Alembic's entry: runs the migrations on the engine that `storage.schema` hands over."""
+"""Alembic's entry: runs migrations on what `storage.schema` gives it: an engine, or an open transaction."""
 
 from alembic import context
+from sqlalchemy import Connection, text
 
 from storage.rows import metadata
 
-engine = context.config.attributes["engine"]
+#: Two processes that start at once must not both migrate. The number is nobody else's; it says "schema".
+_LOCK = 0x736368656D61
 
-with engine.connect() as connection:
+
+def _run(connection: Connection) -> None:
     # render_as_batch: SQLite can alter little in place, so Alembic copies the table.
     context.configure(connection=connection, target_metadata=metadata, render_as_batch=True)
+    if connection.dialect.name != "sqlite":  # where BEGIN IMMEDIATE lets one in at a time already
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
     with context.begin_transaction():
         context.run_migrations()
-    connection.commit()
+
+
+def _run_on_engine() -> None:
+    engine = context.config.attributes["engine"]
+    with engine.connect() as connection:
+        sqlite = engine.dialect.name == "sqlite"
+        driver = connection.connection.driver_connection
+        if sqlite:  # a table that is copied is dropped, and nobody may refer to it at that moment
+            driver.execute("PRAGMA foreign_keys = OFF")
+        try:
+            with connection.begin():
+                _run(connection)
+                if sqlite and (loose := connection.exec_driver_sql("PRAGMA foreign_key_check").first()):
+                    raise ValueError(f"a migration left a loose reference in table {loose[0]}")
+        finally:
+            if sqlite:
+                driver.execute("PRAGMA foreign_keys = ON")
+
+
+if (given := context.config.attributes.get("connection")) is not None:
+    _run(given)
+else:
+    _run_on_engine()

@@ -1,0 +1,74 @@
+"""``cli.py backup``: the whole workspace in one file, taken while people work."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from accounts.service import command_line_person, record_backup
+from commands.telling import Telling, size_text
+from domain.errors import DomainError
+from storage.backup import make_backup
+from storage.engine import current_engine
+from storage.schema import is_current
+from storage.unit_of_work import unit_of_work
+from storage.workspace import current_workspace
+
+
+def add_to(subparsers: argparse._SubParsersAction) -> None:
+    """The command and what it takes."""
+    parser = subparsers.add_parser(
+        "backup",
+        help="write the whole workspace to one file, while people work",
+        description="Write database, images, releases and lists of refused records to one file. It appears "
+        "when it is whole, only its owner may read it, and `cli.py restore --check FILE` tells whether it "
+        "still is. "
+        "People go on working; what was saved before the command began is in it.",
+    )
+    parser.add_argument("file", type=Path, metavar="FILE", help="such as overread.backup")
+    parser.add_argument("--replace", action="store_true", help="replace a FILE that is there, once done")
+    parser.add_argument(
+        "--without-images", action="store_true", help="leave the images out; they are kept safe otherwise"
+    )
+    # Tables of an older version are backed up as they are: this is what one does before an update.
+    parser.set_defaults(run=run, needs_workspace=False)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Make it, and put it on record; 1 when images are missing from the workspace."""
+    workspace, engine = current_workspace(), current_engine()
+    now = datetime.now(UTC)
+    made = make_backup(
+        workspace,
+        engine,
+        args.file,
+        with_images=not args.without_images,
+        replace=args.replace,
+        now=now,
+        progress=Telling(),
+    )
+    manifest = made.manifest
+    if is_current(engine):
+        try:
+            with unit_of_work() as db:
+                record_backup(
+                    db,
+                    by=command_line_person(),
+                    file=made.path.name,
+                    sha256=made.sha256,
+                    rows=manifest.rows,
+                    images=manifest.images.count,
+                    now=now,
+                )
+        except DomainError as error:  # the backup is whole all the same
+            print(f"The backup was not put on record: {error}", file=sys.stderr)
+    print(
+        f"{made.path}: {manifest.rows:,} rows of {len(manifest.tables)} tables, {manifest.images.count:,} "
+        f"images, {len(manifest.files):,} other files; {size_text(made.bytes)}."
+    )
+    print(f"Sealed with SHA-256 {made.sha256}")
+    for sha256 in manifest.images.missing:
+        print(f"The image {sha256} is missing or was changed, so the backup lacks it.", file=sys.stderr)
+    return 1 if manifest.images.missing else 0

@@ -1,0 +1,73 @@
+"""``cli.py restore``: a workspace from a backup, checked before and after."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from accounts.service import command_line_person, record_restore
+from commands.telling import Telling
+from storage.backup import check_backup, restore_backup
+from storage.backup.manifest import Manifest
+from storage.unit_of_work import unit_of_work
+from storage.workspace import current_workspace
+
+
+def add_to(subparsers: argparse._SubParsersAction) -> None:
+    """The command and what it takes."""
+    parser = subparsers.add_parser(
+        "restore",
+        help="make a workspace from a backup",
+        description="Check the whole backup, put it into the workspace, which must be empty, and compare "
+        "rows and hashes of every table. The database may be another than the backup was made of: SQLite's "
+        "backups go into PostgreSQL, and back. Stop the app before. Everybody has to sign in again.",
+    )
+    parser.add_argument("file", type=Path, metavar="FILE")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--check", action="store_true", help="only check the backup; nothing is written")
+    how.add_argument(
+        "--replace",
+        action="store_true",
+        help="replace a workspace that is not empty: its files and an SQLite database are set aside, a "
+        "database on a server is emptied",
+    )
+    parser.set_defaults(run=run, needs_workspace=False)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do it; 1 when images that the rows name are not where they should be."""
+    now = datetime.now(UTC)
+    if args.check:
+        manifest = check_backup(args.file, progress=Telling())
+        print(f"{args.file} is as it was written: {_of(manifest)}")
+        return 0
+    workspace = current_workspace()
+    restored = restore_backup(args.file, workspace, replace=args.replace, now=now, progress=Telling())
+    manifest = restored.manifest
+    with unit_of_work() as db:
+        record_restore(
+            db,
+            by=command_line_person(),
+            file=args.file.name,
+            made_at=manifest.made_at,
+            rows=manifest.rows,
+            images=manifest.images.count,
+            now=now,
+        )
+    print(f"{workspace.home} was restored: {_of(manifest)}")
+    print(f"All {len(manifest.tables)} tables have the rows and the hashes of the backup.")
+    print(f"Accounts and roles are as they were on {manifest.made_at:%Y-%m-%d %H:%M} UTC. All sign in again.")
+    if restored.set_aside is not None:
+        print(f"What was there before is in {restored.set_aside}")
+    for sha256 in restored.missing:
+        print(f"The image {sha256} is not there. Import it again.", file=sys.stderr)
+    return 1 if restored.missing else 0
+
+
+def _of(manifest: Manifest) -> str:
+    return (
+        f"{manifest.rows:,} rows of {len(manifest.tables)} tables, {manifest.images.count:,} images, "
+        f"{len(manifest.files):,} other files, of {manifest.made_at:%Y-%m-%d %H:%M} UTC."
+    )

@@ -1,0 +1,16 @@
+"""A whole workspace in one file, and back: taken while people work, held against its hashes."""
+
+from storage.backup.archive import BackupDamaged
+from storage.backup.making import Made, make_backup
+from storage.backup.manifest import Manifest
+from storage.backup.restoring import Restored, check_backup, restore_backup
+
+__all__ = [
+    "BackupDamaged",
+    "Made",
+    "Manifest",
+    "Restored",
+    "check_backup",
+    "make_backup",
+    "restore_backup",
+]

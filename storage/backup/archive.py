@@ -1,0 +1,156 @@
+"""The file of a backup: a tar that any program can open, and one line after it that seals every byte before.
+
+A tar is written and read front to back, whatever its size. Its own checksums cover little, so the last line
+is ``overread-backup <SHA-256 of all that comes before>``: whoever cut or altered the file broke it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from domain.errors import Refused
+from domain.file_errors import naming
+
+_SEAL = b"overread-backup "
+_SEAL_LENGTH = len(_SEAL) + 64 + 1
+_BLOCK = 1 << 20
+#: What tarfile raises at a header that is none.
+_UNREADABLE = (tarfile.TarError, EOFError, OSError, ValueError, RecursionError)
+
+
+class BackupDamaged(Refused):
+    """The file is no whole backup as it was written; nothing of it is used."""
+
+
+class ArchiveWriter:
+    """Members one after the other into ``path``, which must not be there yet and is its owner's alone."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+        self._hash = hashlib.sha256()
+        self._tar = tarfile.TarFile.open(fileobj=self, mode="w|", format=tarfile.PAX_FORMAT)
+        self.bytes = 0
+
+    def write(self, content: bytes) -> int:
+        """What the tar writes through, on its way to the disk."""
+        with naming(self._path):
+            self._file.write(content)
+        self._hash.update(content)
+        self.bytes += len(content)
+        return len(content)
+
+    def add(self, name: str, content: bytes) -> None:
+        self.add_file(name, io.BytesIO(content), len(content))
+
+    def add_file(self, name: str, source: BinaryIO, length: int) -> None:
+        """A member of that many bytes.
+
+        Raises:
+            OSError: the source has fewer.
+        """
+        info = tarfile.TarInfo(name)
+        info.size, info.mode = length, 0o600
+        self._tar.addfile(info, source)
+        self._tar.members.clear()  # kept for a list that nobody asks for
+
+    def seal(self) -> str:
+        """Close the file, on the disk when this returns; the SHA-256 that it is sealed with."""
+        self._tar.close()
+        digest = self._hash.hexdigest()
+        with naming(self._path), self._file:
+            self._file.write(_SEAL + digest.encode() + b"\n")
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        return digest
+
+    def close(self) -> None:
+        """Let go of the file, whatever state it is in."""
+        self._file.close()
+
+
+class _Sealed(io.RawIOBase):
+    """The tar's part of an open backup, hashed as it is read."""
+
+    def __init__(self, file: BinaryIO, length: int) -> None:
+        self._file, self._left = file, length
+        self.hash = hashlib.sha256()
+        file.seek(0)
+
+    def read(self, size: int = -1) -> bytes:
+        content = self._file.read(self._left if size < 0 else min(size, self._left))
+        self._left -= len(content)
+        self.hash.update(content)
+        return content
+
+
+def stated_seal(file: BinaryIO) -> str:
+    """The SHA-256 that the open file is sealed with, in its last line.
+
+    Raises:
+        BackupDamaged: it has no such line.
+    """
+    length = file.seek(0, io.SEEK_END)
+    file.seek(max(0, length - _SEAL_LENGTH))
+    line = file.read()
+    if not line.startswith(_SEAL) or not line.endswith(b"\n") or len(line) != _SEAL_LENGTH:
+        raise BackupDamaged(
+            "The file is no backup, or its end is missing: a whole one ends with a line that seals it."
+        )
+    return line[len(_SEAL) : -1].decode("ascii", "replace")
+
+
+@contextmanager
+def members_of(file: BinaryIO) -> Iterator[Iterator[tuple[str, BinaryIO]]]:
+    """(name, content) of each member of an open backup, in order; the content is read before the next.
+
+    At the end of the block all bytes have been held against the seal.
+
+    Raises:
+        BackupDamaged: the file was cut or altered, or has a member that is no plain file.
+    """
+    seal = stated_seal(file)
+    inside = _Sealed(file, file.seek(0, io.SEEK_END) - _SEAL_LENGTH)
+    with _opened(inside) as tar:
+        try:
+            yield _plain_files(tar)
+        except tarfile.TarError as error:  # a member that ends too early
+            raise _damaged() from error
+    while inside.read(_BLOCK):
+        pass
+    if inside.hash.hexdigest() != seal:
+        raise _damaged()
+
+
+def _opened(inside: _Sealed) -> tarfile.TarFile:
+    try:
+        return tarfile.TarFile.open(fileobj=inside, mode="r|", bufsize=_BLOCK)
+    except _UNREADABLE as error:
+        raise _damaged() from error
+
+
+def _plain_files(tar: tarfile.TarFile) -> Iterator[tuple[str, BinaryIO]]:
+    while (info := _next(tar)) is not None:
+        content = tar.extractfile(info) if info.isreg() else None
+        if content is None:
+            raise BackupDamaged(f"{info.name!r} in the backup is no plain file; nothing of it is used.")
+        yield info.name, content
+        tar.members.clear()
+
+
+def _next(tar: tarfile.TarFile) -> tarfile.TarInfo | None:
+    try:
+        return tar.next()
+    except _UNREADABLE as error:
+        raise _damaged() from error
+
+
+def _damaged() -> BackupDamaged:
+    return BackupDamaged("The file was cut or altered since it was written: its bytes don't match its seal.")

@@ -1,0 +1,147 @@
+"""The database that a backup is put into: empty, in one transaction, in its place only when that is done."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import Connection, inspect
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
+
+from domain.errors import NotNow, Refused
+from storage.backup.tables import count_rows, table_shapes
+from storage.engine import make_engine
+from storage.schema import downgrade, revision_of, revisions, upgrade
+from storage.workspace import Workspace
+
+#: SQLite's write-ahead log and its index, beside the database.
+_BESIDE = ("", "-wal", "-shm")
+
+
+def has_database(workspace: Workspace) -> bool:
+    """False where the workspace's SQLite file is not there; a server's is looked for by connecting to it."""
+    file = _sqlite_file(workspace)
+    return file is None or file.exists()
+
+
+def filled_tables(workspace: Workspace) -> list[str]:
+    """The tables of the workspace's database that have more rows than a new one.
+
+    Raises:
+        NotNow: a database on a server is out of reach.
+    """
+    if not has_database(workspace):
+        return []
+    engine = make_engine(workspace.database_url)
+    try:
+        with engine.execution_options(overread_read_only=True).connect() as connection:
+            rows = _rows(connection)
+            new = _rows_of_a_new_one(revision_of(connection)) if any(rows.values()) else {}
+            return [name for name, count in rows.items() if count > new.get(name, 0)]
+    except SQLAlchemyError as error:
+        raise NotNow(f"The database of {workspace.home} could not be read: {error}.") from error
+    finally:
+        engine.dispose()
+
+
+@contextmanager
+def new_database(workspace: Workspace, *, aside: Path) -> Iterator[Connection]:
+    """A transaction on a database without tables, which is the workspace's when the block is left.
+
+    An error leaves what was there. On SQLite it is a new file, and an old one goes to the folder ``aside``;
+    on a server the tables that were there are dropped in the same transaction.
+    """
+    file = _sqlite_file(workspace)
+    if file is None:
+        with _on_server(workspace) as connection:
+            yield connection
+        return
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if file.exists():
+        _check_unused(file)
+    with tempfile.TemporaryDirectory(dir=file.parent, prefix=".restoring-") as folder:
+        new = Path(folder) / file.name
+        engine = make_engine(f"sqlite:///{new}")
+        try:
+            with engine.connect() as connection:
+                # References are looked at once, at the end: rows come in as they are.
+                connection.connection.driver_connection.execute("PRAGMA foreign_keys = OFF")
+                with connection.begin():
+                    yield connection
+                    if loose := connection.exec_driver_sql("PRAGMA foreign_key_check").first():
+                        raise Refused(f"The backup has a loose reference in table {loose[0]}.")
+        finally:
+            engine.dispose()  # the last connection folds the write-ahead log into the file
+        _sync(new)
+        for ending in _BESIDE:
+            old = file.with_name(file.name + ending)
+            if old.exists():
+                aside.mkdir(parents=True, exist_ok=True)
+                old.replace(aside / old.name)
+        new.replace(file)
+        _sync(file.parent)
+
+
+@contextmanager
+def _on_server(workspace: Workspace) -> Iterator[Connection]:
+    engine = make_engine(workspace.database_url)
+    try:
+        with engine.begin() as connection:
+            connection.exec_driver_sql("SET LOCAL TIME ZONE 'UTC'")
+            connection.exec_driver_sql("SET LOCAL lock_timeout = '15s'")  # the app's own work must end first
+            if revision_of(connection) is not None:
+                downgrade(connection, "base")
+            if left := [shape.name for shape in table_shapes(connection)]:
+                raise Refused(f"The database has tables that are not Overread's: {', '.join(left[:6])}.")
+            yield connection
+    finally:
+        engine.dispose()
+
+
+def _rows(connection: Connection) -> dict[str, int]:
+    names = [name for name in inspect(connection).get_table_names() if name != "alembic_version"]
+    return {name: count_rows(connection, name) for name in names}
+
+
+def _rows_of_a_new_one(revision: str | None) -> dict[str, int]:
+    """What the migrations themselves put in, as settings that are always there."""
+    if revision not in revisions():
+        return {}
+    with tempfile.TemporaryDirectory() as folder:
+        engine = make_engine(f"sqlite:///{folder}/new.sqlite")
+        try:
+            upgrade(engine, revision)
+            with engine.connect() as connection:
+                return _rows(connection)
+        finally:
+            engine.dispose()
+
+
+def _check_unused(file: Path) -> None:
+    """Raise Refused while another process has the database open; it would go on with the old file."""
+    connection = sqlite3.connect(file, timeout=1)
+    try:
+        # Nobody can leave the write-ahead log while somebody else is in it.
+        connection.execute("PRAGMA journal_mode = DELETE").fetchone()
+    except sqlite3.OperationalError as error:
+        raise Refused(f"The database {file} is in use. Stop the app first, then restore.") from error
+    finally:
+        connection.close()
+
+
+def _sqlite_file(workspace: Workspace) -> Path | None:
+    url = make_url(workspace.database_url)
+    return Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,268 @@
+"""Making a backup: one state of the database, while people write, and all files that belong to it."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from alembic.migration import MigrationContext
+from sqlalchemy import Connection, Engine
+
+from domain.errors import AlreadyThere, NotFound, Refused
+from domain.version import VERSION
+from storage.backup.archive import ArchiveWriter
+from storage.backup.databases import has_database
+from storage.backup.manifest import FORMAT, NAME, FileInBackup, ImagesInBackup, Manifest, TableInBackup
+from storage.backup.tables import TableShape, lines_of, table_shapes
+from storage.engine import make_engine
+from storage.image_files import image_store
+from storage.workspace import KEPT, Workspace
+
+#: Lines of a table are packed in parts of about this many bytes.
+_PART = 4 << 20
+_LEFT_BEHIND = 24 * 3600
+#: Told what is being done, how much of it is done, and how much there is.
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """A backup that lies in its place; ``sha256`` is what its last line says."""
+
+    path: Path
+    bytes: int
+    sha256: str
+    manifest: Manifest
+
+
+def make_backup(
+    workspace: Workspace,
+    engine: Engine,
+    path: Path,
+    *,
+    with_images: bool = True,
+    replace: bool = False,
+    now: datetime,
+    progress: Progress = lambda *_: None,
+) -> Made:
+    """Write the whole workspace to one file, which appears at ``path`` when it is whole and not before.
+
+    What was committed before the call is in it; writers go on, and none of them waits.
+
+    Args:
+        workspace: whose images and files.
+        engine: its database, of any revision.
+        path: the file to write.
+        with_images: False leaves them out, for who keeps them safe otherwise.
+        replace: whether a file that is there already may be replaced, once the new one is whole.
+        now: the time.
+        progress: is told how far it is.
+
+    Raises:
+        AlreadyThere: something lies at ``path``.
+        Refused: there is no workspace to back up; its database is damaged.
+    """
+    path = path.absolute()
+    if path.exists() and not replace:
+        raise AlreadyThere(f"{path} is there already. Choose another name, or say --replace.")
+    if not has_database(workspace):
+        raise Refused(f"There is nothing to back up: {workspace.home} is no workspace yet.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _sweep(path, now=now)
+    aside = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.making-"))
+    try:
+        with _one_state(engine, aside, progress) as connection:
+            revision = MigrationContext.configure(connection).get_current_revision()
+            if revision is None:
+                raise Refused(f"There is nothing to back up: {workspace.home} is no workspace yet.")
+            writer = ArchiveWriter(aside / "backup")
+            try:
+                images = _add_images(
+                    writer, workspace, connection, with_images=with_images, progress=progress
+                )
+                files = tuple(_add_files(writer, workspace.home, progress))
+                manifest = Manifest(
+                    format=FORMAT,
+                    made_at=now,
+                    version=VERSION,
+                    revision=revision,
+                    database=connection.dialect.name,
+                    home=str(workspace.home),
+                    tables=tuple(_add_tables(writer, connection, progress)),
+                    images=images,
+                    files=files,
+                )
+                writer.add(NAME, manifest.to_bytes())
+                sealed = writer.seal()
+            finally:
+                writer.close()
+        (aside / "backup").replace(path)
+        _sync(path.parent)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+    return Made(path=path, bytes=path.stat().st_size, sha256=sealed, manifest=manifest)
+
+
+@contextmanager
+def _one_state(engine: Engine, aside: Path, progress: Progress) -> Iterator[Connection]:
+    """A connection that sees one state of the database for as long as it lasts."""
+    if engine.dialect.name == "sqlite":
+        _copy_sqlite(engine, aside / "copy.sqlite", progress)
+        copy = make_engine(f"sqlite:///{aside / 'copy.sqlite'}")
+        try:
+            with copy.execution_options(overread_read_only=True).connect() as connection:
+                said = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
+                if said != "ok":
+                    raise Refused(
+                        f"The database is damaged ({said}), so it is not backed up over a good one."
+                    )
+                yield connection
+        finally:
+            copy.dispose()
+        return
+    options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+    with engine.connect().execution_options(**options) as connection:
+        connection.exec_driver_sql("SET TIME ZONE 'UTC'")
+        yield connection
+
+
+def _copy_sqlite(engine: Engine, target: Path, progress: Progress) -> None:
+    """SQLite's own backup, to a file that is read at leisure.
+
+    Reading the database itself for that long would keep its write-ahead log from being folded in. The copy is
+    made within one read transaction, so that a writer doesn't make it begin anew.
+    """
+    connection = engine.raw_connection()
+    source = connection.driver_connection
+    try:
+        source.execute("BEGIN")
+        source.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # the state is that of the first read
+        with sqlite3.connect(target) as copy:
+            source.backup(
+                copy, pages=4096, sleep=0,
+                progress=lambda _, left, pages: progress("database", pages - left, pages),
+            )  # fmt: skip
+        copy.close()
+    finally:
+        source.rollback()
+        connection.close()
+
+
+def _add_images(
+    writer: ArchiveWriter,
+    workspace: Workspace,
+    connection: Connection,
+    *,
+    with_images: bool,
+    progress: Progress,
+) -> ImagesInBackup:
+    found = connection.exec_driver_sql("SELECT sha256 FROM image").scalars()
+    names = sorted(found)
+    digest, size, count, missing = hashlib.sha256(), 0, 0, []
+    store = image_store(workspace)
+    for done, name in enumerate(names if with_images else (), start=1):
+        try:
+            content = store.read(name)
+        except (NotFound, Refused):
+            missing.append(name)
+            continue
+        writer.add(f"images/{name}", content)
+        digest.update(f"{name}\n".encode())
+        size, count = size + len(content), count + 1
+        progress("images", done, len(names))
+    return ImagesInBackup(
+        count=count,
+        bytes=size,
+        sha256=digest.hexdigest(),
+        missing=tuple(missing),
+        left_out=not with_images,
+    )
+
+
+def _add_files(writer: ArchiveWriter, home: Path, progress: Progress) -> Iterator[FileInBackup]:
+    for done, path in enumerate(_files_below(home), start=1):
+        relative = path.relative_to(home).as_posix()
+        try:
+            file = path.open("rb")
+        except FileNotFoundError:
+            continue  # a list that was taken away meanwhile
+        with file:
+            length = os.fstat(file.fileno()).st_size
+            hashed = _Hashed(file)
+            writer.add_file(f"files/{relative}", hashed, length)
+        yield FileInBackup(path=relative, bytes=length, sha256=hashed.hash.hexdigest())
+        progress("files", done, done)
+
+
+def _files_below(home: Path) -> Iterator[Path]:
+    """Whole files only: what is being written still, or is a link to elsewhere, is left out."""
+    for name in KEPT:
+        top = home / name
+        paths = [top] if top.is_file() else sorted(top.rglob("*"))
+        for path in paths:
+            hidden = any(part.startswith(".") for part in path.relative_to(home).parts)
+            if path.is_file() and not path.is_symlink() and not hidden:
+                yield path
+
+
+def _add_tables(writer: ArchiveWriter, connection: Connection, progress: Progress) -> Iterator[TableInBackup]:
+    shapes = table_shapes(connection)
+    for done, shape in enumerate(shapes, start=1):
+        yield _add_table(writer, connection, shape)
+        progress("tables", done, len(shapes))
+
+
+def _add_table(writer: ArchiveWriter, connection: Connection, shape: TableShape) -> TableInBackup:
+    digest, rows, part, number = hashlib.sha256(), 0, bytearray(), 0
+    for line in lines_of(connection, shape):
+        digest.update(line)
+        part += line
+        rows += 1
+        if len(part) >= _PART:
+            number += 1
+            writer.add(_part_name(shape.name, number), gzip.compress(part, 5, mtime=0))
+            part.clear()
+    if part:
+        writer.add(_part_name(shape.name, number + 1), gzip.compress(part, 5, mtime=0))
+    return TableInBackup(name=shape.name, columns=shape.columns, rows=rows, sha256=digest.hexdigest())
+
+
+def _part_name(table: str, number: int) -> str:
+    return f"tables/{table}/{number:06d}.jsonl.gz"
+
+
+class _Hashed:
+    """A file that is hashed as it is read."""
+
+    def __init__(self, file: object) -> None:
+        self._file = file
+        self.hash = hashlib.sha256()
+
+    def read(self, size: int) -> bytes:
+        content = self._file.read(size)
+        self.hash.update(content)
+        return content
+
+
+def _sweep(path: Path, *, now: datetime) -> None:
+    """Remove what a backup to this file left behind that was killed."""
+    for left in path.parent.glob(f".{path.name}.making-*"):
+        if left.stat().st_mtime < now.timestamp() - _LEFT_BEHIND:
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,174 @@
+"""Reading a backup: every member is known, in its order, and what it should be, before any of it is used."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any, BinaryIO
+
+from storage.backup.archive import BackupDamaged, members_of
+from storage.backup.manifest import FORMAT, NAME, FileInBackup, Manifest
+from storage.workspace import KEPT
+
+_IMAGE = re.compile(r"images/([0-9a-f]{64})")
+_PART = re.compile(r"tables/([a-z][a-z0-9_]{0,62})/([0-9]{6})\.jsonl\.gz")
+_LARGEST_PART = 1 << 30
+_LARGEST_MANIFEST = 1 << 28
+_BLOCK = 1 << 20
+
+
+class _Lines:
+    """The lines of a table so far."""
+
+    def __init__(self) -> None:
+        self.parts = self.rows = 0
+        self._hash = hashlib.sha256()
+
+    def add(self, lines: bytes) -> None:
+        self.parts += 1
+        self.rows += lines.count(b"\n")
+        self._hash.update(lines)
+
+    @property
+    def sha256(self) -> str:
+        return self._hash.hexdigest()
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What has come by so far."""
+
+    tables: dict[str, _Lines] = field(default_factory=dict)
+    files: dict[str, FileInBackup] = field(default_factory=dict)
+    images: Any = field(default_factory=hashlib.sha256)
+    count: int = 0
+    bytes: int = 0
+    last_image: str = ""
+
+
+def checked_manifest(file: BinaryIO, *, progress: Callable[[int], None] = lambda _: None) -> Manifest:
+    """Read all of an open backup, and hold each part against what the manifest says.
+
+    Args:
+        file: the open file; it is read from its beginning.
+        progress: is told the bytes that have been read.
+
+    Raises:
+        BackupDamaged: it was cut or altered, or holds what no backup of ours does; says what.
+    """
+    seen, manifest = _Seen(), None
+    with members_of(file) as members:
+        for name, content in members:
+            if manifest is not None:
+                raise BackupDamaged(f"{name!r} comes after the end of the backup.")
+            if name == NAME:
+                manifest = _manifest(content)
+            elif found := _IMAGE.fullmatch(name):
+                _see_image(seen, found[1], content)
+            elif found := _PART.fullmatch(name):
+                _see_part(seen, found[1], int(found[2]), content)
+            else:
+                _see_file(seen, safe_path(name), content)
+            progress(file.tell())
+    if manifest is None:
+        raise BackupDamaged("The backup has no manifest.")
+    _compare(seen, manifest)
+    return manifest
+
+
+def safe_path(name: str) -> str:
+    """The path below the workspace of a member ``files/…``.
+
+    Raises:
+        BackupDamaged: it would lead elsewhere.
+    """
+    path = PurePosixPath(name.removeprefix("files/"))
+    plain = name == f"files/{path}" and not path.is_absolute() and "\x00" not in name and "\\" not in name
+    if not plain or ".." in path.parts or path.parts[0] not in KEPT:
+        raise BackupDamaged(f"The backup holds {name!r}, which would be written where no backup writes.")
+    return str(path)
+
+
+def unpacked(content: BinaryIO) -> bytes:
+    """The lines of one part of a table."""
+    reader = zlib.decompressobj(wbits=31)
+    try:
+        lines = reader.decompress(content.read(), _LARGEST_PART)
+    except zlib.error as error:
+        raise BackupDamaged("A table in the backup can't be unpacked.") from error
+    if not reader.eof or reader.unused_data or not lines.endswith(b"\n"):
+        raise BackupDamaged("A table in the backup can't be unpacked.")
+    return lines
+
+
+def parts_of(name: str) -> str | None:
+    """The table that a member belongs to; None for other members."""
+    found = _PART.fullmatch(name)
+    return found[1] if found else None
+
+
+def image_of(name: str) -> str | None:
+    """The SHA-256 of the image that a member is; None for other members."""
+    found = _IMAGE.fullmatch(name)
+    return found[1] if found else None
+
+
+def blocks(content: BinaryIO) -> Iterator[bytes]:
+    """The content, a megabyte at a time."""
+    while block := content.read(_BLOCK):
+        yield block
+
+
+def _manifest(content: BinaryIO) -> Manifest:
+    text = content.read(_LARGEST_MANIFEST)
+    if f'"format": "{FORMAT}"'.encode() not in text:
+        raise BackupDamaged(f"The file is no {FORMAT}; a newer version of Overread may have made it.")
+    try:
+        return Manifest.from_bytes(text)
+    except ValueError as error:
+        raise BackupDamaged(f"The manifest of the backup can't be read: {error}.") from error
+
+
+def _see_image(seen: _Seen, sha256: str, content: BinaryIO) -> None:
+    digest = hashlib.sha256()
+    for block in blocks(content):
+        digest.update(block)
+        seen.bytes += len(block)
+    if digest.hexdigest() != sha256 or sha256 <= seen.last_image:
+        raise BackupDamaged(f"The image {sha256} in the backup has other bytes, or is there twice.")
+    seen.images.update(f"{sha256}\n".encode())
+    seen.count, seen.last_image = seen.count + 1, sha256
+
+
+def _see_part(seen: _Seen, table: str, number: int, content: BinaryIO) -> None:
+    lines = seen.tables.setdefault(table, _Lines())
+    if number != lines.parts + 1:
+        raise BackupDamaged(f"A part of table {table} is missing from the backup, or is there twice.")
+    lines.add(unpacked(content))
+
+
+def _see_file(seen: _Seen, path: str, content: BinaryIO) -> None:
+    digest, length = hashlib.sha256(), 0
+    for block in blocks(content):
+        digest.update(block)
+        length += len(block)
+    if path in seen.files:
+        raise BackupDamaged(f"The backup holds {path!r} twice.")
+    seen.files[path] = FileInBackup(path=path, bytes=length, sha256=digest.hexdigest())
+
+
+def _compare(seen: _Seen, manifest: Manifest) -> None:
+    stated = {table.name: (table.rows, table.sha256) for table in manifest.tables if table.rows}
+    found = {name: (lines.rows, lines.sha256) for name, lines in seen.tables.items()}
+    images = (seen.count, seen.bytes, seen.images.hexdigest())
+    of = manifest.images
+    if (
+        found != stated
+        or images != (of.count, of.bytes, of.sha256)
+        or seen.files != {each.path: each for each in manifest.files}
+    ):
+        raise BackupDamaged("The backup does not hold what its manifest says.")

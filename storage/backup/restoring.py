@@ -1,0 +1,228 @@
+"""Putting a backup back: checked whole first, put into an empty workspace, held against its hashes again."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from alembic.util import CommandError
+from sqlalchemy import Connection, select
+from sqlalchemy.exc import SQLAlchemyError
+
+from domain.errors import Refused
+from domain.file_errors import naming
+from storage.backup.archive import members_of
+from storage.backup.databases import filled_tables, new_database
+from storage.backup.manifest import Manifest, TableInBackup
+from storage.backup.reading import blocks, checked_manifest, image_of, parts_of, safe_path, unpacked
+from storage.backup.tables import TableShape, count_on, insert_lines, lines_of, table_shapes
+from storage.engine import make_engine
+from storage.image_files import image_store
+from storage.rows import ImageRow, ReleaseRow, SignInRow
+from storage.schema import revisions, upgrade
+from storage.workspace import KEPT, Workspace
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """A backup that was put back. ``missing`` are images that are not where the workspace keeps them.
+
+    ``set_aside`` is the folder with what was there before, None where there was nothing.
+    """
+
+    manifest: Manifest
+    missing: tuple[str, ...]
+    set_aside: Path | None
+
+
+def check_backup(path: Path, *, progress: Progress = lambda *_: None) -> Manifest:
+    """Read the whole backup and hold it against its hashes; nothing is written.
+
+    Raises:
+        BackupDamaged: it was cut or altered, and what is wrong.
+        Refused: a newer version made it.
+    """
+    with path.open("rb") as file:
+        return _checked(file, progress)
+
+
+def restore_backup(
+    path: Path,
+    workspace: Workspace,
+    *,
+    replace: bool = False,
+    now: datetime,
+    progress: Progress = lambda *_: None,
+) -> Restored:
+    """Put the backup into an empty workspace, on either database.
+
+    Images come first, then files; the database comes last and in one step, when each of its tables has been
+    read back and has the rows and the hash that the backup states. Who was signed in then is signed out, and
+    releases that lay in the workspace are found where it is now; else the rows are the backup's.
+
+    Args:
+        path: the backup.
+        workspace: where to; its database may be another one than the backup was made of.
+        replace: whether a workspace that is not empty may make way: its files and an SQLite database are set
+            aside, a database on a server is emptied.
+        now: the time.
+        progress: is told how far it is.
+
+    Raises:
+        BackupDamaged: the backup was cut or altered; nothing was written.
+        Refused: the workspace is not empty, or a newer version made the backup; nothing was written. Or what
+            came in is not what the backup holds; the database was left as it was.
+    """
+    there = [name for name in KEPT if _has_content(workspace.home / name)]
+    there += [f"table {name}" for name in filled_tables(workspace)]
+    if there and not replace:
+        raise Refused(
+            f"The workspace {workspace.home} is not empty: it has {', '.join(there[:6])}. Nothing was "
+            "changed. Name an empty one by OVERREAD_HOME and OVERREAD_DATABASE_URL, or say --replace."
+        )
+    aside = workspace.home / f"before-restore-{now:%Y%m%dT%H%M%SZ}"
+    with path.open("rb") as file:
+        manifest = _checked(file, progress)
+        workspace.home.mkdir(parents=True, exist_ok=True)
+        staged = Path(tempfile.mkdtemp(dir=workspace.home, prefix=".restoring-"))
+        try:
+            with new_database(workspace, aside=aside) as connection:
+                upgrade(connection, manifest.revision)
+                _fill(
+                    file,
+                    manifest=manifest,
+                    workspace=workspace,
+                    connection=connection,
+                    staged=staged,
+                    progress=progress,
+                )
+                upgrade(connection)
+                _settle(connection, manifest, workspace, now)
+                _put_in_place(staged, workspace.home, aside)
+        except (SQLAlchemyError, CommandError, ValueError) as error:
+            raise Refused(f"The database did not take the backup, and was left as it was: {error}") from error
+        finally:
+            shutil.rmtree(staged, ignore_errors=True)
+    return Restored(
+        manifest=manifest,
+        missing=tuple(_missing_images(workspace)),
+        set_aside=aside if aside.exists() else None,
+    )
+
+
+def _checked(file: BinaryIO, progress: Progress) -> Manifest:
+    size = file.seek(0, 2)
+    manifest = checked_manifest(file, progress=lambda done: progress("checking", done, size))
+    if manifest.revision not in revisions():
+        raise Refused(
+            f"A newer version of Overread ({manifest.version}) made this backup. Update Overread first; "
+            "nothing was changed."
+        )
+    return manifest
+
+
+def _fill(
+    file: BinaryIO,
+    *,
+    manifest: Manifest,
+    workspace: Workspace,
+    connection: Connection,
+    staged: Path,
+    progress: Progress,
+) -> None:
+    """Everything to where it belongs; files to ``staged`` for the moment."""
+    shapes = {shape.name: shape for shape in table_shapes(connection)}
+    stated = {table.name: table for table in manifest.tables}
+    if {name: shape.columns for name, shape in shapes.items()} != {
+        name: table.columns for name, table in stated.items()
+    }:
+        raise Refused(
+            "The tables of the backup are not those of its revision; the database was left as it was."
+        )
+    for shape in reversed(
+        list(shapes.values())
+    ):  # what the migrations put in themselves is in the backup too
+        connection.exec_driver_sql(f'DELETE FROM "{shape.name}"')  # noqa: S608 - the database's own names
+    size = file.seek(0, 2)
+    store = image_store(workspace)
+    with members_of(file) as members:
+        for name, content in members:
+            if (sha256 := image_of(name)) is not None:
+                if not store.holds(sha256):
+                    store.keep(sha256, content.read())
+            elif (table := parts_of(name)) is not None:
+                insert_lines(connection, shapes[table], unpacked(content).split(b"\n")[:-1])
+            elif name.startswith("files/"):
+                _write_file(staged / safe_path(name), content)
+            progress("restoring", file.tell(), size)
+    for done, shape in enumerate(shapes.values(), start=1):
+        _compare(connection, shape, stated[shape.name])
+        count_on(connection, shape)
+        progress("comparing", done, len(shapes))
+
+
+def _compare(connection: Connection, shape: TableShape, stated: TableInBackup) -> None:
+    """Read the table back, and hold it against what the backup says of it."""
+    digest, rows = hashlib.sha256(), 0
+    for line in lines_of(connection, shape):
+        digest.update(line)
+        rows += 1
+    if (rows, digest.hexdigest()) != (stated.rows, stated.sha256):
+        raise Refused(
+            f"Table {shape.name} has {rows:,} rows now, of {stated.rows:,}, or other ones than the backup. "
+            "The database was left as it was."
+        )
+
+
+def _settle(connection: Connection, manifest: Manifest, workspace: Workspace, now: datetime) -> None:
+    """What must not be as it was: sign-ins that may have been ended since, and folders that have moved."""
+    signed_in, release = SignInRow.__table__, ReleaseRow.__table__
+    connection.execute(signed_in.update().where(signed_in.c.revoked_at.is_(None)).values(revoked_at=now))
+    old, new = f"{manifest.home}/releases/", f"{workspace.home}/releases/"
+    for number, folder in connection.execute(select(release.c.id, release.c.folder)).all():
+        if folder.startswith(old):
+            moved = new + folder.removeprefix(old)
+            connection.execute(release.update().where(release.c.id == number).values(folder=moved))
+
+
+def _write_file(path: Path, content: BinaryIO) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with naming(path), path.open("xb") as file:
+        for block in blocks(content):
+            file.write(block)
+
+
+def _put_in_place(staged: Path, home: Path, aside: Path) -> None:
+    """The restored files to the workspace; what was there under their names goes aside."""
+    for name in KEPT:
+        if _has_content(home / name):
+            aside.mkdir(exist_ok=True)
+            (home / name).rename(aside / name)
+        elif (home / name).is_dir():
+            (home / name).rmdir()
+        if (staged / name).exists():
+            (staged / name).rename(home / name)
+
+
+def _missing_images(workspace: Workspace) -> Iterator[str]:
+    """The images that rows name and the store does not hold."""
+    engine = make_engine(workspace.database_url)
+    store = image_store(workspace)
+    try:
+        with engine.execution_options(overread_read_only=True).connect() as connection:
+            names = connection.execute(select(ImageRow.sha256).order_by(ImageRow.sha256)).scalars().all()
+    finally:
+        engine.dispose()
+    return (name for name in names if not store.holds(name))
+
+
+def _has_content(path: Path) -> bool:
+    return path.is_file() or (path.is_dir() and any(path.iterdir()))

@@ -1,0 +1,171 @@
+"""Tables as lines of JSON that mean the same on both databases, and back.
+
+A line is the list of a row's values in the order of its columns: numbers, text, true and false, null; a time
+is ISO 8601 in UTC, bytes are base64. Lines come in the order of the primary key, text by its UTF-8 bytes, so
+the same rows give the same lines, and the same SHA-256, wherever they are.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, Inspector, inspect, types
+
+_KINDS: tuple[tuple[type, str], ...] = (
+    (types.Boolean, "boolean"),
+    (types.Integer, "integer"),
+    (types.Float, "real"),
+    (types.Numeric, "real"),
+    (types.DateTime, "time"),
+    (types.LargeBinary, "bytes"),
+    (types.String, "text"),
+)
+_ROWS_AT_ONCE = 2_000
+_encoder = msgspec.json.Encoder()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableShape:
+    """A table's columns with the kind of each, and its primary key."""
+
+    name: str
+    columns: dict[str, str]
+    key: tuple[str, ...]
+
+
+def table_shapes(connection: Connection) -> list[TableShape]:
+    """The tables that the database has, each after those that it refers to; not Alembic's own."""
+    inspector = inspect(connection)
+    names = [name for name, _ in inspector.get_sorted_table_and_fkc_names() if name]
+    return [_shape(inspector, name) for name in names if name != "alembic_version"]
+
+
+def count_rows(connection: Connection, table: str) -> int:
+    return connection.exec_driver_sql(f'SELECT count(*) FROM "{table}"').scalar_one()  # noqa: S608 - its own names
+
+
+def lines_of(connection: Connection, shape: TableShape) -> Iterator[bytes]:
+    """The rows as lines, each with its newline; not more than some thousands are held."""
+    sqlite = connection.dialect.name == "sqlite"
+    out = [_OUT_SQLITE.get(kind) if sqlite else _OUT_POSTGRES.get(kind) for kind in shape.columns.values()]
+    asked = [(place, change) for place, change in enumerate(out) if change is not None]
+    collate = "" if sqlite else ' COLLATE "C"'
+    order = ", ".join(
+        f'"{name}"{collate if shape.columns[name] == "text" else ""}' for name in shape.key or shape.columns
+    )
+    columns = ", ".join(f'"{name}"' for name in shape.columns)
+    statement = f'SELECT {columns} FROM "{shape.name}" ORDER BY {order}'  # noqa: S608 - the database's own names
+    streamed = {"stream_results": True, "yield_per": _ROWS_AT_ONCE}
+    for row in connection.exec_driver_sql(statement, execution_options=streamed):
+        values = list(row)
+        for place, change in asked:
+            if values[place] is not None:
+                values[place] = change(values[place])
+        yield _encoder.encode(values) + b"\n"
+
+
+def insert_lines(connection: Connection, shape: TableShape, lines: Iterable[bytes]) -> int:
+    """Put rows in from their lines, in one go; how many.
+
+    Raises:
+        ValueError: a line that is no row of this table.
+    """
+    sqlite = connection.dialect.name == "sqlite"
+    decode = msgspec.json.Decoder(list[Any]).decode
+    back = [(_IN_SQLITE if sqlite else _IN_POSTGRES).get(kind) for kind in shape.columns.values()]
+    asked = [(place, change) for place, change in enumerate(back) if change is not None]
+
+    def rows() -> Iterator[Sequence[Any]]:
+        for line in lines:
+            values = decode(line)
+            if len(values) != len(shape.columns):
+                raise ValueError(f"a line of table {shape.name} with {len(values)} values")
+            for place, change in asked:
+                if values[place] is not None:
+                    values[place] = change(values[place])
+            yield values
+
+    driver = connection.connection.driver_connection
+    columns = ", ".join(f'"{name}"' for name in shape.columns)
+    try:
+        if sqlite:
+            marks = ", ".join("?" * len(shape.columns))
+            statement = f'INSERT INTO "{shape.name}" ({columns}) VALUES ({marks})'  # noqa: S608 - its own names
+            return driver.cursor().executemany(statement, rows()).rowcount
+        with driver.cursor() as cursor:
+            with cursor.copy(f'COPY "{shape.name}" ({columns}) FROM STDIN') as copy:
+                for row in rows():
+                    copy.write_row(row)
+            return cursor.rowcount
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise ValueError(f"table {shape.name}: {error}") from error
+
+
+def count_on(connection: Connection, shape: TableShape) -> None:
+    """Let PostgreSQL's own numbering go on after the highest number; SQLite's does so by itself."""
+    if connection.dialect.name == "sqlite" or len(shape.key) != 1:
+        return
+    [column] = shape.key
+    if shape.columns[column] != "integer":
+        return
+    sequence = connection.exec_driver_sql(
+        "SELECT pg_get_serial_sequence(%s, %s)", (f'"{shape.name}"', column)
+    ).scalar()
+    if sequence is not None:
+        highest = f'SELECT max("{column}") FROM "{shape.name}"'  # noqa: S608 - the database's own names
+        connection.exec_driver_sql(
+            f"SELECT setval(%s, highest.id) FROM ({highest}) highest(id) WHERE highest.id IS NOT NULL",  # noqa: S608 - as above
+            (sequence,),
+        )
+
+
+def _shape(inspector: Inspector, name: str) -> TableShape:
+    columns = {each["name"]: _kind(name, each["name"], each["type"]) for each in inspector.get_columns(name)}
+    return TableShape(
+        name=name, columns=columns, key=tuple(inspector.get_pk_constraint(name)["constrained_columns"])
+    )
+
+
+def _kind(table: str, column: str, of: types.TypeEngine[Any]) -> str:
+    for known, kind in _KINDS:
+        if isinstance(of, known):
+            return kind
+    raise ValueError(f"{table}.{column} is {of!r}, which no backup knows how to write")
+
+
+def _utc(value: datetime) -> datetime:
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def _real(value: float) -> float | str:
+    return value if math.isfinite(value) else repr(value)
+
+
+def _time_for_sqlite(text: str) -> str:
+    return datetime.fromisoformat(text).strftime("%Y-%m-%d %H:%M:%S.%f")
+
+
+_Change = Callable[[Any], Any]
+_OUT_SQLITE: dict[str, _Change] = {
+    "boolean": bool,
+    "time": lambda text: _utc(datetime.fromisoformat(text)),
+    "real": _real,
+}
+_OUT_POSTGRES: dict[str, _Change] = {"time": _utc, "real": lambda value: _real(float(value))}
+_IN_SQLITE: dict[str, _Change] = {
+    "boolean": int,
+    "time": _time_for_sqlite,
+    "bytes": base64.b64decode,
+    "real": float,
+}
+_IN_POSTGRES: dict[str, _Change] = {
+    "time": datetime.fromisoformat,
+    "bytes": base64.b64decode,
+    "real": float,
+}

@@ -1,0 +1,60 @@
+"""A workspace with a little of everything, to be backed up."""
+
+from __future__ import annotations
+
+import io
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+from sqlalchemy import Engine, update
+
+from accounts import service as accounts
+from storage.image_files import keep_image
+from storage.rows import ImageRow, RadiographRow, ReleaseRow
+from storage.unit_of_work import unit_of_work
+from storage.workspace import Workspace
+from tests.storage.worlds import NOW, make_world
+
+LATER = datetime(2026, 3, 9, 9, 0, tzinfo=UTC)
+BY = accounts.command_line_person()
+
+
+def picture(seed: int) -> bytes:
+    pixels = np.random.default_rng(seed).integers(0, 255, (40, 30), dtype=np.uint8)
+    content = io.BytesIO()
+    Image.fromarray(pixels).save(content, "PNG")
+    return content.getvalue()
+
+
+def workspace_on(engine: Engine, home: Path) -> Workspace:
+    return Workspace(home=home, database_url=engine.url.render_as_string(hide_password=False))
+
+
+def furnish(engine: Engine, home: Path) -> Workspace:
+    """A world, two image files, a list of refusals, and a release that lies in the workspace."""
+    workspace = workspace_on(engine, home)
+    world = make_world(engine, assigned_to=["ruth"])
+    names = [keep_image(workspace, content=picture(seed)) for seed in (1, 2)]
+    facts = {"media_type": "image/png", "rows": 40, "columns": 30, "bits": 8, "photometric": "MONOCHROME2"}
+    with unit_of_work(engine) as db:
+        db.add_all(ImageRow(sha256=name, bytes=100, **facts) for name in names)
+        db.flush()
+        db.execute(update(RadiographRow).where(RadiographRow.key == "pa").values(image_sha256=names[0]))
+        db.execute(update(RadiographRow).where(RadiographRow.key != "pa").values(image_sha256=names[1]))
+        db.execute(ImageRow.__table__.delete().where(ImageRow.sha256.not_in(names)))
+        db.add(
+            ReleaseRow(
+                dataset_id=world.dataset_id, name="v1", rule="a rule", items=1, manifest_sha256="0" * 64,
+                folder=str(home / "releases" / "demo-v1"), made_at=NOW,
+            )
+        )  # fmt: skip
+        accounts.begin_sign_in(db, person=world.people["ruth"], token="a-token", replaces=None, now=NOW)
+    (home / "releases" / "demo-v1").mkdir(parents=True)
+    (home / "releases" / "demo-v1" / "gold.jsonl").write_text("{}\n")
+    (home / "refusals").mkdir()
+    (home / "refusals" / "list.csv").write_text("record,field,reason\n")
+    (home / "cache").mkdir()
+    (home / "cache" / "picture.jpg").write_bytes(b"made again when asked for")
+    return workspace
