@@ -25,6 +25,8 @@ FAMILIES = (
     "release",
     "measure",
     "image",
+    "backup",
+    "restore",
     "demo",
 )
 

@@ -24,6 +24,8 @@ ASKS_FOR: dict[str, Action] = {
     "accounts.enable_person": Action.MANAGE_PEOPLE,
     "accounts.list_people": Action.MANAGE_PEOPLE,
     "accounts.make_first_admin_code": Action.MANAGE_PEOPLE,
+    "accounts.record_backup": Action.MANAGE_PEOPLE,
+    "accounts.record_restore": Action.MANAGE_PEOPLE,
     "accounts.set_password": Action.MANAGE_PEOPLE,
     "accounts.sign_out_person": Action.MANAGE_PEOPLE,
     "intake.import_questions": Action.IMPORT_QUESTIONS,
