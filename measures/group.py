@@ -73,6 +73,7 @@ def agreement_of(
     counts = _counts(ratings, k)
     answers = counts.sum(axis=1)
     kept = answers >= (2 if coefficient is Coefficient.ALPHA else 1)
+    answered = int((answers >= 1).sum())  # Gwet's degrees of freedom, for every coefficient
     ratings, counts, answers = ratings[kept], counts[kept], answers[kept]
     clusters = None if clusters is None else np.asarray(clusters)[kept]
     several = answers >= 2
@@ -113,7 +114,8 @@ def agreement_of(
     se = math.sqrt(squares * groups / (groups - 1)) / n
     if se < 1e-12:
         return Agreement(n=shared, estimate=estimate, se=0.0, note="no interval: every question is alike")
-    reach = float(t.ppf(0.5 + confidence / 2, groups - 1)) * se
+    degrees = (answered if clusters is None else groups) - 1
+    reach = float(t.ppf(0.5 + confidence / 2, degrees)) * se
     return Agreement(
         n=shared, estimate=estimate, se=se, low=max(-1.0, estimate - reach), high=min(1.0, estimate + reach)
     )

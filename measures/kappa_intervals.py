@@ -89,8 +89,7 @@ def kappa_interval(
     few = f"fewer than {FEW} questions" if n < FEW else ""
     if fewest >= ENOUGH or not draws:
         return _large_sample(estimate, se, confidence, few)
-    alone = _error(pulls, None)
-    effect = max(1.0, (se / alone) ** 2) if alone > 1e-12 else _mean_size(clusters, n)
+    effect = _design_effect(pulls, se, clusters)
     low, high = posterior_limits(
         table[np.ix_(used, used)] / effect,
         weights[np.ix_(used, used)],
@@ -98,14 +97,7 @@ def kappa_interval(
         draws=draws,
         seed=seed,
     )
-    return Interval(
-        estimate=estimate,
-        se=0.0 if se < 1e-12 else se,
-        low=min(low, estimate),
-        high=1.0 if estimate > 1 - 1e-12 else max(high, estimate),
-        kind=POSTERIOR,
-        note=few,
-    )
+    return _posterior(estimate, se, low, high, few)
 
 
 def posterior_limits(
@@ -117,16 +109,10 @@ def posterior_limits(
     seed: int = 0,
 ) -> tuple[float, float]:
     """Equal-tailed limits of kappa's posterior; ``counts`` of shape (k, k) need not be whole."""
-    k = len(weights)
-    random = np.random.default_rng(seed)
-    shares = random.standard_gamma(counts + PRIOR_QUESTIONS / k**2, size=(draws, k, k))
-    shares /= shares.sum(axis=(1, 2), keepdims=True)
+    shares = _posterior_shares(counts, draws, seed)
     observed = np.einsum("dij,ij->d", shares, weights)
     chance = np.einsum("di,ij,dj->d", shares.sum(axis=2), weights, shares.sum(axis=1), optimize=True)
-    room = np.maximum(1.0 - chance, 1e-12)
-    tail = (1 - confidence) / 2
-    low, high = np.quantile((observed - chance) / room, [tail, 1 - tail])
-    return float(low), float(high)
+    return _quantiles((observed - chance) / np.maximum(1.0 - chance, 1e-12), confidence)
 
 
 def ac1_interval(
@@ -136,13 +122,25 @@ def ac1_interval(
     weights: NDArray[np.float64],
     clusters: NDArray[np.int64] | None = None,
     confidence: float = CONFIDENCE,
+    draws: int = 2000,
+    seed: int = 0,
 ) -> Interval:
-    """AC1 of two raters (AC2 with weights), with the large-sample interval."""
+    """AC1 of two raters (AC2 with weights), by the same choice; ``weights`` are of the whole scale."""
     n, k = len(first), len(weights)
     if n == 0:
         return Interval(note="not defined: no question was answered by both")
-    estimate, pull = ac1_pull(table_of(first, second, k), weights)
-    return _large_sample(estimate, _error(pull[first, second], clusters), confidence, "")
+    table = table_of(first, second, k)
+    estimate, pull = ac1_pull(table, weights)
+    pulls = pull[first, second]
+    se, agreed = _error(pulls, clusters), int(np.trace(table))
+    if not draws or k == 1 or min(n - agreed, agreed) >= ENOUGH:
+        return _large_sample(estimate, se, confidence, "")
+    shares = _posterior_shares(table / _design_effect(pulls, se, clusters), draws, seed)
+    overall = (shares.sum(axis=2) + shares.sum(axis=1)) / 2
+    chance = float(weights.sum()) / (k * (k - 1)) * np.sum(overall * (1 - overall), axis=1)
+    observed = np.einsum("dij,ij->d", shares, weights)
+    low, high = _quantiles((observed - chance) / (1.0 - chance), confidence)
+    return _posterior(estimate, se, low, high, "")
 
 
 def table_of(first: NDArray[np.int64], second: NDArray[np.int64], k: int) -> NDArray[np.int64]:
@@ -164,6 +162,30 @@ def _large_sample(estimate: float, se: float, confidence: float, note: str) -> I
     )
 
 
+def _posterior(estimate: float, se: float, low: float, high: float, note: str) -> Interval:
+    return Interval(
+        estimate=estimate,
+        se=0.0 if se < 1e-12 else se,
+        low=min(low, estimate),
+        high=1.0 if estimate > 1 - 1e-12 else max(high, estimate),
+        kind=POSTERIOR,
+        note=note,
+    )
+
+
+def _posterior_shares(counts: NDArray[np.float64], draws: int, seed: int) -> NDArray[np.float64]:
+    """Draws of the cells' shares, shape (draws, k, k)."""
+    k = len(counts)
+    shares = np.random.default_rng(seed).standard_gamma(counts + PRIOR_QUESTIONS / k**2, size=(draws, k, k))
+    shares /= shares.sum(axis=(1, 2), keepdims=True)
+    return shares
+
+
+def _quantiles(values: NDArray[np.float64], confidence: float) -> tuple[float, float]:
+    low, high = np.quantile(values, [0.5 - confidence / 2, 0.5 + confidence / 2])
+    return float(low), float(high)
+
+
 def _error(pulls: NDArray[np.float64], clusters: NDArray[np.int64] | None) -> float:
     """Standard error from each question's pull, summed by exam where questions share one."""
     if clusters is None:
@@ -173,8 +195,12 @@ def _error(pulls: NDArray[np.float64], clusters: NDArray[np.int64] | None) -> fl
     return math.sqrt(float(np.sum(sums**2))) / len(pulls)
 
 
-def _mean_size(clusters: NDArray[np.int64] | None, n: int) -> float:
-    """Without a disagreement nothing is known of the design effect: at worst an exam is worth one
-    question.
+def _design_effect(pulls: NDArray[np.float64], se: float, clusters: NDArray[np.int64] | None) -> float:
+    """Variance by exam over that of independent questions, at least 1.
+
+    Without a disagreement nothing is known of it: at worst an exam is worth one question.
     """
-    return 1.0 if clusters is None else n / len(np.unique(clusters))
+    if clusters is None:
+        return 1.0
+    alone = _error(pulls, None)
+    return max(1.0, (se / alone) ** 2) if alone > 1e-12 else len(pulls) / len(np.unique(clusters))

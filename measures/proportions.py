@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import beta
 from statsmodels.stats.proportion import proportion_confint
 
 CONFIDENCE = 0.95
@@ -24,18 +27,41 @@ class Proportion:
     note: str = ""
 
 
-def wilson(count: int, n: int, *, confidence: float = CONFIDENCE) -> Proportion:
+def wilson(count: int, n: int, *, confidence: float = CONFIDENCE, corrected: bool = False) -> Proportion:
     """The share of ``count`` in ``n`` independent questions, with Wilson's score interval.
 
-    Source: Wilson EB, J Am Stat Assoc 1927;22:209-212; by statsmodels.
+    Args:
+        count: hits.
+        n: questions; with none of them the share is not defined.
+        confidence: of the interval.
+        corrected: with Newcombe's correction for continuity: wider, for comparison with tables that have it.
+
+    Source: Wilson EB, J Am Stat Assoc 1927;22:209-212; by statsmodels. Newcombe RG, Stat Med 1998;17:857-872.
     """
     _check(count, n)
     if n == 0:
-        return Proportion(
-            count=0, n=0, estimate=None, low=None, high=None, note="not defined: nothing was counted"
-        )
-    low, high = _interval(count, n, confidence)
+        return _undefined()
+    low, high = _corrected(count, n, confidence) if corrected else _interval(count, n, confidence)
     return Proportion(count=count, n=n, estimate=count / n, low=low, high=high)
+
+
+def jeffreys(count: int, n: int, *, confidence: float = CONFIDENCE) -> Proportion:
+    """The same share with the equal-tailed interval of Jeffreys' posterior, Beta(count + 1/2, n - count +
+    1/2).
+
+    At none and all of ``n`` the outer limit is 0 or 1.
+
+    Source: Brown LD, Cai TT, DasGupta A, Stat Sci 2001;16:101-133.
+    """
+    return _by_beta(count, n, (count + 0.5, n - count + 0.5), (count + 0.5, n - count + 0.5), confidence)
+
+
+def clopper_pearson(count: int, n: int, *, confidence: float = CONFIDENCE) -> Proportion:
+    """The same share with the exact interval, which covers at least what it says and is wider for it.
+
+    Source: Clopper CJ, Pearson ES, Biometrika 1934;26:404-413.
+    """
+    return _by_beta(count, n, (count, n - count + 1), (count + 1, n - count), confidence)
 
 
 def wilson_by_cluster(
@@ -71,6 +97,38 @@ def wilson_by_cluster(
     effect = max(1.0, by_cluster / independent)
     low, high = _interval(count / effect, n / effect, confidence)
     return Proportion(count=count, n=n, estimate=share, low=low, high=high)
+
+
+def _by_beta(
+    count: int, n: int, low: tuple[float, float], high: tuple[float, float], confidence: float
+) -> Proportion:
+    _check(count, n)
+    if n == 0:
+        return _undefined()
+    tail = (1 - confidence) / 2
+    return Proportion(
+        count=count,
+        n=n,
+        estimate=count / n,
+        low=0.0 if count == 0 else float(beta.ppf(tail, *low)),
+        high=1.0 if count == n else float(beta.ppf(1 - tail, *high)),
+    )
+
+
+def _corrected(count: int, n: int, confidence: float) -> tuple[float, float]:
+    z, share = NormalDist().inv_cdf(0.5 + confidence / 2), count / n
+    middle, size = 2 * count + z**2, 2 * (n + z**2)
+    down = z**2 - 2 - 1 / n + 4 * share * (n * (1 - share) + 1)
+    up = z**2 + 2 - 1 / n + 4 * share * (n * (1 - share) - 1)
+    low = 0.0 if count == 0 else (middle - 1 - z * math.sqrt(down)) / size
+    high = 1.0 if count == n else (middle + 1 + z * math.sqrt(up)) / size
+    return max(0.0, low), min(1.0, high)
+
+
+def _undefined() -> Proportion:
+    return Proportion(
+        count=0, n=0, estimate=None, low=None, high=None, note="not defined: nothing was counted"
+    )
 
 
 def _interval(count: float, n: float, confidence: float) -> tuple[float, float]:

@@ -53,8 +53,9 @@ def _record(coded: Coded, settings: Settings, pair: tuple[int, int], cell: Cell,
             draws=settings.bootstrap, seed=settings.seed,
         )  # fmt: skip
         ac1 = ac1_interval(
-            first, second, weights=scale.weights, clusters=exam, confidence=settings.confidence
-        )
+            first, second, weights=scale.weights, clusters=exam, confidence=settings.confidence,
+            draws=settings.bootstrap, seed=settings.seed,
+        )  # fmt: skip
     wrong, wrong_same = _both_wrong(coded, a, b, rows, same)
     return {
         "a": coded.raters[a],

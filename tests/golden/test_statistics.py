@@ -1,0 +1,328 @@
+"""Every estimator against the worked examples of tests/golden/statistics: published, recomputed in R.
+
+Where R prints an error or interval for a constant rater, ours are not defined, by rule. The stratified
+examples hold estimate and error; their intervals are of other methods than ours.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata
+
+from measures.agreement import Weights, agreement_weights
+from measures.group import Coefficient, agreement_of, chance_level, fleiss_by_category, fleiss_z
+from measures.intraclass import FORMS, intraclass
+from measures.kappa_intervals import kappa_interval
+from measures.krippendorff import Metric, alpha
+from measures.mrmc import covariance_over_cases, obuchowski_rockette, u_statistic
+from measures.paired import cochran_q, holm, mcnemar, mcnemar_chi_square, newcombe_paired, tango
+from measures.pairs import ac1_pull, kappa_pull, kappas, pair_tables
+from measures.proportions import clopper_pearson, jeffreys, wilson
+from measures.strata import StratumCount, whole_mean, whole_rate
+
+FOLDER = Path(__file__).parent / "statistics"
+TABLES = sorted(path.stem for path in FOLDER.glob("*.json") if '"table"' in path.read_text(encoding="utf-8"))
+GROUPS = ["fleiss1971_diagnoses", "krippendorff2011"]
+NAMES = {"kripp": "alpha", "bp": "brennan_prediger", "pa": "percent", "ac2": "ac1"}
+
+
+def example(name):
+    """Data, expected values, tolerance."""
+    read = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return read["data"], read["expected"], read["tolerance"]
+
+
+def pairs_of(table):
+    """One row a count of the table: the two raters' categories."""
+    cells = [(row, column) for row, counts in enumerate(table) for column in range(len(counts))]
+    return np.repeat(np.array(cells), np.ravel(table), axis=0)
+
+
+def weights_of(k, name):
+    """Agreement weights by the name that the examples use."""
+    if name == "ordinal":  # Gwet's: by the number of pairs of categories from one to the other
+        steps = np.abs(np.subtract.outer(np.arange(k), np.arange(k)))
+        apart = (steps + 1) * steps / 2
+        return 1 - apart / apart.max()
+    return agreement_weights(k, Weights(name or "none"))
+
+
+def test_every_example_is_used():
+    used = {*TABLES, *GROUPS, "binom_ci_dev", "cochran_q_drugs", "icc_shrout_fleiss", "mcnemar_dev"}
+    used |= {"mrmc_vandyke_auc", "srs_lohr_agsrs", "stratified_lohr_agstrat", "stratified_quality_review"}
+    assert {path.stem for path in FOLDER.glob("*.json")} == used
+    assert len(TABLES) == 8
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("weights", ["unweighted", "linear", "quadratic"])
+def test_kappa_its_error_and_its_large_sample_interval(name, weights):
+    data, expected, tolerance = example(name)
+    answers = pairs_of(data["table"])
+    k = len(data["table"])
+    used = weights_of(k, "none" if weights == "unweighted" else weights)
+    found = kappa_interval(answers[:, 0], answers[:, 1], weights=used, draws=0)
+    wanted = expected[f"kappa_{weights}"]
+    assert found.estimate == pytest.approx(wanted["value"], abs=tolerance)
+    if name == "edge_constant_rater":  # R prints SE 0: there is nothing to estimate it from
+        assert (found.se, found.low, found.high) == (None, None, None)
+        return
+    assert found.se == pytest.approx(wanted["se"], abs=tolerance)
+    assert [found.low, found.high] == pytest.approx(wanted["ci95_z"], abs=tolerance)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_other_coefficients_of_two_raters(name):
+    data, expected, tolerance = example(name)
+    table = np.array(data["table"])
+    answers, k, n = pairs_of(table), len(table), table.sum()
+    assert np.trace(table) / n == pytest.approx(expected["percent_agreement"], abs=tolerance)
+    for key, coefficient in (
+        ("scott_pi", Coefficient.FLEISS),
+        ("brennan_prediger", Coefficient.BRENNAN_PREDIGER),
+        ("krippendorff_alpha_nominal", Coefficient.ALPHA),
+        ("gwet_ac1", Coefficient.AC1),
+    ):
+        found = agreement_of(answers, coefficient, weights=np.eye(k))
+        assert found.estimate == pytest.approx(expected[key]["value"], abs=tolerance), key
+        # A table's error divides by n, a group's by n - 1.
+        by_n = found.se * np.sqrt((n - 1) / n)
+        assert by_n == pytest.approx(expected[key]["se"], abs=tolerance), key
+    for key, weights in (
+        ("gwet_ac1", "none"),
+        ("gwet_ac2_linear", "linear"),
+        ("gwet_ac2_quadratic", "quadratic"),
+    ):
+        ac1, pull = ac1_pull(table, weights_of(k, weights))
+        assert ac1 == pytest.approx(expected[key]["value"], abs=tolerance)
+        assert np.sqrt((table * pull**2).sum()) / n == pytest.approx(expected[key]["se"], abs=tolerance)
+
+
+def test_kappa_with_weights_of_ones_own():
+    data, expected, tolerance = example("kappa_cohen1968")
+    table, apart = np.array(data["table"]), np.array(expected["custom_disagreement_weights"])
+    kappa, pull = kappa_pull(table, 1 - apart / apart.max())
+    assert kappa == pytest.approx(expected["kappa_custom"]["value"], abs=tolerance)
+    se = np.sqrt((table * pull**2).sum()) / table.sum()
+    assert se == pytest.approx(expected["kappa_custom"]["se"], abs=tolerance)
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_the_coefficients_of_a_group(name):
+    data, expected, tolerance = example(name)
+    ratings = np.array([[-1 if it is None else it - 1 for it in row] for row in data["ratings"]])
+    k = int(ratings.max()) + 1
+    for key, wanted in expected["irrCAC_5dp"].items():
+        short, _, weights = key.partition("_")
+        found = agreement_of(
+            ratings, Coefficient(NAMES.get(short, short)), weights=weights_of(k, weights or "none")
+        )
+        # five printed digits: half of the last one more
+        assert found.estimate == pytest.approx(wanted["value"], abs=tolerance / 2 + 1e-9), key
+        assert found.se == pytest.approx(wanted["se"], abs=tolerance / 2 + 1e-9), key
+        limits = [float(limit) for limit in wanted["ci95_t"].strip("()").split(",")]
+        assert [found.low, found.high] == pytest.approx(limits, abs=0.0005 + 1e-9), key
+
+
+def test_fleiss_light_and_the_categories_of_1971():
+    data, expected, tolerance = example("fleiss1971_diagnoses")
+    ratings = np.array(data["ratings"]) - 1
+    plain = np.eye(5)
+    fleiss = agreement_of(ratings, Coefficient.FLEISS, weights=plain)
+    assert fleiss.estimate == pytest.approx(expected["fleiss_kappa"], abs=tolerance)
+    assert fleiss_z(ratings, k=5) == pytest.approx(expected["fleiss_z"], abs=tolerance)
+    conger = agreement_of(ratings, Coefficient.CONGER, weights=plain).estimate
+    assert conger == pytest.approx(expected["conger_exact"], abs=tolerance)
+    light, _ = kappas(pair_tables(ratings, list(combinations(range(6), 2)), k=5)[0], plain)
+    assert light.mean() == pytest.approx(expected["light_kappa"], abs=tolerance)
+    assert np.round(fleiss_by_category(ratings, k=5), 3).tolist() == expected["category_kappas_3dp"]
+    assert chance_level(fleiss.estimate, fleiss.se) < 1e-10
+
+
+@pytest.mark.parametrize("metric", list(Metric))
+def test_krippendorffs_alpha_with_missing_answers(metric):
+    data, expected, tolerance = example("krippendorff2011")
+    ratings = np.array([[-1 if it is None else it - 1 for it in row] for row in data["ratings"]])
+    found = alpha(ratings, places=[1, 2, 3, 4, 5], metric=metric)
+    assert found == pytest.approx(expected["alpha"][metric.value], abs=tolerance)
+
+
+def test_intervals_of_one_proportion():
+    data, expected, tolerance = example("binom_ci_dev")
+    for share in data:
+        count, n = map(int, share.split("/"))
+        for name, found in (
+            ("wilson", wilson(count, n)),
+            ("wilson_cc", wilson(count, n, corrected=True)),
+            ("clopper", clopper_pearson(count, n)),
+            ("jeffreys", jeffreys(count, n)),
+        ):
+            assert [found.low, found.high] == pytest.approx(expected[share][name], abs=tolerance), name
+
+
+@pytest.mark.parametrize("name", ["agresti_approval", "cavo2012"])
+def test_mcnemar_tango_and_newcombe(name):
+    data, expected, tolerance = example("mcnemar_dev")
+    ((both, a_only), (b_only, neither)), wanted = data[name], expected[name]
+    n = both + a_only + b_only + neither
+    assert mcnemar(a_only, b_only) == pytest.approx((wanted["exact"], wanted["midp"]), abs=tolerance)
+    plain = mcnemar_chi_square(a_only, b_only)
+    assert plain == pytest.approx((wanted["chi2"], wanted["p"]), abs=tolerance)
+    corrected = mcnemar_chi_square(a_only, b_only, corrected=True)
+    assert corrected == pytest.approx((wanted["chi2_cc"], wanted["p_cc"]), abs=tolerance)
+    assert (a_only - b_only) / n == pytest.approx(wanted["diff_p1_minus_p2"], abs=tolerance)
+    assert tango(a_only, b_only, n) == pytest.approx(wanted["tango_ci"], abs=tolerance)
+    newcombe = newcombe_paired(both, a_only, b_only, neither)
+    assert newcombe == pytest.approx(wanted["newcombe10_ci"], abs=tolerance)
+
+
+def test_cochran_q_and_its_pairs_by_holm():
+    data, expected, tolerance = example("cochran_q_drugs")
+    right = (
+        np.repeat([row for row, _ in data["patterns"]], [count for _, count in data["patterns"]], axis=0) == 1
+    )
+    assert right.shape == (46, 3)
+    q, degrees, p = cochran_q(right)
+    assert (q, degrees, p) == pytest.approx(tuple(expected["Q"].values()), abs=tolerance)
+    exact = [
+        mcnemar(int((right[:, a] & ~right[:, b]).sum()), int((~right[:, a] & right[:, b]).sum()))[0]
+        for a, b in expected["pairs"]
+    ]
+    assert exact == pytest.approx(expected["pairwise_exact"], abs=tolerance)
+    assert holm(exact) == pytest.approx(expected["holm"], abs=tolerance)
+
+
+def test_intraclass_correlation():
+    data, expected, tolerance = example("icc_shrout_fleiss")
+    found = intraclass(np.array(data["ratings"], dtype=float))
+    assert tuple(each.form for each in found) == tuple(expected["type"]) == FORMS
+    for name, field in (("ICC", "estimate"), ("lower", "low"), ("upper", "high"), ("F", "ratio")):
+        assert [getattr(each, field) for each in found] == pytest.approx(expected[name], abs=tolerance)
+
+
+def test_a_simple_random_sample():
+    data, expected, tolerance = example("srs_lohr_agsrs")
+    acres = np.array(data["acres"], dtype=float)
+    for values, mean, se, interval in (
+        (acres, expected["mean"], expected["se"], expected["ci95_t"][0]),
+        (
+            (acres < 200_000).astype(float),
+            expected["prop_lt200k"],
+            expected["se_prop"],
+            expected["ci95_t"][1],
+        ),
+    ):
+        found = whole_mean([values], [data["size"]])
+        assert [found.mean, found.se] == pytest.approx([mean, se], abs=tolerance)
+        assert [found.low, found.high] == pytest.approx(interval, abs=tolerance)
+
+
+def test_a_stratified_sample():
+    data, expected, tolerance = example("stratified_lohr_agstrat")
+    acres = [np.array(data["acres"][name], dtype=float) for name in data["sizes"]]
+    sizes = list(data["sizes"].values())
+    found = whole_mean(acres, sizes)
+    assert [found.mean, found.se] == pytest.approx(
+        [expected["mean_acres92"], expected["se_acres92"]], abs=tolerance
+    )
+    assert [found.low, found.high] == pytest.approx(expected["ci95_t_df"][0], abs=tolerance)
+    assert [found.total, found.total_se] == pytest.approx([expected["total"], expected["total_se"]])
+    small = [(values < 200_000).astype(float) for values in acres]
+    share = whole_mean(small, sizes)
+    wanted = [expected["prop_lt200k"], expected["se_prop_lt200k"]]
+    assert [share.mean, share.se] == pytest.approx(wanted, abs=tolerance)
+    counted = whole_rate(
+        [
+            StratumCount(name=name, size=data["sizes"][name], reviewed=len(each), hits=int(each.sum()))
+            for name, each in zip(data["sizes"], small, strict=True)
+        ],
+        seed=1,
+    )
+    assert [counted.estimate, counted.se] == pytest.approx(wanted, abs=tolerance)
+
+
+def test_a_reviewed_sample_with_one_tier_judged_whole():
+    data, expected, tolerance = example("stratified_quality_review")
+    strata = [
+        StratumCount(name=each["tier"], size=each["N"], reviewed=each["n"], hits=each["x"])
+        for each in data["counts"]
+    ]
+    found = whole_rate(strata, seed=1)
+    assert found.estimate == pytest.approx(expected["weighted_error_rate"], abs=tolerance)
+    assert found.se == pytest.approx(expected["fpc"]["se"], abs=tolerance)
+    assert found.unweighted == pytest.approx(expected["unweighted_naive"], abs=tolerance)
+
+
+# ------------------------------------------------------------------------------------------ readers and cases
+
+
+def ratings_of_van_dyke():
+    """Truth (114,) and ratings 1 to 5 (treatments, cases, readers)."""
+    data, expected, tolerance = example("mrmc_vandyke_auc")
+    truth = np.array([int(each) for each in data["truth"]])
+    ratings = np.array(
+        [[[int(each) for each in reader] for reader in data[f"treatment {at}"]] for at in (1, 2)]
+    )
+    return truth, ratings.transpose(0, 2, 1), expected, tolerance
+
+
+def area(truth, ratings):
+    """Area under the empirical curve, by ranks."""
+    ranks, sick = rankdata(ratings), int(truth.sum())
+    return (ranks[truth == 1].sum() - sick * (sick + 1) / 2) / (sick * (len(truth) - sick))
+
+
+def jackknife(truth, ratings, figure):
+    """Figures (treatments, readers) and their covariance by leaving out one case at a time."""
+    kept = [np.arange(len(truth)) != case for case in range(len(truth))]
+
+    def figures(truth, ratings):
+        return np.array([[figure(truth, column) for column in treatment.T] for treatment in ratings])
+
+    left = np.stack([figures(truth[keep], ratings[:, keep]).ravel() for keep in kept])
+    n = len(truth)
+    return figures(truth, ratings), (n - 1) ** 2 / n * np.cov(left.T)
+
+
+def check(found, wanted, tolerance):
+    """One comparison with the row of differences or means that R prints."""
+    assert found.difference == pytest.approx(wanted["Estimate"], abs=tolerance)
+    assert found.se == pytest.approx(wanted["StdErr"], abs=tolerance)
+    assert found.df == pytest.approx(wanted["df"], abs=1e-4)
+    assert [found.low, found.high] == pytest.approx(wanted["CI"][0], abs=tolerance)
+
+
+def test_obuchowski_and_rockette_on_areas():
+    truth, ratings, expected, tolerance = ratings_of_van_dyke()
+    figures, covariance = jackknife(truth, ratings, area)
+    wanted = expected["auc_jackknife"]
+    # One treatment on the differences of two is the two-treatment analysis: reader by reader.
+    less = np.hstack([np.eye(5), -np.eye(5)])
+    found = obuchowski_rockette(figures[0] - figures[1], less @ covariance @ less.T, cases=114)
+    check(found, wanted["diffs"], tolerance)
+    assert found.p == pytest.approx(wanted["diffs"]["p-value"], abs=tolerance)
+    for at in (0, 1):
+        block = covariance[5 * at : 5 * at + 5, 5 * at : 5 * at + 5]
+        row = {name: values[at] for name, values in wanted["means"].items()} | {
+            "CI": [wanted["means"]["CI"][at]]
+        }
+        check(obuchowski_rockette(figures[at], block, cases=114), row, tolerance)
+
+
+@pytest.mark.parametrize(("name", "group"), [("sens_jackknife", 1), ("spec_jackknife", 0)])
+def test_obuchowski_and_rockette_on_decisions_at_a_rating_of_3(name, group):
+    truth, ratings, expected, tolerance = ratings_of_van_dyke()
+    right = ((ratings >= 3) == (group == 1))[:, truth == group].astype(float)
+    differences = right[0] - right[1]
+    wanted = expected[name]
+    covariance = covariance_over_cases(differences)
+    found = obuchowski_rockette(differences.mean(axis=0), covariance, cases=len(differences))
+    check(found, wanted["diffs"], tolerance)
+    unbiased = u_statistic(differences)
+    assert unbiased.se == pytest.approx(wanted["diffs"]["StdErr"], abs=tolerance)
+    assert unbiased.df == pytest.approx(wanted["diffs"]["df"], abs=1e-4)
