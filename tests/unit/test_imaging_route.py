@@ -67,7 +67,7 @@ def test_a_browser_that_has_the_picture_gets_304_and_nothing(browser_of):
 
 def test_no_proxy_keeps_the_picture_and_no_other_sign_in_gets_it(browser_of):
     headers = browser_of("ruth").get(ADDRESS).headers
-    assert headers["cache-control"] == "private, max-age=3600"
+    assert headers["cache-control"] == "private, no-cache"
     assert headers["vary"] == "Cookie"
 
 

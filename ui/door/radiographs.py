@@ -38,8 +38,8 @@ from ui.door.requests import json_errors, person_of
 SIZES = (300, 600, 900, 1200, 1600, 2000, 2400, 3000)
 _NUMBER = r"\s*(-?\d{1,7}(?:\.\d{1,4})?)\s*"
 _WINDOW = re.compile(f"{_NUMBER},{_NUMBER}")
-# A reviewer goes back and forth between questions; whoever signs in after them has another cookie.
-_KEEP = {"Cache-Control": "private, max-age=3600", "Vary": "Cookie"}
+# A browser may keep its copy, since a reviewer goes back and forth; it asks each time whether it may show it.
+_KEEP = {"Cache-Control": "private, no-cache", "Vary": "Cookie"}
 
 
 @functools.cache

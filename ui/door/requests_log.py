@@ -5,10 +5,9 @@ from __future__ import annotations
 import logging
 from time import perf_counter
 
-from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ui.door.routes import ROUTES
+from ui.door.own_routes import own_route
 from ui.navigation import PAGES
 
 _LOG = logging.getLogger("overread.requests")
@@ -68,9 +67,9 @@ class RequestsLog:
 def route_of(scope: Scope) -> str:
     """The route as it is declared, with names in place of the values in the address."""
     path = scope["path"]
-    for route in ROUTES:
-        if isinstance(route, Route) and route.matches(scope)[0] is not Match.NONE:
-            return route.path
+    route = own_route(scope) if scope["type"] == "http" else None
+    if route is not None:
+        return route.path
     if path in _PAGES:
         return path
     return next((known for known in _STREAMLIT if path.startswith(known)), "another")
