@@ -25,11 +25,13 @@ class Action(StrEnum):
     MANAGE_PEOPLE = "manage people"
     IMPORT_QUESTIONS = "import questions"
     SEE_CHECKS = "see checks"
+    PROTECT_PATIENTS = "protect patient data"
     DRAW_BATCH = "draw a batch"
     ASSIGN = "assign questions"
     SEE_PROGRESS = "see progress"
     MAKE_RELEASE = "make a release"
     JUDGE = "judge questions"
+    SEE_AUDIT = "see the audit trail"
     RUN_STUDY = "run a reader study"
     READ = "read cases"
 
@@ -56,6 +58,11 @@ TABLE: tuple[Access, ...] = (
         routes=("GET /files/refusals/{name}",),
     ),
     Access(action=Action.SEE_CHECKS, roles=frozenset({Role.COORDINATOR}), pages=("pages/checks.py",)),
+    Access(
+        action=Action.PROTECT_PATIENTS,
+        roles=frozenset({Role.COORDINATOR}),
+        pages=("pages/patient_data.py",),
+    ),
     Access(action=Action.DRAW_BATCH, roles=frozenset({Role.COORDINATOR}), pages=("pages/sampling.py",)),
     Access(action=Action.ASSIGN, roles=frozenset({Role.COORDINATOR}), pages=("pages/assign.py",)),
     Access(action=Action.SEE_PROGRESS, roles=frozenset({Role.COORDINATOR}), pages=("pages/progress.py",)),
@@ -79,7 +86,14 @@ TABLE: tuple[Access, ...] = (
             "POST /judging/skip",
             "POST /judging/look",
             "POST /judging/report",
+            "POST /judging/turn",
         ),
+    ),
+    Access(
+        action=Action.SEE_AUDIT,
+        roles=frozenset({Role.ADMIN, Role.COORDINATOR}),
+        pages=("pages/audit.py",),
+        routes=("GET /files/audit.{file_format}",),
     ),
     Access(action=Action.RUN_STUDY, roles=frozenset({Role.COORDINATOR})),
     Access(action=Action.READ, roles=frozenset({Role.READER})),
