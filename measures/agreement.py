@@ -13,7 +13,6 @@ from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import confusion_matrix
 
 CONFIDENCE = 0.95
 #: Below so many pairs the interval is a rough guide only, and says so.
@@ -51,9 +50,8 @@ def agreement_weights(k: int, weights: Weights) -> NDArray[np.float64]:
 
 def contingency(first: Sequence[int], second: Sequence[int], *, k: int) -> NDArray[np.int64]:
     """Counts, shape (k, k): rows the first rater's category, columns the second's; categories 0 to k - 1."""
-    if not len(first):
-        return np.zeros((k, k), dtype=np.int64)  # scikit-learn refuses an empty table
-    counts: NDArray[np.int64] = confusion_matrix(first, second, labels=range(k))
+    cells = np.asarray(first, dtype=np.int64) * k + np.asarray(second, dtype=np.int64)
+    counts: NDArray[np.int64] = np.bincount(cells, minlength=k * k).reshape(k, k)
     return counts
 
 

@@ -2,7 +2,8 @@
 
 Columns: ``question_id, rater, answer`` and, where known, ``kind`` (reader, model, reference), ``task``,
 ``category``, ``exam``, ``n_options``, ``arm``, and ``correct`` (yes or no, where a key admits several
-answers; without it an answer is right when it is the reference's). An empty answer is missing; ``?`` is
+answers; without it an answer is right when it is the reference's), ``set_reference`` (yes of a
+reader who helped to set the reference). An empty answer is missing; ``?`` is
 "cannot determine"; several ticks are joined by ``|`` in any order.
 
 Of ``arm``: ``training`` leaves every n; ``repeat`` counts only against the same rater's first answer. A rater
@@ -11,78 +12,17 @@ with answers in several other arms is taken as one rater an arm, named "name (ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from domain.errors import Refused
 
 NEEDED = ("question_id", "rater", "answer")
-KNOWN = ("kind", "task", "category", "exam", "n_options", "arm", "correct")
+KNOWN = ("kind", "task", "category", "exam", "n_options", "arm", "correct", "set_reference")
 KINDS = ("reader", "model", "reference")
 UNDETERMINED, ALL, TRAINING, REPEAT = "?", "all", "training", "repeat"
 YES, NO = ("1", "true", "yes"), ("0", "false", "no")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
-    """A task or category and the places of its questions."""
-
-    name: str
-    rows: NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coded:
-    """Ratings as arrays: q questions in the order of their ids, r raters in the order of their names.
-
-    ``answers`` (q, r): number of the answer in ``labels``, -1 where missing. ``right`` (q, r): 1, 0, or -1
-    where answer or truth is missing; "cannot determine" is 0. ``task`` and ``category`` (q,): numbers in
-    ``tasks`` and ``categories``, -1 where not stated. ``exam`` (q,): None where no question states one;
-    questions that state none are exams of their own. ``options`` (q,): 0 where not stated. ``several`` (q,):
-    some answer has several ticks.
-    """
-
-    questions: tuple[str, ...]
-    raters: tuple[str, ...]
-    kinds: tuple[str, ...]
-    labels: tuple[str, ...]
-    answers: NDArray[np.int64]
-    right: NDArray[np.int64]
-    tasks: tuple[str, ...]
-    task: NDArray[np.int64]
-    categories: tuple[str, ...]
-    category: NDArray[np.int64]
-    exam: NDArray[np.int64] | None
-    options: NDArray[np.int64]
-    several: NDArray[np.bool_]
-    reference: int | None
-
-    @property
-    def undetermined(self) -> int:
-        """The code of "cannot determine", -2 where nobody said so."""
-        return self.labels.index(UNDETERMINED) if UNDETERMINED in self.labels else -2
-
-    @property
-    def judged(self) -> list[int]:
-        """The raters but for the reference."""
-        return [at for at in range(len(self.raters)) if at != self.reference]
-
-    def cells(self) -> list[Cell]:
-        """Each task with its questions' places, "all" first."""
-        every = Cell(name=ALL, rows=np.arange(len(self.questions)))
-        return [every, *_cells(self.tasks, self.task)]
-
-    def category_cells(self) -> list[Cell]:
-        """Each category with its questions' places."""
-        return _cells(self.categories, self.category)
-
-    def exams(self, rows: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """The exams of these questions; None where none is stated."""
-        return None if self.exam is None else self.exam[rows]
 
 
 def checked(ratings: pd.DataFrame) -> pd.DataFrame:
@@ -122,6 +62,9 @@ def checked(ratings: pd.DataFrame) -> pd.DataFrame:
     table["answer"] = table["answer"].map({answer: canonical(answer) for answer in table["answer"].unique()})
     mixed = table["answer"].map(lambda answer: "|" in answer and UNDETERMINED in answer.split("|"))
     _refuse(mixed, "answer", '"?" (cannot determine) cannot be ticked together with an answer', table)
+    table["set_reference"] = table["set_reference"].str.lower()
+    told = table["set_reference"].isin(["", *YES, *NO])
+    _refuse(~told, "set_reference", "must be yes, no or empty", table)
     _refuse((table["answer"] == "") & (table["correct"] != ""), "correct", "is stated of no answer", table)
     twice = table.duplicated(["question_id", "rater", "arm"])
     _refuse(twice, "question_id", "this rater answered this question on an earlier line", table)
@@ -133,58 +76,6 @@ def canonical(answer: str) -> str:
     if "|" not in answer:
         return answer
     return "|".join(sorted({tick.strip() for tick in answer.split("|")} - {""}))
-
-
-def coded(table: pd.DataFrame, *, reference: str | None = None) -> Coded:
-    """The arrays of a checked table, training cases and repeats left out.
-
-    Args:
-        table: as :func:`checked` gives it.
-        reference: the rater who is the truth; None for the one whose kind says so, if there is one.
-
-    Raises:
-        Refused: two lines that contradict each other, or a reference that is not there.
-    """
-    table = table[~table["arm"].isin([TRAINING, REPEAT])]
-    if not len(table):
-        raise Refused("every rating is of a training case or a repeat: nothing is left to measure")
-    table = table.assign(rater=_by_arm(table))
-    questions = _distinct(table["question_id"])
-    raters = _distinct(table["rater"])
-    kind_of = _one_each(table, "rater", "kind")
-    truth = _reference(raters, kind_of, reference)
-    labels = tuple(sorted(set(table["answer"]) - {""}, key=_natural))
-    q = pd.Categorical(table["question_id"], categories=questions).codes
-    r = pd.Categorical(table["rater"], categories=raters).codes
-    answers = np.full((len(questions), len(raters)), -1, dtype=np.int64)
-    unsure = labels.index(UNDETERMINED) if UNDETERMINED in labels else -2
-    answers[q, r] = pd.Categorical(table["answer"], categories=labels).codes
-    task_of, exam_of, category_of, options_of = (
-        _one_each(table, "question_id", name) for name in ("task", "exam", "category", "n_options")
-    )
-    tasks, task = _numbers(questions, task_of)
-    categories, category = _numbers(questions, category_of)
-    exams, exam = _numbers(questions, exam_of)
-    exam = np.where(exam < 0, len(exams) + np.arange(len(questions)), exam)
-    ticked = np.array([label.count("|") > 0 for label in labels] + [False])
-    return Coded(
-        questions=questions,
-        raters=raters,
-        kinds=tuple(
-            "reference" if at == truth else (kind_of.get(name) or "reader") for at, name in enumerate(raters)
-        ),
-        labels=labels,
-        answers=answers,
-        right=_overruled(_right(answers, truth, unsure), table["correct"], q, r, answers == unsure),
-        tasks=tasks,
-        task=task,
-        categories=categories,
-        category=category,
-        exam=exam if exams else None,
-        options=np.array([int(options_of.get(name) or 0) for name in questions], dtype=np.int64),
-        several=np.asarray(ticked[answers].any(axis=1)),
-        reference=truth,
-    )
 
 
 def repeats(table: pd.DataFrame) -> pd.DataFrame:
@@ -231,94 +122,3 @@ def _refuse(bad: pd.Series, field: str, reason: str, table: pd.DataFrame) -> Non
     lines = [f"line {line}: {field} {table.at[line, field]!r}: {reason}" for line in table.index[bad][:3]]
     more = int(bad.sum()) - len(lines)
     raise Refused("\n".join([*lines, *([f"… and {more:,} more such lines"] if more else [])]))
-
-
-def _distinct(column: pd.Series) -> tuple[str, ...]:
-    return tuple(sorted(column.unique(), key=_natural))
-
-
-def _natural(text: str) -> tuple[int, float, str]:
-    """Numbers in their order, before words in theirs; "?" last."""
-    if text == UNDETERMINED:
-        return 2, 0.0, text
-    try:
-        number = float(text)
-    except ValueError:
-        return 1, 0.0, text
-    return (0, number, text) if np.isfinite(number) else (1, 0.0, text)
-
-
-def _cells(names: tuple[str, ...], number_of: NDArray[np.int64]) -> list[Cell]:
-    return [Cell(name=name, rows=np.flatnonzero(number_of == at)) for at, name in enumerate(names)]
-
-
-def _by_arm(table: pd.DataFrame) -> pd.Series:
-    """The raters' names, with the arm where one has answers in several."""
-    arms = table.groupby("rater")["arm"].nunique()
-    divided = table["rater"].isin(arms.index[arms > 1])
-    named = table["rater"] + " (" + table["arm"].where(table["arm"] != "", "no arm") + ")"
-    return table["rater"].where(~divided, named)
-
-
-def _one_each(table: pd.DataFrame, owner: str, field: str) -> Mapping[str, str]:
-    """What each owner's lines state of a field; they must agree, but some may be silent."""
-    told = table.loc[table[field] != "", [owner, field]]
-    pairs = told.drop_duplicates()
-    again = pairs.duplicated(owner)
-    if again.any():
-        line = pairs.index[again][0]
-        name, value = pairs.at[line, owner], pairs.at[line, field]
-        other = pairs.loc[pairs[owner] == name]
-        raise Refused(
-            f"line {line}: {field} {value!r}: {owner} {name!r} has {other[field].iloc[0]!r} "
-            f"on line {other.index[0]}"
-        )
-    return dict(zip(pairs[owner], pairs[field], strict=True))
-
-
-def _numbers(
-    questions: tuple[str, ...], value_of: Mapping[str, str]
-) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    values = tuple(sorted(set(value_of.values()), key=_natural))
-    number = {value: at for at, value in enumerate(values)}
-    return values, np.array([number.get(value_of.get(name, ""), -1) for name in questions], dtype=np.int64)
-
-
-def _reference(raters: tuple[str, ...], kind_of: Mapping[str, str], named: str | None) -> int | None:
-    if named is not None:
-        if named not in raters:
-            raise Refused(f"--reference {named!r}: no such rater. There are {', '.join(raters)}.")
-        return raters.index(named)
-    stated = [name for name in raters if kind_of.get(name) == "reference"]
-    if len(stated) > 1:
-        raise Refused(
-            f"kind: {', '.join(stated)} are all reference; name the one that is the truth: --reference NAME"
-        )
-    return raters.index(stated[0]) if stated else None
-
-
-def _right(answers: NDArray[np.int64], truth: int | None, unsure: int) -> NDArray[np.int64]:
-    """1 where an answer is the reference's, 0 where not, -1 where one of the two is missing."""
-    if truth is None:
-        return np.full(answers.shape, -1, dtype=np.int64)
-    key = answers[:, [truth]]
-    known = (answers >= 0) & (key >= 0) & (key != unsure)
-    return np.where(known, (answers == key).astype(np.int64), -1)
-
-
-def _overruled(
-    right: NDArray[np.int64],
-    correct: pd.Series,
-    q: NDArray[np.int8],
-    r: NDArray[np.int8],
-    unsure: NDArray[np.bool_],
-) -> NDArray[np.int64]:
-    """What the file itself says of right and wrong goes before the comparison; "cannot determine" stays
-    wrong.
-    """
-    right = right.copy()
-    for words, value in ((YES, 1), (NO, 0)):
-        told = correct.isin(words).to_numpy()
-        right[q[told], r[told]] = value
-    right[(right == 1) & unsure] = 0
-    return right

@@ -8,12 +8,15 @@ from typing import Any
 
 import pandas as pd
 
-from measures.ratings import checked, coded
+from measures.coded import coded
+from measures.ratings import checked
+from measures.ratings import repeats as again
 from measures.records.accuracy import accuracy, by_category, coverage, overall
 from measures.records.agreement import agreement
 from measures.records.group import group
 from measures.records.mrmc import mrmc
 from measures.records.paired import paired, unpaired
+from measures.records.repeats import repeats
 from measures.records.settings import VERSION, Settings
 
 Record = dict[str, Any]
@@ -32,6 +35,7 @@ class Measures:
     overall: list[Record]
     coverage: list[Record]
     unpaired: list[Record]
+    repeats: list[Record]
     settings: Record
 
     def plain(self) -> dict[str, Any]:
@@ -62,7 +66,8 @@ def measure(ratings: pd.DataFrame, *, settings: Settings | None = None) -> Measu
         InvalidValue: a family that names nobody.
     """
     settings = settings or Settings()
-    known = coded(checked(ratings), reference=settings.reference)
+    table = checked(ratings)
+    known = coded(table, reference=settings.reference)
     return Measures(
         accuracy=accuracy(known, settings),
         agreement=agreement(known, settings),
@@ -73,6 +78,7 @@ def measure(ratings: pd.DataFrame, *, settings: Settings | None = None) -> Measu
         overall=overall(known, settings),
         coverage=coverage(known, settings),
         unpaired=unpaired(known, settings),
+        repeats=repeats(again(table), settings),
         settings={
             "seed": settings.seed,
             "bootstrap": settings.bootstrap,

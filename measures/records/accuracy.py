@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from measures.coded import Cell, Coded
 from measures.proportions import Proportion, wilson, wilson_by_cluster
-from measures.ratings import Cell, Coded
 from measures.records.settings import Settings
 
 Record = dict[str, Any]
-CLUSTERED = "clustered by exam"
+CLUSTERED, HELPED = "clustered by exam", "helped to set the reference"
 
 
 def accuracy(coded: Coded, settings: Settings) -> list[Record]:
@@ -65,7 +65,11 @@ def overall(coded: Coded, settings: Settings) -> list[Record]:
                 "macro": macro,
                 "macro_low": None if macro is None or reach is None else max(0.0, macro - reach),
                 "macro_high": None if macro is None or reach is None else min(1.0, macro + reach),
-                "note": "" if known else "macro not defined: no task is stated",
+                "note": "; ".join(
+                    filter(
+                        None, ["" if known else "macro not defined: no task is stated", _helped(coded, rater)]
+                    )
+                ),
             }
         )
     return records
@@ -92,6 +96,7 @@ def _record(coded: Coded, settings: Settings, rater: int, field: str, cell: Cell
     notes = [share.note, CLUSTERED if clustered and not share.note else ""]
     if share.n == 0:
         notes = ["not defined: no question with this rater's answer and a truth"]
+    notes.append(_helped(coded, rater))
     return {
         "rater": coded.raters[rater],
         "kind": coded.kinds[rater],
@@ -126,8 +131,12 @@ def _coverage(coded: Coded, settings: Settings) -> Iterator[Record]:
                 "low": share.low,
                 "high": share.high,
                 "not_reached": int((coded.answers[rows, rater] < 0).sum()),
-                "note": share.note,
+                "note": "; ".join(filter(None, [share.note, _helped(coded, rater)])),
             }
+
+
+def _helped(coded: Coded, rater: int) -> str:
+    return HELPED if coded.set_reference[rater] else ""
 
 
 def _macro_error(coded: Coded, rater: int, tasks: list[NDArray[np.int64]]) -> float | None:

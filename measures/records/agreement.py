@@ -3,7 +3,8 @@
 Option letters are no categories where options are shuffled: ``brennan_prediger`` takes each question's own
 number of options (several ticks: every set of them that is not empty) and percent agreement stands in every
 record, with ``both_wrong``: of the ``both_wrong_n`` questions that both had wrong, the share with the same
-answer. ``jaccard`` is the mean overlap of the ticked sets; ``observed`` asks for the same set.
+answer. A second opinion only where the first found something biases agreement (verification bias): none is
+shown then. ``jaccard`` is the mean overlap of the ticked sets; ``observed`` asks for the same set.
 """
 
 from __future__ import annotations
@@ -15,14 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from measures.agreement import Weights
+from measures.coded import Cell, Coded
 from measures.kappa_intervals import Interval, ac1_interval, kappa_interval
-from measures.ratings import Cell, Coded
 from measures.records.scales import Scale, scale_of
 from measures.records.settings import Settings
 
 Record = dict[str, Any]
 #: More categories than this (free text) have no table worth looking at.
 MANY = 400
+#: Fewer questions than this tell nothing of why the others were not read twice.
+TELLING = 10
+VERIFICATION = "not shown: a second opinion only where the first gave certain answers biases agreement"
 
 
 def agreement(coded: Coded, settings: Settings) -> list[Record]:
@@ -41,10 +45,13 @@ def _record(coded: Coded, settings: Settings, pair: tuple[int, int], cell: Cell,
     (a, b), rows = pair, cell.rows
     first, second = scale.codes[:, a], scale.codes[:, b]
     common = (first >= 0) & (second >= 0)
+    biased = _verification_bias(coded, cell, first, second, common)
     first, second, rows = first[common], second[common], rows[common]
     n = len(rows)
     same = first == second
     exam = coded.exams(rows)
+    if biased:
+        return _empty(coded, pair, cell.name, n, VERIFICATION)
     if n and scale.k > MANY:
         kappa = ac1 = Interval(note=f"not defined: {scale.k} different answers, too many for a table")
     else:
@@ -77,6 +84,37 @@ def _record(coded: Coded, settings: Settings, pair: tuple[int, int], cell: Cell,
         "both_wrong_n": wrong,
         "note": _note(kappa, settings, n),
     }
+
+
+def _empty(coded: Coded, pair: tuple[int, int], task: str, n: int, note: str) -> Record:
+    """A record that shows no agreement."""
+    a, b = pair
+    undefined = dict.fromkeys(
+        ("observed", "kappa", "se", "low", "high", "interval", "ac1", "ac1_low", "ac1_high",
+         "brennan_prediger", "jaccard", "both_wrong")
+    )  # fmt: skip
+    names = {"a": coded.raters[a], "b": coded.raters[b], "task": task, "n": n}
+    return {**names, **undefined, "both_wrong_n": 0, "note": note}
+
+
+def _verification_bias(
+    coded: Coded,
+    cell: Cell,
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+    common: NDArray[np.bool_],
+) -> bool:
+    """Whether one rater answered just those questions in which the other gave certain answers and not others.
+
+    Seen where, in the tasks of the common questions, none of the other's answers on the common questions
+    stands on the ones that only the other answered, ``TELLING`` or more of each.
+    """
+    same_task = np.isin(coded.task[cell.rows], coded.task[cell.rows][common])
+    for one, other in ((first, second), (second, first)):
+        alone = (one >= 0) & (other < 0) & same_task
+        if min(int(alone.sum()), int(common.sum())) >= TELLING and not np.isin(one[common], one[alone]).any():
+            return True
+    return False
 
 
 def _note(kappa: Interval, settings: Settings, n: int) -> str:

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from measures.agreement import Weights
+from measures.coded import Cell, Coded
 from measures.group import Agreement, Coefficient, agreement_of
 from measures.krippendorff import Metric, alpha
 from measures.paired import cochran_q
 from measures.pairs import kappas, pair_tables
-from measures.ratings import Cell, Coded
 from measures.records.scales import Scale, scale_of
 from measures.records.settings import Settings
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from measures.coded import Coded
 from measures.mrmc import against_model
-from measures.ratings import Coded
 from measures.records.settings import Settings
 
 Record = dict[str, Any]

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from measures.coded import Cell, Coded
 from measures.paired import compare, holm, newcombe_unpaired
-from measures.ratings import Cell, Coded
 from measures.records.settings import EVERY_PAIR, READERS_WITH_MODELS, Settings
 
 Record = dict[str, Any]

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from measures.agreement import Weights
-from measures.ratings import UNDETERMINED, Coded, scale
+from measures.coded import Coded
+from measures.ratings import UNDETERMINED, scale
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
