@@ -34,11 +34,15 @@ def apology(number: str) -> str:
 
 def on_script_error(error: Exception) -> bool:
     """Streamlit's hook for exceptions of pages, fragments and callbacks. True: nothing else is shown."""
-    number = new_error_number()
-    page = getattr(st.context, "url", None) or ""
-    _LOG.error(where(error), extra={"error": number, "route": f"page {_page(page)}"})
-    st.error(apology(number))
+    st.error(apology(reported(error)))
     return True
+
+
+def reported(error: Exception) -> str:
+    """Write an exception of a page into the log; the number that it got there."""
+    number = new_error_number()
+    _LOG.error(where(error), extra={"error": number, "route": f"page {_page(st.context.url)}"})
+    return number
 
 
 def _page(url: object) -> str:
