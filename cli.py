@@ -17,12 +17,19 @@ FAMILIES = (
     "user",
     "import_",
     "check",
+    "deidentify",
+    "workspace",
+    "patient_data",
+    "find",
+    "history",
     "sample",
     "batch",
     "settings",
     "assign",
     "progress",
     "release",
+    "study",
+    "audit",
     "measure",
     "image",
     "backup",
@@ -63,7 +70,9 @@ def main(arguments: list[str]) -> int:
 
 def _wanted(arguments: list[str]) -> tuple[str, ...]:
     """The one family that is called, so that the others are not waited for; all of them for ``--help``."""
-    called = next((family for family in FAMILIES if family.rstrip("_") in arguments[:1]), None)
+    called = next(
+        (family for family in FAMILIES if family.rstrip("_").replace("_", "-") in arguments[:1]), None
+    )
     return FAMILIES if called is None else (called,)
 
 

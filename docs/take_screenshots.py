@@ -129,6 +129,7 @@ SHOTS = (
     Shot(name="progress", person="dana", path="/progress", shows="Progress"),
     Shot(name="releases", person="dana", path="/releases", shows="Releases"),
     Shot(name="people", person="ada", path="/people", shows="People"),
+    Shot(name="audit-trail", person="dana", path="/audit", shows="Verify"),
     Shot(name="review", person="rosa", batch="Round 1", sheet=_choice, shows="Guideline", steps=_rate),
     Shot(name="review-correction", person="rosa", batch="Round 1", sheet=_choice, shows="Guideline",
          steps=_correct),

@@ -25,6 +25,7 @@ class Action(StrEnum):
     MANAGE_PEOPLE = "manage people"
     IMPORT_QUESTIONS = "import questions"
     SEE_CHECKS = "see checks"
+    BROWSE = "browse questions"
     PROTECT_PATIENTS = "protect patient data"
     DRAW_BATCH = "draw a batch"
     ASSIGN = "assign questions"
@@ -57,6 +58,7 @@ TABLE: tuple[Access, ...] = (
         pages=("pages/import_questions.py",),
         routes=("GET /files/refusals/{name}",),
     ),
+    Access(action=Action.BROWSE, roles=frozenset({Role.COORDINATOR}), pages=("pages/browse.py",)),
     Access(action=Action.SEE_CHECKS, roles=frozenset({Role.COORDINATOR}), pages=("pages/checks.py",)),
     Access(
         action=Action.PROTECT_PATIENTS,
@@ -96,7 +98,17 @@ TABLE: tuple[Access, ...] = (
         routes=("GET /files/audit.{file_format}",),
     ),
     Access(action=Action.RUN_STUDY, roles=frozenset({Role.COORDINATOR})),
-    Access(action=Action.READ, roles=frozenset({Role.READER})),
+    Access(
+        action=Action.READ,
+        roles=frozenset({Role.READER}),
+        pages=("pages/read.py",),
+        routes=(
+            "POST /reading/answer",
+            "POST /reading/draft",
+            "POST /reading/time",
+            "POST /reading/turn",
+        ),
+    ),
 )
 
 #: Pages of everybody who is signed in, whatever the role.
@@ -105,6 +117,7 @@ PAGES_OF_ALL: tuple[str, ...] = ("pages/home.py", "pages/account.py")
 ROUTES_OF_ALL: tuple[str, ...] = (
     "GET /judging/assets/{digest}/{name}",
     "GET /pixels/{exam_number:int}/{anything:path}",
+    "GET /reading/assets/{digest}/{name}",
     "GET /radiographs/{exam_number:int}/{radiograph_key:path}",
 )
 #: Routes that need no sign-in: the way in, and whether the app is up.

@@ -13,6 +13,9 @@ from sqlmodel import Session
 from domain.audit import NO_ENTRY, entry_hash
 from storage.rows import AuditRow
 
+#: What the first entry says where judgements were there before the trail.
+BEGINS = "begin audit trail"
+
 _WAITING = "audit entries"  # their place in ``Session.info``
 #: The chain has one writer at a time. The number is nobody else's; it says "audit" in ASCII.
 _CHAIN_LOCK = 0x6175646974

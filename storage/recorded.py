@@ -5,6 +5,7 @@ So a row that was altered behind the app's back no longer says what its entry sa
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from domain.verdicts import RATING_NAMES, OwnAnswer, Verdict
@@ -53,11 +54,11 @@ def recorded_own_answer(own: OwnAnswer) -> dict[str, Any]:
     }
 
 
-def recorded_skip(*, number: int, reason: str) -> dict[str, Any]:
-    """Which skip of that question it is, counted from 1, and its reason."""
-    return {"number": number, "reason": reason}
+def recorded_skip(*, number: int, reason: str, skipped_at: datetime) -> dict[str, Any]:
+    """Which skip of that question it is, counted from 1, its reason and time."""
+    return {"number": number, "reason": reason, "skipped_at": skipped_at}
 
 
-def recorded_opening(*, image_alignment: int) -> dict[str, Any]:
-    """The image alignment that the opening fixes."""
-    return {"image_alignment": image_alignment}
+def recorded_opening(*, image_alignment: int, opened_at: datetime) -> dict[str, Any]:
+    """The image alignment that the opening fixes, and its time."""
+    return {"image_alignment": image_alignment, "opened_at": opened_at}

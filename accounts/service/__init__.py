@@ -3,6 +3,15 @@
 from accounts.claims import RoleClaim
 from accounts.passwords import DEMO_PASSWORD
 from accounts.service.attempts import Attempt, TooManyWrong, attempt_was_right, begin_attempt
+from accounts.service.audit_trail import (
+    AuditCheck,
+    AuditFilter,
+    ShownEntry,
+    audit_choices,
+    audit_entries,
+    export_audit,
+    verify_audit,
+)
 from accounts.service.backups import record_backup, record_restore
 from accounts.service.first_admin import CODE_HOLDS, any_admin, become_first_admin, make_first_admin_code
 from accounts.service.people import (
@@ -49,14 +58,19 @@ __all__ = [
     "LONGEST",
     "SEEN_EVERY",
     "Attempt",
+    "AuditCheck",
+    "AuditFilter",
     "LiveSignIn",
     "OwnSignIn",
     "RoleClaim",
+    "ShownEntry",
     "TooManyWrong",
     "add_person",
     "any_admin",
     "any_people",
     "attempt_was_right",
+    "audit_choices",
+    "audit_entries",
     "become_first_admin",
     "begin_attempt",
     "begin_sign_in",
@@ -68,6 +82,7 @@ __all__ = [
     "disable_person",
     "enable_person",
     "end_own_sign_in",
+    "export_audit",
     "has_password",
     "list_people",
     "live_sign_in",
@@ -85,4 +100,5 @@ __all__ = [
     "sign_out_everywhere",
     "sign_out_person",
     "token_sha256",
+    "verify_audit",
 ]

@@ -163,7 +163,7 @@ def skip_question(
     number = (before[0] if before else 0) + 1
     verdicts.add_skip(db, **held.key, number=number, reason=reason, now=now)
     set_state(db, held, AssignmentState.SKIPPED, now=now)
-    new = recorded_skip(number=number, reason=reason)
+    new = recorded_skip(number=number, reason=reason, skipped_at=now)
     record(db, by=person, what=SKIP_QUESTION, subject=held.subject, new=new, why=reason, now=now)
 
 
@@ -255,6 +255,6 @@ def open_report(
     if verdicts.report_opening(db, **held.key) is None:
         check_open(held)
         verdicts.add_report_opening(db, **held.key, image_alignment=image_alignment, now=now)
-        new = recorded_opening(image_alignment=image_alignment)
+        new = recorded_opening(image_alignment=image_alignment, opened_at=now)
         record(db, by=person, what=OPEN_REPORT, subject=held.subject, new=new, now=now)
     return report

@@ -14,7 +14,9 @@ _MODULES = (
     "ui.door.radiographs",
     "ui.door.pixels",
     "ui.door.files",
+    "ui.door.audit_file",
     "ui.door.judging",
+    "ui.door.reading",
 )
 
 
