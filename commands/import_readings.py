@@ -1,0 +1,52 @@
+"""``cli.py import readings``: readings that were given elsewhere, as CSV or JSON Lines."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from accounts.service import command_line_person
+from reader_study.service import import_readings
+from storage.unit_of_work import unit_of_work
+
+_SHOWN = 50  # refusals in the terminal
+
+
+def add_kind(kinds: argparse._SubParsersAction) -> None:
+    """The subcommand and what it takes."""
+    readings = kinds.add_parser(
+        "readings",
+        help="readings from outside: overread.reading/1",
+        description="Columns: study, reader, question_id, answer, seconds, read_at, and confidence where known. "
+        'An answer is a letter ("A|C" for several), the option\'s text, yes or no, text, or "?" for cannot '
+        "determine. The file lands whole or not at all.",
+    )
+    readings.add_argument("file", type=Path, metavar="FILE")
+    readings.add_argument("--study", required=True, metavar="NAME")
+    readings.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Take them in; 0 done, 1 refused with line and field."""
+    content = args.file.read_bytes()
+    with unit_of_work() as db:
+        outcome = import_readings(
+            db,
+            by=command_line_person(),
+            study=args.study,
+            content=content,
+            file=args.file.name,
+            now=datetime.now(UTC),
+        )
+    if outcome.refusals:
+        for each in outcome.refusals[:_SHOWN]:
+            place = ": ".join(part for part in (each.file, f"line {each.record}", each.field) if part)
+            print(f"{place}: {each.reason}", file=sys.stderr)
+        if len(outcome.refusals) > _SHOWN:
+            print(f"… and {len(outcome.refusals) - _SHOWN:,} more", file=sys.stderr)
+        print(f"Nothing was imported: {len(outcome.refusals):,} refused.", file=sys.stderr)
+        return 1
+    print(f"{outcome.readings:,} readings of {len(outcome.readers)} readers came into study {args.study}.")
+    return 0

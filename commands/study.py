@@ -1,0 +1,289 @@
+"""``cli.py study``: make a reader study, give it readers, look at it, amend its protocol, close it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import fields
+from datetime import UTC, datetime
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from accounts.service import command_line_person
+from domain.batches import SamplingPlan
+from domain.errors import InvalidValue
+from domain.protocols import Protocol, protocol_from_plain, protocol_to_plain
+from domain.studies import Arm, CaseKind, CaseSource, Crossing, SourceKind, StudyDesign
+from reader_study import service as studies
+from storage.unit_of_work import reading, unit_of_work
+
+_CROSSINGS = {"full": Crossing.FULL, "parts": Crossing.PARTS, "crossover": Crossing.CROSSOVER}
+#: Further subcommands, each in a module of its own.
+_FURTHER = ("study_readers", "study_power", "study_report")
+
+
+def add_to(subparsers: argparse._SubParsersAction) -> None:
+    """The command and what it takes."""
+    parser = subparsers.add_parser(
+        "study",
+        help="run a reader study: readers and models on the same cases",
+        description="A study's cases are drawn and frozen when it is made, and its protocol is written down "
+        "and hashed. Who reads what, in which order, stays once the first answer is in.",
+    )
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="COMMAND")
+    _add_create(kinds)
+    listed = kinds.add_parser("list", help="all studies")
+    listed.set_defaults(run=run_list)
+    shown = kinds.add_parser("show", help="design, protocol, readers and progress, as JSON")
+    shown.add_argument("study", metavar="NAME")
+    shown.set_defaults(run=run_show)
+    for verb, run in (("close", run_close), ("reopen", run_close)):
+        state = kinds.add_parser(verb, help=f"{verb} a study")
+        state.add_argument("study", metavar="NAME")
+        state.set_defaults(run=run, reopen=verb == "reopen")
+    _add_protocol(kinds)
+    for name in _FURTHER:
+        if find_spec(f"commands.{name}") is not None:
+            import_module(f"commands.{name}").add_kinds(kinds)
+
+
+def _add_create(kinds: argparse._SubParsersAction) -> None:
+    create = kinds.add_parser(
+        "create",
+        help="draw cases and write the protocol down",
+        description="Draw the cases of a new study. One seed draws the same cases, orders and repeats.",
+    )
+    create.add_argument("name", metavar="NAME")
+    create.add_argument("--dataset", required=True, metavar="DATASET")
+    source = create.add_mutually_exclusive_group()
+    source.add_argument("--batch", metavar="NAME", help="draw from a batch of the dataset")
+    source.add_argument("--release", metavar="NAME", help="draw from a release, with its corrections")
+    amount = create.add_mutually_exclusive_group(required=True)
+    amount.add_argument("--n", type=int, help="so many cases, evenly over the tiers")
+    amount.add_argument("--per-1000", type=int, metavar="N", help="so many of every 1,000")
+    create.add_argument("--seed", type=int, required=True, help="of cases, orders, repeats and options")
+    create.add_argument("--strata", default="", metavar="FIELDS", help="further strata: task,category")
+    create.add_argument("--one-per-exam", action="store_true", help="at most one question of each exam")
+    create.add_argument("--crossing", choices=list(_CROSSINGS), default="full")
+    create.add_argument("--readers-per-case", type=int, metavar="K", help="with --crossing parts")
+    create.add_argument("--shared", type=int, default=0, metavar="N", help="cases read by all, with parts")
+    create.add_argument(
+        "--arms", nargs=2, metavar=("TOLD", "UNTOLD"), help="names of the two arms, with crossover"
+    )
+    create.add_argument("--washout-days", type=int, default=0, metavar="DAYS", help="with crossover")
+    create.add_argument("--training", type=int, default=0, metavar="N", help="cases with feedback, first")
+    create.add_argument("--repeats", type=int, default=0, metavar="N", help="hidden repeats a reader")
+    create.add_argument("--repeat-gap", type=int, default=10, metavar="N", help="cases between the two")
+    create.add_argument("--blocks", type=int, default=4, metavar="N", help="of the Latin square")
+    create.add_argument("--protocol", type=Path, metavar="FILE", help="JSON; see `study protocol`")
+    create.add_argument("--guideline", type=Path, metavar="FILE", help="Markdown, read before the first case")
+    create.set_defaults(run=run_create)
+
+
+def _add_protocol(kinds: argparse._SubParsersAction) -> None:
+    protocol = kinds.add_parser(
+        "protocol",
+        help="show the protocol with every version, or write down another",
+        description="Without --set: every version with its SHA-256. Fields: "
+        + ", ".join(each.name for each in fields(Protocol)),
+    )
+    protocol.add_argument("study", metavar="NAME")
+    protocol.add_argument(
+        "--set", type=Path, metavar="FILE", dest="file", help="JSON with the fields to change"
+    )
+    protocol.add_argument("--why", default="", help="needed once answers are in")
+    protocol.set_defaults(run=run_protocol)
+
+
+def run_create(args: argparse.Namespace) -> int:
+    """Make the study; what is refused is raised."""
+    protocol = protocol_from_plain(_json(args.protocol)) if args.protocol else Protocol()
+    if args.guideline:
+        plain = protocol_to_plain(protocol) | {"guideline": _text(args.guideline)}
+        protocol = protocol_from_plain(plain)
+    with unit_of_work() as db:
+        made = studies.create_study(
+            db,
+            by=command_line_person(),
+            name=args.name,
+            source=_source(args),
+            design=_design(args),
+            protocol=protocol,
+            now=datetime.now(UTC),
+        )
+        summary = studies.study_summary(db, by=command_line_person(), study=made.name)
+    scored, training = (summary.cases[kind] for kind in (CaseKind.SCORED, CaseKind.TRAINING))
+    print(f"Study {made.name}: {scored:,} cases and {training:,} training cases of {made.source}.")
+    print(f"Protocol version 1, SHA-256 {summary.protocol.sha256}.")
+    return 0
+
+
+def run_list(_args: argparse.Namespace) -> int:
+    """One line a study."""
+    with reading() as db:
+        listed = studies.list_studies(db, by=command_line_person())
+    if not listed:
+        print("No reader study yet: cli.py study create --help", file=sys.stderr)
+    for each in listed:
+        print(
+            f"{each.study.name}: {each.study.state}, {each.cases[CaseKind.SCORED]:,} cases of "
+            f"{each.study.source}, {each.readers} readers, {each.answers:,} answers"
+        )
+    return 0
+
+
+def run_show(args: argparse.Namespace) -> int:
+    """Everything but questions and answers, as JSON."""
+    by = command_line_person()
+    with reading() as db:
+        summary = studies.study_summary(db, by=by, study=args.study)
+        progress = studies.study_progress(db, by=by, study=args.study)
+        faulty = studies.faulty_questions(db, by=by, study=args.study)
+    found = summary.study
+    plain = {
+        "study": found.name,
+        "state": found.state.value,
+        "frozen": found.frozen,
+        "simulated": found.simulated,
+        "source": str(found.source),
+        "design": studies.describe(found.design),
+        "cases": {kind.value: count for kind, count in summary.cases.items()},
+        "answers": summary.answers,
+        "protocol": {
+            "version": summary.protocol.version,
+            "sha256": summary.protocol.sha256,
+            **protocol_to_plain(summary.protocol.protocol),
+        },
+        "readers": [
+            {
+                "name": each.reader.name,
+                "level": each.reader.profile.level.value if each.reader.profile.level else None,
+                "years": each.reader.profile.years,
+                "subspecialty": each.reader.profile.subspecialty,
+                "of_reference": each.reader.of_reference,
+                "outside": each.reader.outside,
+                "simulated": each.reader.simulated,
+                "done": each.done,
+                "total": each.total,
+                "repeats_done": each.repeats_done,
+                "repeats": each.repeats,
+                "training_done": each.training_done,
+                "training": each.training,
+                "seconds_median": each.seconds_median,
+                "cannot_determine": each.cannot_determine,
+                "faulty": each.faulty,
+                "last_read_at": each.last_read_at.isoformat() if each.last_read_at else None,
+            }
+            for each in progress
+        ],
+        "faulty": [
+            {"case": each.case, "question_id": each.question_id, "reader": each.reader, "why": each.why}
+            for each in faulty
+        ],
+    }
+    print(json.dumps(plain, ensure_ascii=False, indent=2))
+    return 0
+
+
+def run_close(args: argparse.Namespace) -> int:
+    """Close it or open it again."""
+    change = studies.reopen_study if args.reopen else studies.close_study
+    with unit_of_work() as db:
+        study = change(db, by=command_line_person(), study=args.study, now=datetime.now(UTC))
+    print(f"Study {study.name} is {study.state}.")
+    return 0
+
+
+def run_protocol(args: argparse.Namespace) -> int:
+    """Show every version; or write down another and show it."""
+    by = command_line_person()
+    if args.file:
+        with unit_of_work() as db:
+            last = studies.study_summary(db, by=by, study=args.study).protocol
+            plain = protocol_to_plain(last.protocol) | _json(args.file)
+            version = studies.change_protocol(
+                db,
+                by=by,
+                study=args.study,
+                protocol=protocol_from_plain(plain),
+                why=args.why,
+                now=datetime.now(UTC),
+            )
+        if version.version == last.version:
+            print("Nothing differs; no version was written.", file=sys.stderr)
+    with reading() as db:
+        versions = studies.protocol_versions(db, by=by, study=args.study)
+    print(
+        json.dumps(
+            [
+                {
+                    "version": each.version,
+                    "sha256": each.sha256,
+                    "written_at": each.written_at.isoformat(),
+                    "answers_before": each.answers_before,
+                    "why": each.why,
+                    "protocol": protocol_to_plain(each.protocol),
+                }
+                for each in versions
+            ],
+            ensure_ascii=False,
+            indent=2,
+        )
+    )
+    return 0
+
+
+def _source(args: argparse.Namespace) -> CaseSource:
+    if args.batch:
+        return CaseSource(kind=SourceKind.BATCH, dataset=args.dataset, name=args.batch)
+    if args.release:
+        return CaseSource(kind=SourceKind.RELEASE, dataset=args.dataset, name=args.release)
+    return CaseSource(kind=SourceKind.DATASET, dataset=args.dataset)
+
+
+def _design(args: argparse.Namespace) -> StudyDesign:
+    crossing = _CROSSINGS[args.crossing]
+    arms: dict[str, Any] = {}
+    if crossing is Crossing.CROSSOVER:
+        told, untold = args.arms or ("told", "image only")
+        arms["arms"] = (Arm(name=told), Arm(name=untold, told=False))
+    elif args.arms:
+        raise InvalidValue("arms", "go with --crossing crossover alone")
+    return StudyDesign(
+        plan=SamplingPlan(
+            seed=args.seed,
+            per_1000=args.per_1000,
+            n=args.n,
+            strata=tuple(each.strip() for each in args.strata.split(",") if each.strip()),
+        ),
+        crossing=crossing,
+        readers_per_case=args.readers_per_case,
+        shared=args.shared,
+        washout_days=args.washout_days,
+        training=args.training,
+        repeats=args.repeats,
+        repeat_gap=args.repeat_gap,
+        blocks=args.blocks,
+        one_per_exam=args.one_per_exam,
+        **arms,
+    )
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        plain = json.loads(_text(path))
+    except ValueError as error:
+        raise InvalidValue("protocol", f"{path} is no JSON: {error}") from error
+    if not isinstance(plain, dict):
+        raise InvalidValue("protocol", f"{path} must be an object of the protocol's fields")
+    return plain
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidValue("file", f"{path} can't be read as text: {error}") from error

@@ -1,0 +1,119 @@
+"""``cli.py study assign, remove, readers, exclude``: who reads, with which profile, and who is left out."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import UTC, datetime
+
+from accounts.service import command_line_person
+from domain.studies import Reader, ReaderLevel, ReaderProfile
+from reader_study import service as studies
+from storage.unit_of_work import reading, unit_of_work
+
+
+def add_kinds(kinds: argparse._SubParsersAction) -> None:
+    """The subcommands and what they take."""
+    assign = kinds.add_parser("assign", help="name readers; each gets an order of their own, written down")
+    assign.add_argument("study", metavar="NAME")
+    assign.add_argument("--to", nargs="+", required=True, metavar="READER", help="sign-in names of readers")
+    assign.set_defaults(run=run_assign)
+    remove = kinds.add_parser("remove", help="take a reader out again, before the first answer")
+    remove.add_argument("study", metavar="NAME")
+    remove.add_argument("reader", metavar="READER")
+    remove.set_defaults(run=run_remove)
+    readers = kinds.add_parser("readers", help="show the readers, or set one reader's profile")
+    readers.add_argument("study", metavar="NAME")
+    readers.add_argument("--reader", metavar="READER", help="whose profile to set")
+    readers.add_argument("--level", choices=[each.value for each in ReaderLevel])
+    readers.add_argument("--years", type=float, help="of reading radiographs")
+    readers.add_argument("--subspecialty", default=None)
+    readers.add_argument("--of-reference", action="store_true", help="helped to set the key; is marked so")
+    readers.set_defaults(run=run_readers)
+    exclude = kinds.add_parser("exclude", help="leave a case or a reader out of the analysis")
+    exclude.add_argument("study", metavar="NAME")
+    exclude.add_argument("--case", type=int, metavar="NUMBER", help="of the case within the study")
+    exclude.add_argument("--reader", metavar="READER")
+    exclude.add_argument("--why", required=True)
+    exclude.set_defaults(run=run_exclude)
+
+
+def run_assign(args: argparse.Namespace) -> int:
+    """Add readers."""
+    with unit_of_work() as db:
+        readers = studies.assign_readers(
+            db, by=command_line_person(), study=args.study, to=args.to, now=datetime.now(UTC)
+        )
+    _show(readers)
+    return 0
+
+
+def run_remove(args: argparse.Namespace) -> int:
+    """Take one out."""
+    with unit_of_work() as db:
+        readers = studies.remove_reader(
+            db, by=command_line_person(), study=args.study, reader=args.reader, now=datetime.now(UTC)
+        )
+    _show(readers)
+    return 0
+
+
+def run_readers(args: argparse.Namespace) -> int:
+    """Set a profile where one is named, then show all."""
+    by = command_line_person()
+    if args.reader:
+        with unit_of_work() as db:
+            before = next(
+                (
+                    each
+                    for each in studies.readers_in(db, by=by, study=args.study)
+                    if each.name == args.reader
+                ),
+                None,
+            )
+            known = before.profile if before else ReaderProfile()
+            profile = ReaderProfile(
+                level=ReaderLevel(args.level) if args.level else known.level,
+                years=known.years if args.years is None else args.years,
+                subspecialty=known.subspecialty if args.subspecialty is None else args.subspecialty,
+            )
+            studies.set_profile(
+                db,
+                by=by,
+                study=args.study,
+                reader=args.reader,
+                profile=profile,
+                of_reference=args.of_reference or bool(before and before.of_reference),
+                now=datetime.now(UTC),
+            )
+    with reading() as db:
+        _show(studies.readers_in(db, by=by, study=args.study))
+    return 0
+
+
+def run_exclude(args: argparse.Namespace) -> int:
+    """Leave it out, on record."""
+    with unit_of_work() as db:
+        studies.exclude(
+            db,
+            by=command_line_person(),
+            study=args.study,
+            case=args.case,
+            reader=args.reader,
+            why=args.why,
+            now=datetime.now(UTC),
+        )
+    print(f"Left out of the analysis of {args.study}, on record with the reason.")
+    return 0
+
+
+def _show(readers: tuple[Reader, ...]) -> None:
+    for each in readers:
+        words = [
+            each.profile.level.value if each.profile.level else "level not stated",
+            f"{each.profile.years:g} years" if each.profile.years is not None else None,
+            each.profile.subspecialty or None,
+            "helped to set the key" if each.of_reference else None,
+            "reads from outside" if each.outside else None,
+            "simulated" if each.simulated else None,
+        ]
+        print(f"{each.name}: {', '.join(word for word in words if word)}")

@@ -1,0 +1,167 @@
+"""POST /reading/…: what the reading form saves, each in one transaction that no script run can cut off.
+
+An answer says what was read back from the database after the commit, and brings the next case along, so that
+no reader waits for a run of the page's script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from domain.boxes import LabelledBox
+from domain.errors import DomainError, NotFound
+from domain.people import Person
+from reader_study import service as studies
+from reader_study.sheet import ReadingSheet
+from storage.unit_of_work import reading, unit_of_work
+from ui.door.requests import json_answer, json_body, json_errors, person_of, same_origin, same_person
+from ui.judging.assets import MEDIA_TYPES
+from ui.judging.boxes import boxes_drawn, plain_boxes
+from ui.judging.forms import answer_of
+from ui.reading import forms
+from ui.reading.assets import digest, files
+from ui.reading.sheet import reading_data
+
+_FOR_A_YEAR = "private, max-age=31536000, immutable"
+
+Work = Callable[[object, Person, datetime], dict[str, Any]]
+
+
+def give_answer(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+    """One answer: the same revision sent twice is stored once, a stale one refused."""
+    form = forms.form_from(plain, forms.AnswerForm)
+    boxes = _boxes(form, person, form.drawings, now)
+    with unit_of_work() as db:
+        studies.give_reading(
+            db,
+            person=person,
+            study_id=form.study,
+            position=form.position,
+            revision=form.revision,
+            said=studies.Said(
+                answer=answer_of(form.answer),
+                cannot_determine=form.cannot,
+                faulty=form.faulty,
+                confidence=form.confidence,
+                boxes=boxes or (),
+                seconds=form.seconds,
+                seconds_looking=form.seconds_looking,
+                seconds_away=form.seconds_away,
+            ),
+            now=now,
+        )
+    with reading() as db:
+        saved = studies.reading_at(db, person=person, study_id=form.study, position=form.position)
+    if saved is None:
+        raise NotFound("The answer can't be read back. Nothing is lost in this window; try again.")
+    return {
+        "revision": saved.revision,
+        "at": saved.read_at,
+        "sheet": _sheet_after(form, person, now),
+    }
+
+
+def keep_draft(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+    """What is entered, as it changes; boxes are kept in pixels of the matrix."""
+    form = forms.form_from(plain, forms.DraftForm)
+    boxes = _boxes(form, person, form.body.drawings, now)
+    with unit_of_work() as db:
+        revision = studies.keep_reading_draft(
+            db,
+            person=person,
+            study_id=form.study,
+            position=form.position,
+            revision=form.revision,
+            body=forms.plain_entry(form.body, boxes=None if boxes is None else plain_boxes(boxes)),
+            now=now,
+        )
+    return {"revision": revision, "at": now}
+
+
+def record_time(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+    """Time on the case so far."""
+    form = forms.form_from(plain, forms.TimeForm)
+    with unit_of_work() as db:
+        studies.record_reading_time(
+            db,
+            person=person,
+            study_id=form.study,
+            position=form.position,
+            seconds=form.seconds,
+            seconds_looking=form.seconds_looking,
+            seconds_away=form.seconds_away,
+            now=now,
+        )
+    return {"at": now}
+
+
+def turn(plain: object, person: Person, now: datetime) -> dict[str, Any]:
+    """Another case; None where there is none now, and the page says why."""
+    form = forms.form_from(plain, forms.TurnForm)
+    with reading() as db:
+        found = studies.open_case(db, person=person, study_id=form.study, position=form.to, now=now)
+    return {"sheet": reading_data(found, person=person.id) if isinstance(found, ReadingSheet) else None}
+
+
+async def asset(request: Request) -> Response:
+    """A file of the form's browser part; its address changes with its content, so it may be kept."""
+    name = request.path_params["name"]
+    content = files().get(name)
+    if content is None or request.path_params["digest"] != digest():
+        return Response(status_code=404)
+    media_type = MEDIA_TYPES["." + name.rsplit(".", 1)[-1]]
+    return Response(content, media_type=media_type, headers={"Cache-Control": _FOR_A_YEAR})
+
+
+def _sheet_after(form: forms.AnswerForm, person: Person, now: datetime) -> dict[str, Any] | None:
+    """A training case again, now with its feedback; else the case that comes next."""
+    try:
+        with reading() as db:
+            here = studies.is_training(db, person=person, study_id=form.study, position=form.position)
+            found = studies.open_case(
+                db, person=person, study_id=form.study, position=form.position if here else None, now=now
+            )
+    except DomainError:
+        return None  # what was saved is saved; the page's own run says what is the matter with the next one
+    return reading_data(found, person=person.id) if isinstance(found, ReadingSheet) else None
+
+
+def _boxes(
+    form: forms.CaseForm, person: Person, drawings: dict[str, forms.Objects] | None, now: datetime
+) -> tuple[LabelledBox, ...] | None:
+    """What was drawn, in pixels of the matrix; None where nothing was."""
+    if drawings is None:
+        return None
+    with reading() as db:
+        found = studies.open_case(db, person=person, study_id=form.study, position=form.position, now=now)
+    if not isinstance(found, ReadingSheet):
+        return None
+    return boxes_drawn(drawings, exam=found.exam, machine=())
+
+
+def _route(path: str, work: Work) -> Route:
+    @json_errors
+    async def endpoint(request: Request) -> Response:
+        same_origin(request)
+        person = await person_of(request)
+        same_person(request, person)
+        plain = await json_body(request)
+        return json_answer(await run_in_threadpool(work, plain, person, datetime.now(UTC)))
+
+    return Route(path, endpoint, methods=["POST"])
+
+
+ROUTES = [
+    Route("/reading/assets/{digest}/{name}", asset, methods=["GET"]),
+    _route("/reading/answer", give_answer),
+    _route("/reading/draft", keep_draft),
+    _route("/reading/time", record_time),
+    _route("/reading/turn", turn),
+]
