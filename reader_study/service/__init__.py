@@ -6,7 +6,7 @@ from reader_study.service.progress import FaultyReport, ReaderProgress, faulty_q
 from reader_study.service.protocols import change_protocol, exclude, protocol_versions
 from reader_study.service.readers import assign_readers, readers_in, remove_reader, set_profile
 from reader_study.service.reading import Said, give_reading
-from reader_study.service.sheets import open_case, reading_image, studies_for
+from reader_study.service.sheets import is_training, open_case, reading_at, reading_image, studies_for
 from reader_study.service.studies import (
     StudySummary,
     close_study,
@@ -33,12 +33,14 @@ __all__ = [
     "faulty_questions",
     "give_reading",
     "import_readings",
+    "is_training",
     "keep_reading_draft",
     "list_studies",
     "open_case",
     "protocol_versions",
     "read_guideline",
     "readers_in",
+    "reading_at",
     "reading_image",
     "record_reading_time",
     "remove_reader",

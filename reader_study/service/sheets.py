@@ -9,7 +9,7 @@ from sqlmodel import Session
 from domain.errors import NotAllowed, NotFound, Refused
 from domain.exams import Exam
 from domain.people import Action, Person, require
-from domain.readings import ReadingKey
+from domain.readings import Reading, ReadingKey
 from domain.studies import BlindCase, CaseKind, Reader, ReaderStudy, Slot, StudyState
 from measures.proportions import wilson
 from reader_study.service.drawing import content_hash
@@ -67,6 +67,22 @@ def open_case(
     if opens_at is not None and opens_at > now:
         return ReadingStop(study=study, reader=reader, place=place, opens_at=opens_at)
     return _sheet(db, study, reader, slot, place, coming=coming)
+
+
+def reading_at(db: Session, *, person: Person, study_id: int, position: int) -> Reading | None:
+    """The person's own latest answer at that place of their order; None before any."""
+    require(person, Action.READ)
+    _, reader = _theirs(db, person=person, study_id=study_id)
+    slot = cases.slot_at(db, reader_id=reader.id, position=position)
+    return None if slot is None else stored.last_reading(db, key=key_of(slot, study_id=study_id))
+
+
+def is_training(db: Session, *, person: Person, study_id: int, position: int) -> bool:
+    """Whether the case at that place of the person's order is there to train on."""
+    require(person, Action.READ)
+    _, reader = _theirs(db, person=person, study_id=study_id)
+    slot = cases.slot_at(db, reader_id=reader.id, position=position)
+    return slot is not None and cases.load_blind_case(db, case_id=slot.case_id).kind is CaseKind.TRAINING
 
 
 def own_result_of(db: Session, *, study: ReaderStudy, reader: Reader) -> OwnResult | None:

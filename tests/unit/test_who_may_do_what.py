@@ -16,7 +16,9 @@ import pytest
 from domain.errors import NotAllowed
 from domain.people import ALLOWED, Action, Person, Role
 
-STAGES = ("accounts", "browsing", "intake", "privacy", "quality", "sampling", "review", "release", "reader_study")
+STAGES = (
+    "accounts", "browsing", "intake", "privacy", "quality", "sampling", "review", "release", "reader_study",
+)  # fmt: skip
 ASKS_FOR: dict[str, Action] = {
     "accounts.audit_choices": Action.SEE_AUDIT,
     "accounts.audit_entries": Action.SEE_AUDIT,
@@ -33,6 +35,7 @@ ASKS_FOR: dict[str, Action] = {
     "accounts.set_password": Action.MANAGE_PEOPLE,
     "accounts.sign_out_person": Action.MANAGE_PEOPLE,
     "intake.door_of": Action.IMPORT_QUESTIONS,
+    "browsing.batches_of": Action.BROWSE,
     "browsing.browsable": Action.BROWSE,
     "browsing.choices": Action.BROWSE,
     "browsing.count_found": Action.BROWSE,
