@@ -18,6 +18,7 @@ from ui.door.oidc import providers
 from ui.door.radiographs import shared_reader
 from ui.door.requests_log import RequestsLog
 from ui.door.routes import ROUTES
+from ui.door.uploads import keep_uploads_in_memory
 
 
 @asynccontextmanager
@@ -39,6 +40,7 @@ def _leave_modules_to_themselves() -> None:
     gc.freeze()
 
 
+keep_uploads_in_memory()
 app = st.App(
     "ui/shell.py",
     routes=ROUTES,

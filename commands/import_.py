@@ -1,4 +1,4 @@
-"""``cli.py import``: bring a question file and its images into a dataset."""
+"""``cli.py import questions``: bring a question file and its images into a dataset."""
 
 from __future__ import annotations
 
@@ -6,21 +6,25 @@ import argparse
 import sys
 import time
 from datetime import UTC, datetime
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 from accounts.service import command_line_person
-from intake.service import FORMATS, ImportRefused, ImportReport, Progress, import_questions
-from storage.unit_of_work import unit_of_work
+from intake.service import FORMATS, ImportRefused, ImportReport, Progress, door_of, import_questions
+from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import current_workspace
 
 # Refusals shown in the terminal; the list in the workspace has them all.
 _SHOWN = 20
+#: Further kinds of files, each in a module of its own.
+_FURTHER = ("import_predictions", "import_readings")
 
 
 def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser("import", help="bring in a question file and its images")
-    kinds = parser.add_subparsers(dest="kind", required=True, metavar="questions")
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
     questions = kinds.add_parser(
         "questions",
         help="a question file: native, ReXVQA, GEMeX or VQA-RAD",
@@ -36,6 +40,11 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     images.add_argument("--images", type=Path, metavar="DIR", help="the folder that holds the images")
     images.add_argument("--without-images", action="store_true", help="bring in the questions alone")
     questions.add_argument(
+        "--deidentify",
+        action="store_true",
+        help="keep image files without their patient; the workspace's rule may ask for it anyway",
+    )
+    questions.add_argument(
         "--skip-known", action="store_true", help="leave out records that are there already, to the byte"
     )
     questions.add_argument(
@@ -48,16 +57,22 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
         help="characters; a setting of the dataset's format check",
     )
     questions.set_defaults(run=run)
+    for name in _FURTHER:
+        if find_spec(f"commands.{name}") is not None:
+            import_module(f"commands.{name}").add_kind(kinds)
 
 
 def run(args: argparse.Namespace) -> int:
     """Import; 0 done, 1 refused with the reasons."""
-    teller = _Teller()
+    teller, by = _Teller(), command_line_person()
+    with reading() as db:
+        door = door_of(db, by=by, deidentify=args.deidentify)
     try:
         with unit_of_work() as db:
             report = import_questions(
                 db,
-                by=command_line_person(),
+                by=by,
+                door=door,
                 path=args.file,
                 file_format=args.format,
                 dataset=args.dataset,

@@ -71,6 +71,7 @@ class HitKind(StrEnum):
     URL = "web address"
     NATIONAL_NUMBER = "national number"
     ADDRESS = "address"
+    AGE = "age above 89"
     HEADER_NAME = "name of a header"
     HEADER_NUMBER = "number of a header"
     HEADER_DATE = "date of a header"
@@ -84,8 +85,8 @@ FROM_HEADERS = frozenset({HitKind.HEADER_NAME, HitKind.HEADER_NUMBER, HitKind.HE
 class TextHit:
     """A passage that may tell who a patient is: ``field`` of the question, from ``start`` to ``end``.
 
-    ``field`` is stem, options, explanation, indication, report or file; of several options it is "options 2",
-    counted from 1. Places are in characters from 0, the end excluded.
+    ``field`` is stem, explanation, answer, indication or report, or "options 2" or "file 1", counted from 1.
+    Places are in characters from 0, the end excluded.
     """
 
     field: str

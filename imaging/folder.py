@@ -117,7 +117,7 @@ def _targets(folder: Path, stem: str) -> tuple[Path, Path]:
 
 
 def files_below(source: Path, *, leave_out: Path) -> Iterator[Path]:
-    """The files of a folder and all below it, sorted, without hidden ones and without those in ``leave_out``."""
+    """The files of a folder and all below it, sorted, without hidden ones and those in ``leave_out``."""
     out = leave_out.resolve()
     for folder, folders, names in os.walk(source):
         here = Path(folder)

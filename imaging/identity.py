@@ -53,8 +53,12 @@ def identity_of(content: bytes, *, name: str) -> tuple[IdentityValue, ...]:
     if not is_dicom(content):
         return ()
     dataset = parse_whole(content, name=name)
+    # PS3.3 C.7.1.1: then its numbers and dates are others already, and stand in file names by intent.
+    is_removed = str(dataset.get("PatientIdentityRemoved") or "").strip().upper() == "YES"
     found: dict[IdentityValue, None] = {}
     for kind, keywords in _ATTRIBUTES.items():
+        if is_removed and kind is not IdentityKind.NAME:
+            continue
         for keyword in keywords:
             try:
                 stated = dataset.get(keyword)

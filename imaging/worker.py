@@ -97,7 +97,7 @@ def _answer(request: dict[str, Any], sent: bytes | None) -> Answer:
         return {"refused": f"can't be opened ({error.strerror}).", "attribute": None}, []
     except MemoryError:
         raise
-    except Exception as error:  # noqa: BLE001 - any parser may fail in any way on a stranger's bytes; it is refused
+    except Exception as error:  # noqa: BLE001 - any parser may fail in any way on a stranger's bytes
         return {"refused": f"can't be read ({type(error).__name__}: {error}).", "attribute": None}, []
 
 

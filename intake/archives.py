@@ -31,12 +31,7 @@ def unpack(archive: Path, folder: Path) -> int:
     try:
         with zipfile.ZipFile(archive) as opened:
             members = [each for each in opened.infolist() if not each.is_dir()]
-            if len(members) > MOST_FILES:
-                raise InvalidValue(
-                    "images", f"the zip holds {len(members):,} files, at most {MOST_FILES:,} are taken"
-                )
-            for member in members:
-                _refuse(member)
+            check_members(members)
             folder.mkdir(parents=True)
             left = LARGEST_TOTAL
             for member in members:
@@ -44,6 +39,37 @@ def unpack(archive: Path, folder: Path) -> int:
     except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, RuntimeError) as error:
         raise InvalidValue("images", f"the zip can't be unpacked: {error}") from error
     return len(members)
+
+
+def check_members(members: list[zipfile.ZipInfo]) -> None:
+    """See that there are not too many, and that none is a link, encrypted, or leads out of its folder.
+
+    Raises:
+        InvalidValue: naming the first that is.
+    """
+    if len(members) > MOST_FILES:
+        raise InvalidValue(
+            "images", f"the zip holds {len(members):,} files, at most {MOST_FILES:,} are taken"
+        )
+    for member in members:
+        _refuse(member)
+
+
+def read_member(opened: zipfile.ZipFile, member: zipfile.ZipInfo, *, most: int) -> bytes:
+    """One file's bytes, counted while they are unpacked.
+
+    Raises:
+        InvalidValue: it unpacks to more than it says, or than ``most``.
+    """
+    most = min(LARGEST_FILE, most, max(_CHUNK, member.compress_size * HIGHEST_RATIO))
+    parts, size = [], 0
+    with opened.open(member) as source:
+        while part := source.read(_CHUNK):
+            size += len(part)
+            if size > most:
+                raise InvalidValue("images", f"{member.filename!r} unpacks to far too much; it was given up")
+            parts.append(part)
+    return b"".join(parts)
 
 
 def _refuse(member: zipfile.ZipInfo) -> None:

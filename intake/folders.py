@@ -30,13 +30,36 @@ class ImageFolder:
         self._folder = folder.resolve()
         self._file_folder = file_folder.resolve() if file_folder else None
 
+    def check(self, text: str) -> None:
+        """See that there is a file of that path.
+
+        Raises:
+            InvalidValue: as ``find``.
+        """
+        self.find(text)
+
+    def read(self, text: str, *, largest: int) -> bytes:
+        """The bytes of the file of that path.
+
+        Raises:
+            InvalidValue: as ``find``, or it is larger than ``largest``, or can't be read.
+        """
+        path = self.find(text)
+        try:
+            size = path.stat().st_size
+            if size > largest:
+                raise InvalidValue(_FIELD, f"{text!r} has {size:,} bytes; at most {largest:,} are read")
+            return path.read_bytes()
+        except OSError as error:
+            raise InvalidValue(_FIELD, f"{text!r} can't be read: {error.strerror}") from error
+
     def find(self, text: str) -> Path:
         """The file of that path, links followed.
 
         Raises:
             InvalidValue: no such file, or the path leaves the folder.
         """
-        parts = _parts(text)
+        parts = path_parts(text)
         below = [part for part in parts if part != ".."]
         if ".." in parts[len(parts) - len(below) :]:
             raise InvalidValue(
@@ -62,7 +85,12 @@ class ImageFolder:
         raise InvalidValue(_FIELD, f"{text!r} is not in the folder of images")
 
 
-def _parts(text: str) -> list[str]:
+def path_parts(text: str) -> list[str]:
+    """The parts of a path that a question file gives.
+
+    Raises:
+        InvalidValue: it is empty, absolute, has backslashes, or names no file.
+    """
     path = PurePosixPath(text)
     if not text.strip() or "\0" in text or len(text) > 1000 or not path.parts:
         raise InvalidValue(_FIELD, "is empty, or no path")

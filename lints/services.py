@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from lints.source import Offence, Source
 
 STAGES = {
-    "accounts", "domain", "imaging", "intake", "measures", "quality", "reader_study", "release", "review",
+    "accounts", "domain", "imaging", "intake", "measures", "privacy", "quality", "reader_study", "release", "review",
     "sampling", "storage",
 }  # fmt: skip
 CLOCKS = {

@@ -8,7 +8,7 @@ from domain.errors import DomainError, Refused
 from domain.exams import Exam
 from domain.people import Action, Person
 from domain.questions import Question, answer_text
-from intake.service import FORMATS, Look, look_at
+from intake.service import FORMATS, Look, door_of, kept_of_a_header, look_at
 from quality.service import list_datasets
 from ui import state
 from ui.context import reading, require_page
@@ -66,6 +66,7 @@ def _hand_in(person: Person) -> None:
         left.file_uploader("Question file, up to 200 MB", key=keys[0])
         right.file_uploader("Images as one zip, up to 200 MB (none: questions alone)", key=keys[1])
         st.caption("Larger ones: put them on the machine, or use the command line.")
+    _what_is_kept(person)
     st.button(
         "Look at it",
         key=f"{form}-look",
@@ -77,6 +78,27 @@ def _hand_in(person: Person) -> None:
     notices("hand-in")
 
 
+def _what_is_kept(person: Person) -> None:
+    with reading() as db:
+        deidentify = door_of(db, by=person).deidentify
+    if deidentify:
+        st.info(
+            "This workspace de-identifies image files at the door: the originals are not kept, nowhere.",
+            icon=":material/shield_person:",
+        )
+    with st.expander("What is kept of a DICOM header"):
+        table([{"Attribute": name, "Kept as": what} for name, what in kept_of_a_header().items()])
+        st.caption(
+            "Nothing else of a header enters the database. "
+            + (
+                "The files that are kept have gone through DICOM's Basic Confidentiality Profile."
+                if deidentify
+                else "The original files are kept whole, with all that they say; the page Patient data "
+                "changes that."
+            )
+        )
+
+
 def _take(person: Person, on_machine: bool, file_key: str, images_key: str) -> None:
     file, images = state.field(file_key), state.field(images_key)
     if on_machine:
@@ -84,7 +106,9 @@ def _take(person: Person, on_machine: bool, file_key: str, images_key: str) -> N
     elif file is None:
         raise Refused("Choose a question file first.")
     else:
-        delivery = uploaded(file, images, by=person)  # type: ignore[arg-type]  # what an uploader holds
+        with reading() as db:
+            in_memory = door_of(db, by=person).deidentify
+        delivery = uploaded(file, images, by=person, in_memory=in_memory)  # type: ignore[arg-type]  # what an uploader holds
     state.set_chosen("delivery", delivery)
 
 
@@ -161,6 +185,15 @@ def _begin(delivery: Delivery, look: Look, asked: str, person: Person, form: str
     )
     skip_known = right.checkbox("Leave out records that are there already", key=f"{form}-known")
     skip_bad = right.checkbox("Leave out records that can't come in", key=f"{form}-bad")
+    with reading() as db:
+        always = door_of(db, by=person).deidentify
+    deidentify = right.checkbox(
+        "De-identify the images",
+        value=always,
+        disabled=always,
+        key=f"{form}-deidentify-{always}",
+        help="Keep them without their patient, and the originals not at all.",
+    )
     wish = runs.Wish(
         delivery=delivery,
         file_format=asked,
@@ -168,6 +201,7 @@ def _begin(delivery: Delivery, look: Look, asked: str, person: Person, form: str
         skip_known=skip_known,
         skip_bad=skip_bad,
         minimum_explanation=int(minimum),
+        deidentify=deidentify,
     )
     go, back, _ = st.columns([1, 1, 2])
     go.button(

@@ -7,17 +7,21 @@ from collections.abc import Sequence
 from sqlalchemy import select
 from sqlmodel import Session
 
+from domain.patient_data import PixelDecision
+from storage.patient_data import decisions_on
 from storage.rows import ImageRow, RadiographRow
 
 
 def image_of(db: Session, *, exam_number: int, radiograph_key: str) -> tuple[str, str] | None:
-    """(SHA-256, media type) of the radiograph's original file; None when there is none."""
+    """(SHA-256, media type) of the radiograph's file; None when there is none, or it was taken out."""
     row = db.execute(
         select(ImageRow.sha256, ImageRow.media_type)
         .join(RadiographRow, RadiographRow.image_sha256 == ImageRow.sha256)
         .where(RadiographRow.exam_id == exam_number, RadiographRow.key == radiograph_key)
     ).first()
-    return None if row is None else (row.sha256, row.media_type)
+    if row is None or decisions_on(db, sha256=[row.sha256]).get(row.sha256) is PixelDecision.REMOVE:
+        return None
+    return (row.sha256, row.media_type)
 
 
 def radiograph_keys(db: Session, *, exam_numbers: Sequence[int]) -> tuple[tuple[int, str], ...]:

@@ -19,15 +19,17 @@ from domain.problems import Check
 from imaging.guarded import GuardedReader
 from intake.archives import unpack
 from intake.containers import QuestionFile
-from intake.folders import ImageFolder
 from intake.parsed_batch import ParsedBatch
 from intake.parsing_process import LARGE, batches_of
 from intake.recognition import FileFormat, recognised
 from intake.refusals import RefusalList, refusal_list
 from intake.reports import ImportRefused, ImportReport, Progress
+from intake.service.door import Door, check_door, door_of, kept_of_a_header
 from intake.service.landing import Landing
-from intake.service.look import Look, look_at
+from intake.service.look import Look, image_source, look_at
 from intake.service.pictures import Pictures
+from intake.zipped import ZippedImages
+from privacy.service import search_with_headers
 from storage import datasets
 from storage.bulk import indexes_afterwards, lock_for_import
 from storage.workspace import Workspace
@@ -37,11 +39,15 @@ FORMATS = tuple(each.value for each in FileFormat)
 
 __all__ = [
     "FORMATS",
+    "Door",
     "ImportRefused",
     "ImportReport",
     "Look",
     "Progress",
+    "ZippedImages",
+    "door_of",
     "import_questions",
+    "kept_of_a_header",
     "look_at",
     "unpack_images",
 ]
@@ -54,8 +60,9 @@ def import_questions(
     path: Path,
     file_format: str = "auto",
     dataset: str,
-    images: Path | None,
+    images: Path | ZippedImages | None,
     workspace: Workspace,
+    door: Door | None = None,
     skip_known: bool = False,
     skip_bad: bool = False,
     minimum_explanation: int | None = None,
@@ -71,8 +78,10 @@ def import_questions(
         path: the question file.
         file_format: "auto" or the name of a format.
         dataset: the name of a new dataset, or of one that the questions are added to.
-        images: the folder of images; None brings in the questions alone.
+        images: the folder of images, or a zip in memory; None brings in the questions alone.
         workspace: where image files and the list of refusals are kept.
+        door: what it does with image files, read beforehand; None reads it here, and on SQLite everybody
+            who saves something then waits while the images are fetched.
         skip_known: leave out records that are there already to the byte.
         skip_bad: leave out records that can't come in, instead of refusing the file.
         minimum_explanation: a setting of the dataset's format check, in characters; None leaves it.
@@ -82,6 +91,7 @@ def import_questions(
 
     Raises:
         ImportRefused: with the report; nothing may be kept of the transaction.
+        OSError: an image could not be written, the disk being full perhaps; the same.
     """
     require(by, Action.IMPORT_QUESTIONS)
     name = file_name or path.name
@@ -92,7 +102,7 @@ def import_questions(
         try:
             file = QuestionFile(path)
             container, known_format = recognised(file, file_format)
-            folder = ImageFolder(images, file_folder=path.parent) if images else None
+            folder = image_source(images, path)
         except InvalidValue as error:
             refusals.add("", error.field, error.reason)
             raise ImportRefused(_report(dataset, name, file_format, refusals, listed_at)) from error
@@ -109,11 +119,13 @@ def import_questions(
         )
         told = partial(_told, progress, path.stat().st_size)
         pictures = None
-        if folder:
-            pictures = Pictures(workspace, folder, stack.enter_context(GuardedReader()))
+        if folder is not None:
+            door = door or door_of(db, by=by)
+            pictures = Pictures(workspace, folder, stack.enter_context(GuardedReader()), door=door)
             _fetch(pictures, parse(minimum_explanation=0), told)
         # Only now: on SQLite everybody who saves something waits from here to the end.
         lock_for_import(db)
+        check_door(db, door=door)
         dataset_id, there = _dataset(db, name=dataset, minimum_explanation=minimum_explanation, now=now)
         import_id = datasets.add_import(
             db,
@@ -150,6 +162,7 @@ def import_questions(
         )
         if refusals.count and (not skip_bad or records == 0):
             raise ImportRefused(report)
+        search_with_headers(db, dataset_id=dataset_id, by_exam=landing.identity)
         counts = {"questions": landing.questions, "known": landing.known, "refused": refusals.count}
         file_sha256 = digest.result()
         datasets.finish_import(db, import_id=import_id, file_sha256=file_sha256, **counts)

@@ -8,6 +8,7 @@ from typing import Any
 from sqlmodel import Session
 
 from domain.draw_hash import draw_hashes
+from imaging.identity import IdentityValue
 from intake.collector import collector_paused
 from intake.containers import Container, record_name
 from intake.exams import FACTS, ExamState, Picture
@@ -65,6 +66,8 @@ class Landing:
         self._exams_met = None if has_exams(db, dataset_id=dataset_id) else SeenHashes()
         self.questions = self.known = self.exams = 0
         self.problems: dict[str, int] = {}
+        #: Of headers that are not kept, by exam: searched for at the end, then forgotten.
+        self.identity: dict[str, dict[IdentityValue, None]] = {}
 
     def land(self, batch: ParsedBatch) -> None:
         """Write the batch's questions; what can't be written is refused."""
@@ -149,6 +152,8 @@ class Landing:
             image = self._pictures[file]
             about = image.facts
             pictures[name] = Picture(file, view_told(view, about), image.sha256, about.rows, about.columns)
+            if image.identity:
+                self.identity.setdefault(key, {}).update(dict.fromkeys(image.identity))
             patient, age, sex = (
                 patient or about.patient,
                 age or about.age,

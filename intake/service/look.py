@@ -16,6 +16,7 @@ from intake.folders import ImageFolder
 from intake.parsing import BATCH, parsed_batches
 from intake.recognition import FileFormat, reader_for, recognised
 from intake.rules import exam_of, question_of
+from intake.zipped import ZippedImages
 
 _SHOWN = 3
 
@@ -40,7 +41,12 @@ class Look:
 
 
 def look_at(
-    *, by: Person, path: Path, file_format: str = "auto", images: Path | None, file_name: str | None = None
+    *,
+    by: Person,
+    path: Path,
+    file_format: str = "auto",
+    images: Path | ZippedImages | None,
+    file_name: str | None = None,
 ) -> Look:
     """Read the first records and look for their images.
 
@@ -63,7 +69,7 @@ def look_at(
         )
     except OSError as error:
         raise InvalidValue("file", f"can't be read: {error.strerror}") from error
-    folder = ImageFolder(images, file_folder=path.parent) if images else None
+    folder = image_source(images, path)
     files = sorted({file for exam in batch.exams for _, file, _ in exam[6]})
     counted = batch.records < BATCH
     size = path.stat().st_size
@@ -80,7 +86,7 @@ def look_at(
             for record, field, reason in batch.refusals
         ),
         images=len(files),
-        missing=tuple(file for file in files if folder and not _there(folder, file)),
+        missing=tuple(file for file in files if folder is not None and not _there(folder, file)),
     )
 
 
@@ -109,9 +115,18 @@ def _bytes_of(path: Path, records: int) -> int:
     )
 
 
-def _there(folder: ImageFolder, file: str) -> bool:
+def image_source(images: Path | ZippedImages | None, path: Path) -> ImageFolder | ZippedImages | None:
+    """Where the images of the question file at ``path`` are read from.
+
+    Raises:
+        InvalidValue: there is no such folder.
+    """
+    return ImageFolder(images, file_folder=path.parent) if isinstance(images, Path) else images
+
+
+def _there(folder: ImageFolder | ZippedImages, file: str) -> bool:
     try:
-        folder.find(file)
+        folder.check(file)
     except InvalidValue:
         return False
     return True

@@ -1,13 +1,12 @@
-"""The image files that records name: found in their folder, kept in the workspace, looked into once each."""
+"""The image files that records name: found, looked into, de-identified where the door does so, and kept."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass
-from pathlib import Path
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
 
 from sqlmodel import Session
 
@@ -15,8 +14,11 @@ from domain.errors import InvalidValue
 from domain.vocabulary import View
 from imaging.errors import UnreadableImage
 from imaging.guarded import GuardedReader
+from imaging.identity import IdentityValue
 from imaging.radiograph import ImageFacts
 from intake.folders import ImageFolder
+from intake.service.door import Door
+from intake.zipped import ZippedImages
 from storage.bulk import insert_rows, known_images
 from storage.image_files import image_store
 from storage.workspace import Workspace
@@ -25,51 +27,52 @@ _COLUMNS = ("sha256", "media_type", "bytes", "rows", "columns", "bits", "photome
 #: A radiograph's file is 10 to 30 MB; far larger ones are not read into memory.
 _LARGEST = 256 << 20
 _FIELD = "exam.radiographs.file"
+_WORKERS = 2
+_AHEAD = 8  # files that are in memory at once, at most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptImage:
-    """An image file in the workspace."""
+    """An image file in the workspace. ``identity`` is of a header that is not kept, for searching texts."""
 
     sha256: str
     size: int
     facts: ImageFacts
+    identity: tuple[IdentityValue, ...] = field(default=(), repr=False)
 
 
 class Pictures:
     """Image files by the paths that records give: fetched without the database, which nobody has to wait for,
-    and written to it later.
+    and written to it later. A file is kept once it is known to be good, and as the door lets it through:
+    where files are de-identified, the original stays in memory and nothing of it is written.
     """
 
-    def __init__(self, workspace: Workspace, folder: ImageFolder, reader: GuardedReader) -> None:
+    def __init__(
+        self, workspace: Workspace, folder: ImageFolder | ZippedImages, reader: GuardedReader, *, door: Door
+    ) -> None:
         """``reader`` is ended by whoever started it."""
-        self._store, self._folder, self._reader = image_store(workspace), folder, reader
+        self._store, self._folder, self._reader, self._door = image_store(workspace), folder, reader, door
         self._by_text: dict[str, KeptImage | InvalidValue] = {}
         self._written: set[str] = set()
-        self.fetched = self.new = 0
+        self._kept: set[str] = set()
+        self.new = 0
+
+    @property
+    def fetched(self) -> int:
+        """How many different files were brought in."""
+        return len(self._kept)
 
     def fetch(self, texts: Iterable[str]) -> None:
-        """Find, keep and describe the files that are not known yet."""
-        found: dict[str, _Found] = {}
-        for text in dict.fromkeys(texts):
-            if text in self._by_text:
-                continue
-            try:
-                self._keep(text, found)
-            except InvalidValue as error:
-                self._by_text[text] = error
-            except OSError as error:
-                self._by_text[text] = InvalidValue(_FIELD, f"{text!r} can't be read: {error.strerror}")
-        for (sha256, each), facts in zip(found.items(), self._described(found), strict=True):
-            if isinstance(facts, UnreadableImage) and each.new:
-                self._store.remove(sha256)
-            for text in each.texts:
-                self._by_text[text] = (
-                    InvalidValue(_FIELD, f"{text!r} {_why(facts)}")
-                    if isinstance(facts, UnreadableImage)
-                    else KeptImage(sha256=sha256, size=each.size, facts=facts)
-                )
-        self.fetched += len(found)
+        """Find, describe and keep the files that are not known yet.
+
+        Raises:
+            OSError: one could not be written, the disk being full perhaps: the import can't go on.
+        """
+        wanted = [text for text in dict.fromkeys(texts) if text not in self._by_text]
+        for text, found in zip(wanted, self._in_order(wanted), strict=True):
+            self._by_text[text] = found
+            if isinstance(found, KeptImage):
+                self._kept.add(found.sha256)
 
     def write(self, db: Session, texts: Iterable[str]) -> None:
         """Give the fetched files of those paths their rows."""
@@ -100,45 +103,36 @@ class Pictures:
             raise found
         return found
 
-    def _described(self, found: dict[str, _Found]) -> Iterator[ImageFacts | UnreadableImage]:
-        """What each file says, read from where it is kept now; only a few are on this disk at a time."""
-        opened: deque[ExitStack] = deque()
+    def _in_order(self, texts: list[str]) -> Iterator[KeptImage | InvalidValue]:
+        with ThreadPoolExecutor(_WORKERS) as threads:
+            waiting: deque[Future[KeptImage | InvalidValue]] = deque()
+            try:
+                for text in texts:
+                    waiting.append(threads.submit(self._brought_in, text))
+                    if len(waiting) >= _AHEAD:
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
+            finally:
+                for future in waiting:
+                    future.cancel()
 
-        def paths() -> Iterator[tuple[Path, str]]:
-            for sha256, each in found.items():
-                opened.append(ExitStack())
-                yield opened[-1].enter_context(self._store.on_disk(sha256)), each.texts[0]
-
+    def _brought_in(self, text: str) -> KeptImage | InvalidValue:
         try:
-            for facts in self._reader.describe_all(paths()):
-                opened.popleft().close()
-                yield facts
-        finally:
-            for left in opened:
-                left.close()
-
-    def _keep(self, text: str, found: dict[str, _Found]) -> None:
-        path = self._folder.find(text)
-        size = path.stat().st_size
-        if size > _LARGEST:
-            raise InvalidValue(_FIELD, f"{text!r} has {size:,} bytes; at most {_LARGEST:,} are read")
-        content = path.read_bytes()
+            content = self._folder.read(text, largest=_LARGEST)
+            if self._door.deidentify:
+                known = self._reader.deidentified(content, name=text, key=self._door.key, identity=True)
+                content = known.content or b""
+            else:
+                known = self._reader.known_of(content, name=text, key=self._door.key)
+        except InvalidValue as error:
+            return error
+        except UnreadableImage as error:
+            return InvalidValue(_FIELD, f"{text!r} {_why(error)}")
         sha256 = hashlib.sha256(content).hexdigest()
-        if sha256 not in found:
-            new = not self._store.holds(sha256)
-            found[sha256] = _Found(texts=[], size=len(content), new=new)
-            if new:
-                self._store.keep(sha256, content)
-        found[sha256].texts.append(text)
-
-
-@dataclass(slots=True, kw_only=True)
-class _Found:
-    """A file that is to be described: the paths that name it, and whether the workspace lacked it."""
-
-    texts: list[str]
-    size: int
-    new: bool
+        if not self._store.holds(sha256):
+            self._store.keep(sha256, content)
+        return KeptImage(sha256=sha256, size=len(content), facts=known.facts, identity=known.identity)
 
 
 def _why(refusal: UnreadableImage) -> str:

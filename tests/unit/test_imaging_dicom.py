@@ -14,7 +14,6 @@ from domain.vocabulary import Sex, View
 from imaging.dicom_file import ATTRIBUTES_READ
 from imaging.dicom_person import KEPT
 from imaging.errors import UnreadableImage
-from imaging.pseudonyms import PseudonymKey
 from imaging.radiograph import ImageFacts
 from imaging.reading import describe, read_radiograph
 from tests.unit.makers.dicom_files import (
@@ -51,21 +50,6 @@ def test_the_header_gives_the_facts():
         age="058Y",
         sex=Sex.FEMALE,
     )
-
-
-def test_a_patients_number_becomes_a_pseudonym_unless_the_header_says_it_is_one():
-    key = PseudonymKey(secret=b"k" * 32)
-    facts = describe(dicom(PatientID="MRN-12345"), name="a.dcm", key=key)
-    assert facts.patient is not None
-    assert "12345" not in facts.patient
-    later = dicom(PatientID="MRN-12345", PatientAge="060Y")
-    assert facts.patient == describe(later, name="b.dcm", key=key).patient
-    assert facts.patient != describe(dicom(PatientID="MRN-12346"), name="c.dcm", key=key).patient
-    assert facts.patient != describe(later, name="b.dcm", key=PseudonymKey(secret=b"o" * 32)).patient
-
-
-def test_without_a_key_no_patient_is_told():
-    assert describe(dicom(PatientID="MRN-12345"), name="a.dcm").patient is None
 
 
 def test_what_is_kept_of_a_header_is_the_named_list_and_nothing_else():

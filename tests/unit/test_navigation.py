@@ -30,7 +30,8 @@ def test_a_reviewer_sees_home_and_review():
 
 def test_a_coordinator_sees_the_way_of_the_work_from_left_to_right():
     assert [page.title for page in pages_for(person(Role.COORDINATOR))] == [
-        "Home", "Import", "Checks", "Patient data", "Draw a batch", "Batches", "Progress", "Releases", "Audit trail",
+        "Home", "Import", "Checks", "Patient data", "Draw a batch", "Batches", "Progress", "Releases",
+        "Audit trail",
         "My account",
     ]  # fmt: skip
 

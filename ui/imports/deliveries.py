@@ -1,4 +1,8 @@
-"""What a coordinator hands in: uploads, kept in the workspace, or paths on the machine of the app."""
+"""What a coordinator hands in: uploads, kept in the workspace, or paths on the machine of the app.
+
+Where the workspace de-identifies at the door, an uploaded zip of images stays in memory: nothing of it is
+written before it is de-identified.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from typing import Protocol
 from domain.errors import InvalidValue, NotFound
 from domain.file_errors import naming
 from domain.people import Person
-from intake.service import unpack_images
+from intake.service import ZippedImages, unpack_images
 from ui.context import current_workspace
 
 #: Folders, separated as in PATH, below which paths on the machine may lie.
@@ -34,7 +38,7 @@ class Delivery:
     id: str
     path: Path
     name: str
-    images: Path | None
+    images: Path | ZippedImages | None
     uploaded: bool
 
 
@@ -60,8 +64,8 @@ def on_this_machine(file: str, images: str) -> Delivery:
     )
 
 
-def uploaded(file: Upload, archive: Upload | None, *, by: Person) -> Delivery:
-    """Write what was uploaded into the workspace, the zip unpacked.
+def uploaded(file: Upload, archive: Upload | None, *, by: Person, in_memory: bool) -> Delivery:
+    """Write what was uploaded into the workspace, the zip unpacked, or, if asked, kept in memory.
 
     Raises:
         InvalidValue: the zip can't be taken.
@@ -72,8 +76,10 @@ def uploaded(file: Upload, archive: Upload | None, *, by: Person) -> Delivery:
         path = folder / "questions"
         with naming(path):
             path.write_bytes(file.getbuffer())
-        images = None
-        if archive is not None:
+        images: Path | ZippedImages | None = None
+        if archive is not None and in_memory:
+            images = ZippedImages(bytes(archive.getbuffer()))
+        elif archive is not None:
             packed = folder / "images.zip"
             with naming(packed):
                 packed.write_bytes(archive.getbuffer())

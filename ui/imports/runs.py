@@ -10,8 +10,8 @@ from datetime import datetime
 from domain.errors import DomainError
 from domain.file_errors import file_trouble
 from domain.people import Person
-from intake.service import ImportRefused, ImportReport, Progress, import_questions
-from ui.context import clock, current_workspace, unit_of_work
+from intake.service import ImportRefused, ImportReport, Progress, door_of, import_questions
+from ui.context import clock, current_workspace, reading, unit_of_work
 from ui.imports.deliveries import Delivery, discard
 
 _LOG = logging.getLogger(__name__)
@@ -27,6 +27,7 @@ class Wish:
     skip_known: bool
     skip_bad: bool
     minimum_explanation: int | None
+    deidentify: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -89,10 +90,13 @@ def _carry_out(run: Run) -> None:
         run.progress = progress
 
     try:
+        with reading() as db:
+            door = door_of(db, by=run.person, deidentify=wish.deidentify)
         with unit_of_work() as db:
             report = import_questions(
                 db,
                 by=run.person,
+                door=door,
                 path=wish.delivery.path,
                 file_name=wish.delivery.name,
                 file_format=wish.file_format,

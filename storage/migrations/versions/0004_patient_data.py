@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import secrets  # allow draws-by-chance: a key that could be drawn again would be none
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,0 +1,50 @@
+"""``cli.py workspace``: the workspace's rules on patient data, with what each choice means."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import UTC, datetime
+
+from accounts.service import command_line_person
+from domain.patient_data import ConfirmPixels, Originals
+from privacy.service import CONSEQUENCES, change_rules, rules
+from storage.unit_of_work import reading, unit_of_work
+
+
+def add_to(subparsers: argparse._SubParsersAction) -> None:
+    """The command and what it takes."""
+    parser = subparsers.add_parser(
+        "workspace",
+        help="show or change how the workspace keeps patient data",
+        description="Without options: the rules as they are. "
+        + " ".join(f"{choice.value}: {text}" for choice, text in CONSEQUENCES.items()),
+    )
+    parser.add_argument(
+        "--originals", choices=[each.value for each in Originals], help="what is kept of an image file"
+    )
+    parser.add_argument(
+        "--confirm-pixels",
+        choices=[each.value for each in ConfirmPixels],
+        help="which images a person must have looked at for text before a release",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Change what is asked for, then print the rules with what they mean."""
+    by = command_line_person()
+    if args.originals or args.confirm_pixels:
+        with unit_of_work() as db:
+            change_rules(
+                db,
+                by=by,
+                originals=Originals(args.originals) if args.originals else None,
+                confirm_pixels=ConfirmPixels(args.confirm_pixels) if args.confirm_pixels else None,
+                revision=rules(db, by=by).revision,
+                now=datetime.now(UTC),
+            )
+    with reading() as db:
+        found = rules(db, by=by)
+    print(f"originals: {found.originals}\n    {CONSEQUENCES[found.originals]}")
+    print(f"confirm-pixels: {found.confirm_pixels}\n    {CONSEQUENCES[found.confirm_pixels]}")
+    return 0

@@ -1,0 +1,81 @@
+"""The images of a zip that stays in memory: for files that must not touch the disk as they came."""
+
+from __future__ import annotations
+
+import io
+import unicodedata
+import zipfile
+from pathlib import PurePosixPath
+
+from domain.errors import InvalidValue
+from intake.archives import LARGEST_FILE, check_members, read_member
+from intake.folders import path_parts
+
+_FIELD = "exam.radiographs.file"
+
+
+class ZippedImages:
+    """A zip's images by the paths that a question file gives. Nothing is unpacked but what is asked for."""
+
+    def __init__(self, content: bytes) -> None:
+        """Look at the zip's directory.
+
+        Raises:
+            InvalidValue: no zip that can be taken, with the reason.
+        """
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(content))
+            members = [each for each in self._zip.infolist() if not each.is_dir()]
+        except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, ValueError) as error:
+            raise InvalidValue("images", f"the zip can't be read: {error}") from error
+        check_members(members)
+        self._members = {
+            unicodedata.normalize("NFC", str(PurePosixPath(each.filename))): each for each in members
+        }
+        # Many zips wrap all images in one folder: names count from inside it too.
+        tops = {PurePosixPath(name).parts[0] for name in self._members if not name.startswith("__MACOSX")}
+        self._wrapping = tops.pop() if len(tops) == 1 else None
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def check(self, text: str) -> None:
+        """See that the zip has a file of that path.
+
+        Raises:
+            InvalidValue: it has not, or the path leads elsewhere.
+        """
+        self._member(text)
+
+    def read(self, text: str, *, largest: int = LARGEST_FILE) -> bytes:
+        """The file's bytes.
+
+        Raises:
+            InvalidValue: no such file, damaged, or larger than ``largest``.
+        """
+        member = self._member(text)
+        if member.file_size > largest:
+            reason = f"{text!r} has {member.file_size:,} bytes; at most {largest:,} are read"
+            raise InvalidValue(_FIELD, reason)
+        try:
+            return read_member(self._zip, member, most=largest)
+        except (
+            zipfile.BadZipFile,
+            NotImplementedError,
+            EOFError,
+            OSError,
+            RuntimeError,
+            ValueError,
+        ) as error:
+            raise InvalidValue(_FIELD, f"{text!r} can't be unpacked: {error}") from error
+
+    def _member(self, text: str) -> zipfile.ZipInfo:
+        below = [part for part in path_parts(text) if part != ".."]
+        names = ["/".join(below), "/".join(below[1:])]
+        if self._wrapping:
+            names += [f"{self._wrapping}/{name}" for name in list(names)]
+        for name in names:
+            found = self._members.get(unicodedata.normalize("NFC", name)) if name else None
+            if found is not None:
+                return found
+        raise InvalidValue(_FIELD, f"{text!r} is not in the zip of images")

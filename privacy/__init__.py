@@ -1,0 +1,1 @@
+"""Patient data: how a workspace keeps them, and finding them where they should not be: texts and pixels."""

@@ -1,0 +1,247 @@
+"""The names, numbers and dates of image headers, looked for in the texts of their dataset.
+
+A number counts wherever it stands. A whole name counts for every exam, one part of a name only in the texts
+of its own exam, where it begins with a capital and is no everyday word; a date only for its own exam, since
+the patterns find every date as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
+
+from domain.patient_data import HitKind, TextHit
+from imaging.identity import IdentityKind, IdentityValue
+
+_WORDS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_TOKENS = re.compile(r"[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*")
+_TITLES = frozenset(
+    {"mr", "mrs", "ms", "dr", "prof", "md", "phd", "jr", "sr", "von", "van", "de", "der", "la"}
+)
+# Names that are words of a report too: alone they say nothing.
+_EVERYDAY = frozenset(
+    [
+        "april",
+        "august",
+        "best",
+        "black",
+        "blue",
+        "bone",
+        "brown",
+        "butler",
+        "church",
+        "cross",
+        "day",
+        "dean",
+        "field",
+        "fields",
+        "fine",
+        "fish",
+        "frank",
+        "french",
+        "glass",
+        "gold",
+        "good",
+        "gray",
+        "green",
+        "grey",
+        "hall",
+        "hand",
+        "hart",
+        "heart",
+        "hill",
+        "house",
+        "june",
+        "king",
+        "knight",
+        "lane",
+        "law",
+        "little",
+        "long",
+        "love",
+        "lung",
+        "major",
+        "march",
+        "marks",
+        "mason",
+        "may",
+        "miller",
+        "mill",
+        "moon",
+        "moore",
+        "morning",
+        "murphy",
+        "north",
+        "page",
+        "park",
+        "parker",
+        "penny",
+        "pope",
+        "port",
+        "power",
+        "price",
+        "quick",
+        "reed",
+        "rice",
+        "rich",
+        "right",
+        "rivers",
+        "rose",
+        "sharp",
+        "short",
+        "silver",
+        "small",
+        "smart",
+        "south",
+        "stern",
+        "stone",
+        "strong",
+        "summer",
+        "swan",
+        "sweet",
+        "terry",
+        "valentine",
+        "wall",
+        "ward",
+        "waters",
+        "wells",
+        "west",
+        "white",
+        "will",
+        "winter",
+        "wise",
+        "wood",
+        "woods",
+        "young",
+        "phantom",
+        "patient",
+        "anonymous",
+        "test",
+        "unknown",
+        "none",
+        "name",
+        "removed",
+        "chest",
+        "hospital",
+        "clinic",
+        "medical",
+        "center",
+        "centre",
+        "university",
+        "general",
+        "radiology",
+    ]
+)
+_MONTHS = {
+    name: number
+    for number, name in enumerate(
+        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], start=1
+    )
+}
+_ISO = re.compile(r"(?<!\d)((?:19|20)\d\d)[-/.]?(\d\d?)[-/.]?(\d\d?)(?!\d)")
+_NUMBERS = re.compile(r"(?<!\d)(\d\d?)[-/.](\d\d?)[-/.]((?:19|20)?\d\d)(?!\d)")
+_DAY_MONTH = re.compile(
+    r"(?<!\d)(\d\d?)(?:st|nd|rd|th)?(?:\s+of)?[\s-]+([A-Za-z]{3})[a-z.]*,?[\s-]+((?:19|20)\d\d)"
+)
+_MONTH_DAY = re.compile(r"\b([A-Za-z]{3})[a-z.]*\s+(\d\d?)(?:st|nd|rd|th)?,?\s+((?:19|20)\d\d)")
+
+
+class HeaderValues:
+    """What the headers of a dataset's exams say of who it is; for searching, never for keeping."""
+
+    def __init__(self, by_exam: Mapping[int, Iterable[IdentityValue]]) -> None:
+        """``by_exam``: exam number -> the values of its images' headers."""
+        self._numbers: set[str] = set()
+        self._names: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+        self._own_parts: dict[int, set[str]] = defaultdict(set)
+        self._own_dates: dict[int, set[date]] = defaultdict(set)
+        for exam, values in by_exam.items():
+            for each in values:
+                self._add(exam, each)
+
+    def __bool__(self) -> bool:
+        return bool(self._numbers or self._names or self._own_dates or self._own_parts)
+
+    def hits(self, text: str, *, field: str, exam: int) -> Iterator[TextHit]:
+        """The passages of a text of that exam, by kind."""
+        for found in _TOKENS.finditer(text):
+            if found[0].casefold() in self._numbers:
+                yield _hit(field, found.span(), HitKind.HEADER_NUMBER)
+        yield from self._name_hits(text, field, exam)
+        own = self._own_dates.get(exam)
+        if own:
+            yield from (
+                _hit(field, span, HitKind.HEADER_DATE) for span, days in _dates_in(text) if days & own
+            )
+
+    def _add(self, exam: int, value: IdentityValue) -> None:
+        if value.kind is IdentityKind.DATE:
+            day = _day(value.value[:4], value.value[4:6], value.value[6:8])
+            if day is not None:
+                self._own_dates[exam].add(day)
+        elif value.kind is IdentityKind.NUMBER:
+            # Shorter ones, or without digits, stand in any text.
+            if len(value.value) >= 5 and sum(map(str.isdigit, value.value)) >= 4:
+                self._numbers.add(value.value.casefold())
+        else:
+            parts = tuple(
+                part.casefold() for part in _WORDS.findall(value.value) if part.casefold() not in _TITLES
+            )
+            parts = tuple(part for part in parts if len(part) > 1)
+            if len(parts) > 1:
+                for order in {parts, parts[::-1], (parts[0], parts[1]), (parts[1], parts[0])}:
+                    self._names[order[0]].add(order)
+            self._own_parts[exam] |= {part for part in parts if len(part) > 3 and part not in _EVERYDAY}
+
+    def _name_hits(self, text: str, field: str, exam: int) -> Iterator[TextHit]:
+        words = [(found[0].casefold(), found.start(), found.end()) for found in _WORDS.finditer(text)]
+        own, until = self._own_parts.get(exam, set()), 0
+        for place, (word, start, end) in enumerate(words):
+            if start < until:
+                continue
+            whole = [
+                name for name in self._names.get(word, ())
+                if tuple(each for each, _, _ in words[place : place + len(name)]) == name
+                and not set(name) <= _EVERYDAY
+            ]  # fmt: skip
+            if whole:
+                until = words[place + max(map(len, whole)) - 1][2]
+                yield _hit(field, (start, until), HitKind.HEADER_NAME)
+            elif word in own and text[start].isupper():
+                until = end
+                yield _hit(field, (start, end), HitKind.HEADER_NAME)
+
+
+def _hit(field: str, span: tuple[int, int], kind: HitKind) -> TextHit:
+    return TextHit(field=field, start=span[0], end=span[1], kind=kind)
+
+
+def _dates_in(text: str) -> Iterator[tuple[tuple[int, int], set[date]]]:
+    """Passages that are a date, with the days that they can mean."""
+    for found in _ISO.finditer(text):
+        yield found.span(), _days((found[1], found[2], found[3]))
+    for found in _NUMBERS.finditer(text):
+        years = [found[3]] if len(found[3]) == 4 else [f"19{found[3]}", f"20{found[3]}"]
+        orders = [(year, *pair) for year in years for pair in ((found[2], found[1]), (found[1], found[2]))]
+        yield found.span(), _days(*orders)
+    for found in _DAY_MONTH.finditer(text):
+        yield found.span(), _days((found[3], _month(found[2]), found[1]))
+    for found in _MONTH_DAY.finditer(text):
+        yield found.span(), _days((found[3], _month(found[1]), found[2]))
+
+
+def _days(*orders: tuple[str, str, str]) -> set[date]:
+    return {day for order in orders if (day := _day(*order)) is not None}
+
+
+def _month(name: str) -> str:
+    return str(_MONTHS.get(name.casefold(), 0))
+
+
+def _day(year: str, month: str, day: str) -> date | None:
+    try:
+        return date(int(year), int(month), int(day))
+    except ValueError:
+        return None

@@ -1,0 +1,167 @@
+"""Text in the pixels: ranked by a program, seen by a person, asked for by a release."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlmodel import Session
+
+from accounts.service.audit import record
+from domain.errors import DomainError, NotFound
+from domain.patient_data import ConfirmPixels, PixelDecision, PixelLook
+from domain.people import Action, Person, require
+from imaging.guarded import GuardedReader
+from imaging.text_in_pixels import LONGEST, TextRank, method, text_rank
+from storage import datasets, patient_data
+from storage.bulk import known_images
+from storage.image_files import ImageStore, image_store
+from storage.workspace import Workspace
+
+_WORKERS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PixelState:
+    """How far a dataset is: of ``images``, how many were ranked, looked at, and are to be removed.
+
+    ``asked`` is the workspace's rule; ``open`` are the images that a release would still be refused for.
+    """
+
+    images: int
+    ranked: int
+    decided: int
+    removed: int
+    asked: ConfirmPixels
+    open: int
+
+
+def rank_images(
+    db: Session,
+    *,
+    by: Person,
+    dataset: str,
+    workspace: Workspace,
+    progress: Callable[[int, int], None] = lambda _done, _all: None,
+) -> tuple[str, list[tuple[str, float, int]]]:
+    """Look for text in the images that this machine's method has not ranked yet; nothing is written.
+
+    Returns:
+        The method, and (SHA-256, score, words) of each image.
+
+    Raises:
+        NotFound: there is no such dataset.
+    """
+    require(by, Action.PROTECT_PATIENTS)
+    found = datasets.dataset_named(db, name=dataset)
+    todo = patient_data.unranked_images(db, dataset_id=found.id, method=method())
+    store = image_store(workspace)
+    ranks: list[tuple[str, float, int]] = []
+    with GuardedReader(workers=_WORKERS) as reader:
+        answers = _in_order(todo, lambda sha256: _rank(store, reader, sha256))
+        for sha256, rank in zip(todo, answers, strict=True):
+            if rank is not None:
+                ranks.append((sha256, rank.score, rank.words))
+            progress(len(ranks), len(todo))
+    return method(), ranks
+
+
+def record_ranks(
+    db: Session, *, by: Person, ranked: tuple[str, list[tuple[str, float, int]]], now: datetime
+) -> None:
+    """Keep what ``rank_images`` found."""
+    require(by, Action.PROTECT_PATIENTS)
+    patient_data.keep_ranks(db, ranks=ranked[1], method=ranked[0], now=now)
+    if ranked[1]:
+        new = {"images": len(ranked[1]), "method": ranked[0]}
+        record(db, by=by, what="rank images by text", subject="workspace", new=new, now=now)
+
+
+def pixel_state(db: Session, *, by: Person, dataset: str) -> PixelState:
+    """How far the looking at a dataset's images is.
+
+    Raises:
+        NotFound: there is no such dataset.
+    """
+    require(by, Action.PROTECT_PATIENTS)
+    number = datasets.dataset_named(db, name=dataset).id
+    asked = patient_data.rules_of(db).confirm_pixels
+    images, ranked, decided, removed = patient_data.count_looks(db, dataset_id=number, dicom_only=False)
+    left = 0
+    if asked is not ConfirmPixels.NONE:
+        of, _, seen, _ = patient_data.count_looks(
+            db, dataset_id=number, dicom_only=asked is ConfirmPixels.DICOM
+        )
+        left = of - seen
+    return PixelState(images=images, ranked=ranked, decided=decided, removed=removed, asked=asked, open=left)
+
+
+def next_looks(db: Session, *, by: Person, dataset: str, count: int) -> list[PixelLook]:
+    """The images that nobody has decided on yet, those with most text first; those not ranked lead.
+
+    Where the workspace asks for DICOM images alone, so does this.
+
+    Raises:
+        NotFound: there is no such dataset.
+    """
+    require(by, Action.PROTECT_PATIENTS)
+    number = datasets.dataset_named(db, name=dataset).id
+    only = patient_data.rules_of(db).confirm_pixels is ConfirmPixels.DICOM
+    return patient_data.images_to_look_at(db, dataset_id=number, dicom_only=only, first=0, count=count)
+
+
+def removed_images(db: Session, *, by: Person, dataset: str) -> list[PixelLook]:
+    """The images that a person took out.
+
+    Raises:
+        NotFound: there is no such dataset.
+    """
+    require(by, Action.PROTECT_PATIENTS)
+    number = datasets.dataset_named(db, name=dataset).id
+    return patient_data.decided_images(db, dataset_id=number, decision=PixelDecision.REMOVE)
+
+
+def decide_images(
+    db: Session, *, by: Person, decisions: Sequence[tuple[str, PixelDecision]], now: datetime
+) -> None:
+    """Keep what a person saw in these images (by SHA-256). The same again changes nothing.
+
+    Raises:
+        NotFound: the workspace has no such image.
+    """
+    require(by, Action.PROTECT_PATIENTS)
+    unknown = {sha256 for sha256, _ in decisions} - known_images(db, sha256=[each for each, _ in decisions])
+    if unknown:
+        raise NotFound(f"There is no image {min(unknown)} in this workspace.")
+    for sha256, decision in decisions:
+        before = patient_data.decide(db, sha256=sha256, decision=decision, by=by.id or None, now=now)
+        if before is not decision:
+            old = None if before is None else before.value
+            subject = f"image {sha256}"
+            record(
+                db, by=by, what="look for patients in pixels", subject=subject, old=old, new=decision.value,
+                now=now,
+            )  # fmt: skip
+
+
+def _rank(store: ImageStore, reader: GuardedReader, sha256: str) -> TextRank | None:
+    try:
+        with store.on_disk(sha256) as path:
+            picture = reader.picture(path, name=sha256[:12], longest=LONGEST)
+    except DomainError:
+        return None  # it can't be shown, so nobody will see text in it; it stays among the unranked
+    return text_rank(picture)
+
+
+def _in_order(items: Iterable[str], work: Callable[[str], TextRank | None]) -> Iterator[TextRank | None]:
+    with ThreadPoolExecutor(_WORKERS) as threads:
+        waiting: deque[Future[TextRank | None]] = deque()
+        for item in items:
+            waiting.append(threads.submit(work, item))
+            if len(waiting) >= 4 * _WORKERS:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()

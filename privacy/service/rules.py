@@ -1,0 +1,92 @@
+"""The workspace's rules on patient data: what is kept of an image file, and what a release asks for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from sqlmodel import Session
+
+from accounts.service.audit import record
+from domain.patient_data import ConfirmPixels, Originals, PatientDataRules
+from domain.people import Action, Person, require
+from imaging.pseudonyms import PseudonymKey
+from storage import patient_data
+
+#: What each choice means, in the words that a person chooses by.
+CONSEQUENCES: dict[Originals | ConfirmPixels, str] = {
+    Originals.WHOLE: (
+        "Image files are kept byte for byte, with all that their headers say of the patient. Choose this for "
+        "files that are de-identified already, or where you may keep the originals."
+    ),
+    Originals.DEIDENTIFIED: (
+        "Image files are de-identified before anything of them is written to the disk, and the original is "
+        "never kept. Dates go, UIDs and patient numbers become others made with this workspace's key. It "
+        "can't be undone: what was taken out is nowhere. Files that are here already stay as they are."
+    ),
+    ConfirmPixels.NONE: "A release does not ask whether a person has looked for text in the pixels.",
+    ConfirmPixels.DICOM: (
+        "A release is refused until a person has looked at each image of it that came as DICOM: that is what "
+        "comes from hospitals, and devices burn names into it."
+    ),
+    ConfirmPixels.ALL: (
+        "A release is refused until a person has looked at each image of it, PNG and JPEG files included."
+    ),
+}
+
+
+def rules(db: Session, *, by: Person) -> PatientDataRules:
+    """The rules as they are."""
+    require(by, Action.PROTECT_PATIENTS)
+    return patient_data.rules_of(db)
+
+
+def change_rules(
+    db: Session,
+    *,
+    by: Person,
+    originals: Originals | None = None,
+    confirm_pixels: ConfirmPixels | None = None,
+    revision: int,
+    now: datetime,
+) -> PatientDataRules:
+    """Choose anew; None leaves a rule as it is. Files that are in the workspace are not touched.
+
+    Raises:
+        StaleRevision: the rules of that revision were changed since.
+    """
+    require(by, Action.PROTECT_PATIENTS)
+    before = patient_data.rules_of(db)
+    wanted = replace(
+        before,
+        originals=originals or before.originals,
+        confirm_pixels=confirm_pixels or before.confirm_pixels,
+        revision=revision,
+    )
+    after = patient_data.change_rules(db, rules=wanted)
+    record(
+        db,
+        by=by,
+        what="change the rules on patient data",
+        subject="workspace",
+        old=_plain(before),
+        new=_plain(after),
+        now=now,
+    )
+    return after
+
+
+def kept_how(db: Session) -> tuple[Originals, PseudonymKey]:
+    """What the door keeps, and the key of its pseudonyms: for services that bring files in."""
+    secret = patient_data.pseudonym_secret(db)
+    return patient_data.rules_of(db).originals, PseudonymKey(secret=secret)
+
+
+def pseudonym_key(db: Session, *, by: Person) -> PseudonymKey:
+    """The workspace's key, for de-identifying files that are not brought in yet."""
+    require(by, Action.PROTECT_PATIENTS)
+    return PseudonymKey(secret=patient_data.pseudonym_secret(db))
+
+
+def _plain(rules: PatientDataRules) -> dict[str, str]:
+    return {"originals": rules.originals.value, "confirm_pixels": rules.confirm_pixels.value}

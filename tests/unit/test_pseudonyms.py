@@ -1,0 +1,22 @@
+"""A patient's number becomes another by the workspace's key."""
+
+from __future__ import annotations
+
+from imaging.pseudonyms import PseudonymKey
+from imaging.reading import describe
+from tests.unit.makers.dicom_files import dicom
+
+
+def test_a_patients_number_becomes_a_pseudonym_unless_the_header_says_it_is_one():
+    key = PseudonymKey(secret=b"k" * 32)
+    facts = describe(dicom(PatientID="MRN-12345"), name="a.dcm", key=key)
+    assert facts.patient is not None
+    assert "12345" not in facts.patient
+    later = dicom(PatientID="MRN-12345", PatientAge="060Y")
+    assert facts.patient == describe(later, name="b.dcm", key=key).patient
+    assert facts.patient != describe(dicom(PatientID="MRN-12346"), name="c.dcm", key=key).patient
+    assert facts.patient != describe(later, name="b.dcm", key=PseudonymKey(secret=b"o" * 32)).patient
+
+
+def test_without_a_key_no_patient_is_told():
+    assert describe(dicom(PatientID="MRN-12345"), name="a.dcm").patient is None
