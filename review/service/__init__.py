@@ -31,10 +31,12 @@ from review.service.reporting import (
 from review.service.sharing import IDLE_MINUTES, ShareSummary, share_batch
 from review.service.sheets import (
     batches_for,
+    drawn_on,
     last_judged,
     next_open,
     open_sheet,
     radiograph_file,
+    saved_verdict,
     skipped_questions,
 )
 
@@ -58,6 +60,7 @@ __all__ = [
     "claim_next",
     "close_batch",
     "commit_own_answer",
+    "drawn_on",
     "give_verdict",
     "hand_back",
     "is_shared",
@@ -74,6 +77,7 @@ __all__ = [
     "reassign",
     "record_look",
     "reopen_batch",
+    "saved_verdict",
     "settings_are_frozen",
     "settled",
     "share_batch",

@@ -8,8 +8,11 @@ from statistics import median
 from sqlmodel import Session
 
 from domain.batches import AssignmentState, Mode
-from domain.errors import NotAllowed, NotFound
+from domain.boxes import LabelledBox
+from domain.errors import NotAllowed, NotFound, Refused
+from domain.exams import Exam
 from domain.people import Action, Person, require
+from domain.verdicts import Verdict
 from review.rules import not_theirs
 from review.sheet import BatchForReviewer, Look, Place, ReviewSheet, StoredImage
 from storage import assignments, claims, shared_queues
@@ -89,6 +92,35 @@ def open_sheet(
         next=after.question_number if after else None,
         upcoming_images=_upcoming(db, person, batch_id, position, exam_number),
     )
+
+
+def drawn_on(
+    db: Session, *, person: Person, batch_id: int, question: int
+) -> tuple[Exam, tuple[LabelledBox, ...]]:
+    """What a person's boxes are drawn on and compared with: the question's exam, and the machine's boxes.
+
+    Raises:
+        NotFound: no such question, or it is not, or no longer, the person's; which of the two, is not told.
+        Refused: the batch wants the person's own answer first.
+    """
+    require(person, Action.JUDGE)
+    key = {"batch_id": batch_id, "question_id": question, "person_id": person.id}
+    place = assignments.assignment(db, **key)
+    if place is None or not _may_open(db, person, batch_id, place):
+        raise not_theirs(person, batch_id=batch_id, question_number=question)
+    answer_first = load_batch(db, batch_id=batch_id).settings.mode is Mode.ANSWER_FIRST
+    if answer_first and own_answer(db, **key) is None:
+        raise Refused(
+            "This batch wants your own answer first. Commit it; the key and the boxes are shown then."
+        )
+    exam = load_exam(db, exam_id=exam_number_of(db, question_id=question))
+    return exam, load_question(db, question_id=question).boxes
+
+
+def saved_verdict(db: Session, *, person: Person, batch_id: int, question: int) -> Verdict | None:
+    """The person's own latest verdict on a question, as the database has it."""
+    require(person, Action.JUDGE)
+    return last_verdict(db, batch_id=batch_id, question_id=question, person_id=person.id)
 
 
 def next_open(db: Session, *, person: Person, batch_id: int, after: int) -> int | None:

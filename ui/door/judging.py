@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from domain.errors import DomainError, NotFound, Refused
+from domain.errors import DomainError, NotFound
 from domain.people import Person
 from review import service as review
 from review.sheet import ReviewSheet
@@ -40,15 +40,13 @@ def save_verdict(plain: object, person: Person, now: datetime) -> dict[str, Any]
     """One verdict: the same revision sent twice is stored once, a stale one refused with both named."""
     form = forms.form_from(plain, forms.VerdictForm)
     with unit_of_work(patience_ms=_PATIENCE_MS) as db:
-        sheet = _sheet(db, form, person, now)
-        if sheet.question is None:
-            raise Refused("This batch wants your own answer first. Commit it; the key is shown then.")
-        boxes = corrected_boxes(form.drawings, exam=sheet.exam, machine=sheet.question.boxes)
+        exam, machine = review.drawn_on(db, person=person, batch_id=form.batch, question=form.question)
+        boxes = corrected_boxes(form.drawings, exam=exam, machine=machine)
         review.give_verdict(
             db, verdict=forms.verdict_of(form, person=person, boxes=boxes, now=now), person=person
         )
     with reading() as db:
-        saved = _sheet(db, form, person, now).last_verdict
+        saved = review.saved_verdict(db, person=person, batch_id=form.batch, question=form.question)
     if saved is None:
         raise NotFound("The verdict can't be read back. Nothing is lost in this window; try again.")
     told = {"revision": saved.revision, "decision": saved.decision, "at": saved.given_at}
@@ -62,10 +60,8 @@ def keep_draft(plain: object, person: Person, now: datetime) -> dict[str, Any]:
         body: object = form.body
         if form.part == "boxes":
             drawings = forms.form_from(form.body, forms.DrawingsForm).drawings
-            sheet = _sheet(db, form, person, now)
-            if sheet.question is None:
-                raise Refused("Boxes can be drawn after your own answer.")
-            body = plain_boxes(boxes_drawn(drawings, exam=sheet.exam, machine=sheet.question.boxes))
+            exam, machine = review.drawn_on(db, person=person, batch_id=form.batch, question=form.question)
+            body = plain_boxes(boxes_drawn(drawings, exam=exam, machine=machine))
         revision = review.keep_draft(
             db,
             person=person,
@@ -118,6 +114,7 @@ def look(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     """Time on the question so far."""
     form = forms.form_from(plain, forms.LookForm)
     with unit_of_work(patience_ms=_SOON_MS) as db:
+        _sheet(db, form, person, now)  # refused where it was taken back: the form takes its pictures away
         review.record_look(
             db,
             person=person,
