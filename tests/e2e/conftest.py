@@ -11,7 +11,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -35,11 +35,12 @@ _ARGUMENTS = [
 
 @dataclass(frozen=True, kw_only=True)
 class RunningApp:
-    """The app as it runs: its address, its workspace's folder, and its database."""
+    """The app as it runs: its address, its workspace's folder, its database, and its process."""
 
     url: str
     home: Path
     engine: Engine
+    process: int = 0
 
     @property
     def environment(self) -> dict[str, str]:
@@ -88,7 +89,7 @@ def running_app(
         )  # fmt: skip
         try:
             _wait_until_it_answers(app.url, server, log)
-            yield app
+            yield replace(app, process=server.pid)
         finally:
             server.terminate()
             try:

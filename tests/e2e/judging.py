@@ -55,7 +55,7 @@ def world_to_judge(
         )
         db.flush()
         db.execute(update(RadiographRow).values(image_sha256=sha256))
-        for name in ("ruth", "remo"):
+        for name in ("ruth", "remo", "cora"):
             accounts.set_password(
                 db, by=accounts.command_line_person(), name=name, password=PASSWORD, now=datetime.now(UTC)
             )

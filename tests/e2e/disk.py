@@ -1,0 +1,52 @@
+"""A workspace whose disk can be filled and emptied again, under the running app."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.e2e.conftest import RunningApp
+
+_SIZE = "24m"
+
+
+@contextmanager
+def small_disk(folder: Path) -> Iterator[bool]:
+    """A file system of 24 MiB at that folder, where whoever runs this may mount one; whether it is there."""
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={_SIZE}", "tmpfs", str(folder)]
+    mounted = os.geteuid() == 0 and subprocess.run(command, capture_output=True, check=False).returncode == 0
+    try:
+        yield mounted
+    finally:
+        if mounted:
+            subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@contextmanager
+def full(app: RunningApp, *, mounted: bool) -> Iterator[None]:
+    """Nothing more can be written to the workspace.
+
+    On a small disk of its own a file takes all that is left. Elsewhere the app's process may let no file
+    grow, which fails at the same write with another word of the system's ("file too large").
+    """
+    if mounted:
+        filler = app.home / "filler"
+        with filler.open("wb", buffering=0) as written:
+            for size in (1 << 20, 1 << 12):
+                try:
+                    while True:
+                        written.write(b"\0" * size)
+                except OSError:
+                    continue
+        yield
+        filler.unlink()
+        return
+    before = resource.prlimit(app.process, resource.RLIMIT_FSIZE)
+    resource.prlimit(app.process, resource.RLIMIT_FSIZE, (1, before[1]))
+    yield
+    resource.prlimit(app.process, resource.RLIMIT_FSIZE, before)

