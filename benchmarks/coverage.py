@@ -73,6 +73,24 @@ def kappa_rows(runs: int) -> Iterator[Row]:
                 yield f"{prevalence}", f"{kappa}", f"{n}", *shares
 
 
+def options_rows(runs: int) -> Iterator[Row]:
+    """Cohen's kappa of two raters on questions with four options, even and uneven."""
+    random, plain_weights = np.random.default_rng(SEED), np.eye(4)
+    for name, margin in (("even", [0.25] * 4), ("uneven", [0.7, 0.2, 0.08, 0.02])):
+        shares = np.array(margin)
+        for kappa in (0.3, 0.6, 0.85):
+            cells = kappa * np.diag(shares) + (1 - kappa) * np.outer(shares, shares)
+            for n in (40, 200):
+                plain, shown = [], []
+                for drawn, table in enumerate(random.multinomial(n, cells.ravel(), size=runs)):
+                    first, second = np.divmod(np.repeat(np.arange(16), table), 4)
+                    one = kappa_interval(first, second, weights=plain_weights, draws=0)
+                    other = kappa_interval(first, second, weights=plain_weights, draws=1000, seed=drawn)
+                    plain.append(_holds(one.low, one.high, kappa))
+                    shown.append(_holds(other.low, other.high, kappa))
+                yield name, f"{kappa}", f"{n}", _share(plain), _share(shown)
+
+
 def paired_rows(runs: int) -> Iterator[Row]:
     """Two raters' accuracies on the same questions, independent and four an exam."""
     random = np.random.default_rng(SEED)
@@ -201,6 +219,12 @@ raters used every category 50 times or more and disagreed as often, else the Dir
 `interval` says which. Without a disagreement the plain interval does not exist and counts as a miss.""",
         ("prevalence", "kappa", "n", "plain", "shown", "posterior in", "AC1 shown"),
         kappa_rows,
+    ),
+    (
+        "Kappa with four options",
+        "Options chosen evenly (.25 each) and unevenly (.70, .20, .08, .02). Plain and shown as above.",
+        ("options", "kappa", "n", "plain", "shown"),
+        options_rows,
     ),
     (
         "Accuracy",

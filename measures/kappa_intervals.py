@@ -1,12 +1,11 @@
 """Intervals of Cohen's kappa and Gwet's AC1 for one pair of raters: which of two, and why.
 
 Large-sample (Fleiss, Cohen and Everitt) where it holds: both raters used every category ``ENOUGH`` times or
-more, and they disagree as often. Elsewhere it covers .80 to .92 instead of .95 (docs/coverage.md), and there
-is none at all where no question divides the raters. There the interval is of kappa's posterior: the shares
-of the table's cells are drawn from a Dirichlet distribution whose prior weighs two questions in all, spread
-evenly over the cells (with two
-categories: Jeffreys' prior); the quantiles of their kappas are the limits, widened to hold the estimate.
-``kind`` says which of the two an interval is.
+more, and they disagree as often. Elsewhere it covers as little as .80 instead of .95 (docs/coverage.md), and
+there is none at all where no question divides the raters. There the interval is of kappa's posterior: the
+shares of the table's cells are drawn from a Dirichlet distribution whose prior weighs two questions, one
+spread over the agreeing cells and one over the others (with two categories: Jeffreys' prior); the quantiles
+of their kappas are the limits, widened to hold the estimate. ``kind`` says which of the two an interval is.
 
 Where several questions are of one exam, the large-sample error sums their pulls by exam, and the posterior
 counts every question for as much as it is worth (one over the design effect).
@@ -33,7 +32,6 @@ from measures.pairs import ac1_pull, kappa_pull
 LARGE_SAMPLE, POSTERIOR = "large-sample", "posterior"
 #: In every category of both raters, and of disagreements.
 ENOUGH = 50
-PRIOR_QUESTIONS = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,9 +172,11 @@ def _posterior(estimate: float, se: float, low: float, high: float, note: str) -
 
 
 def _posterior_shares(counts: NDArray[np.float64], draws: int, seed: int) -> NDArray[np.float64]:
-    """Draws of the cells' shares, shape (draws, k, k)."""
+    """Draws of the cells' shares, shape (draws, k, k); two categories or more."""
     k = len(counts)
-    shares = np.random.default_rng(seed).standard_gamma(counts + PRIOR_QUESTIONS / k**2, size=(draws, k, k))
+    agreeing = np.eye(k)
+    prior = agreeing / k + (1 - agreeing) / (k * (k - 1))
+    shares = np.random.default_rng(seed).standard_gamma(counts + prior, size=(draws, k, k))
     shares /= shares.sum(axis=(1, 2), keepdims=True)
     return shares
 
