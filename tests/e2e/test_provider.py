@@ -9,9 +9,12 @@ from pathlib import Path
 
 import httpx
 import pytest
+from playwright.sync_api import expect
 
+from accounts import service as accounts
 from domain.people import Role
-from tests.e2e.conftest import running_app
+from storage.unit_of_work import reading
+from tests.e2e.conftest import RunningApp, running_app
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
@@ -29,6 +32,14 @@ server_metadata_url = "{issuer}/.well-known/openid-configuration"
 """
 
 
+#: Which groups of the provider give which roles here.
+_ROLES = {
+    "OVERREAD_OIDC_ROLES_CLAIM": "groups",
+    "OVERREAD_OIDC_ROLES": '{"cxr-experts": "reviewer", "cxr-office": ["coordinator", "reviewer"]}',
+}
+ANNA = {"email": "anna@example.org", "email_verified": True, "groups": ["cxr-experts", "cafeteria"]}
+
+
 @pytest.fixture(scope="module")
 def provider():
     with oidc_provider_mock.run_server_in_thread() as server:
@@ -43,8 +54,9 @@ def app(provider, sqlite_template: Path, tmp_path_factory: pytest.TempPathFactor
     secrets = home.parent / f"{home.name}-secrets.toml"
     secrets.write_text(_SECRETS.format(issuer=provider), encoding="utf-8")
     log = home.parent / f"{home.name}.log"
-    with running_app(home, log, arguments=["--secrets.files", str(secrets)]) as running:
-        running.add_person("anna@example.org", Role.REVIEWER)
+    with running_app(home, log, arguments=["--secrets.files", str(secrets)], **_ROLES) as running:
+        running.add_person("anna@example.org", Role.ADMIN)
+        running.add_person("bert@example.org", Role.READER)
         yield running
 
 
@@ -71,13 +83,13 @@ def test_the_sign_in_page_has_a_button_for_the_provider(client):
 
 
 def test_a_person_whose_verified_address_has_an_account_comes_in(client, provider):
-    answer = come_by_the_provider(client, provider, "anna", email="anna@example.org", email_verified=True)
+    answer = come_by_the_provider(client, provider, "anna", **ANNA)
     assert (answer.status_code, answer.url.path) == (200, "/")
     assert "overread" in client.cookies
 
 
 def test_the_cookie_that_would_hold_for_thirty_days_is_gone(client, provider):
-    come_by_the_provider(client, provider, "anna", email="anna@example.org", email_verified=True)
+    come_by_the_provider(client, provider, "anna", **ANNA)
     assert not [name for name in client.cookies if name.startswith("_streamlit_user")]
 
 
@@ -103,3 +115,46 @@ def test_a_forged_answer_of_the_provider_is_refused(client):
 
 def test_a_provider_that_is_not_set_up_leads_nowhere(client):
     assert client.get("/sign-in/provider", params={"name": "elsewhere"}).status_code == 404
+
+
+def roles(app: RunningApp, name: str) -> set[Role]:
+    with reading(app.engine) as db:
+        return set(accounts.person_named(db, name=name).roles)
+
+
+def test_the_claim_gives_the_roles_at_each_sign_in(app, client, provider):
+    come_by_the_provider(client, provider, "anna", **ANNA)
+    assert roles(app, "anna@example.org") == {Role.REVIEWER}
+    with httpx.Client(base_url=app.url, follow_redirects=True, headers={"Accept": "text/html"}) as again:
+        come_by_the_provider(again, provider, "anna", **ANNA | {"groups": ["cxr-office"]})
+    assert roles(app, "anna@example.org") == {Role.COORDINATOR, Role.REVIEWER}
+
+
+def test_a_person_of_no_group_that_we_know_is_refused_and_told_which_claim_was_looked_at(client, provider):
+    bert = {"email": "bert@example.org", "email_verified": True, "groups": ["cafeteria"]}
+    answer = come_by_the_provider(client, provider, "bert", **bert)
+    assert answer.status_code == 403
+    assert "no role here (claim &#x27;groups&#x27;)" in answer.text
+    assert "overread" not in client.cookies
+
+
+@pytest.mark.browser
+def test_in_a_browser_by_the_provider_in_with_its_roles_and_out_at_the_click_after_revocation(
+    app, provider, chromium
+):
+    httpx.put(f"{provider}/users/anna", json=ANNA).raise_for_status()
+    context = chromium.new_context(base_url=app.url)
+    page = context.new_page()
+    page.goto("/")
+    page.get_by_role("link", name="Sign in with Hospital").click()
+    page.wait_for_url(f"{provider}/**")
+    page.locator("input[name=sub]").fill("anna")
+    page.get_by_role("button", name="Authorize").click()
+    page.get_by_role("link", name="Review").wait_for(timeout=30_000)  # the claim's role, not the one she had
+    assert page.get_by_role("link", name="People").count() == 0
+    page.get_by_role("link", name="My account").click()
+    expect(page.get_by_text("by sign-in provider")).to_be_visible()
+    app.command("user", "sign-out", "anna@example.org")
+    page.get_by_role("link", name="Home").click()
+    page.get_by_role("link", name="Sign in with Hospital").wait_for()
+    context.close()
