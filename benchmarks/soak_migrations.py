@@ -1,0 +1,62 @@
+"""Migrations down and up on a workspace of 100,000 rows, on both databases, a step at a time.
+
+    python -m benchmarks.soak_migrations [--rows 100000] [--database sqlite|postgresql]
+
+Mark: at every step, and at the end, the rows of every table that is there at both ends are what they were,
+and the database ends with the triggers and indexes that it began with. Prints the seconds of each step.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.soak_world import postgres_place, sqlite_place
+from tests.storage.migration_walk import fill, walk
+
+#: Rows that ``fill`` writes for one question, about.
+_ROWS_A_QUESTION = 6.8
+_JUDGED = 500
+
+
+class _Timed:
+    """Says each step with its seconds."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._last = name, time.monotonic()
+
+    def __call__(self, step: str, rows: int) -> None:
+        now = time.monotonic()
+        print(f"{self._name}: {step:12} {rows:,} rows the same, {now - self._last:5.1f} s", flush=True)
+        self._last = now
+
+
+def main() -> int:
+    """0 where nothing changed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--database", choices=["sqlite", "postgresql"], help="only this one")
+    args = parser.parse_args()
+    places = {"sqlite": sqlite_place, "postgresql": postgres_place}
+    for name in [args.database] if args.database else places:
+        with tempfile.TemporaryDirectory() as folder, places[name](Path(folder)) as place:
+            started = time.monotonic()
+            fill(place.engine, questions=round(args.rows / _ROWS_A_QUESTION), judged=_JUDGED)
+            print(f"{name}: filled in {time.monotonic() - started:.0f} s", flush=True)
+            try:
+                rows = walk(place.engine, say=_Timed(name))
+            except AssertionError as error:
+                print(f"{name}: {error}", file=sys.stderr)
+                return 1
+            print(f"{name}: {rows:,} rows, down and up: none changed")
+            if rows < args.rows:
+                print(f"{name}: only {rows:,} rows of {args.rows:,}", file=sys.stderr)
+                return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
