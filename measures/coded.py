@@ -96,11 +96,10 @@ def coded(table: pd.DataFrame, *, reference: str | None = None) -> Coded:
     helped = _one_each(table, "rater", "set_reference")
     truth = _reference(raters, kind_of, reference)
     labels = tuple(sorted(set(table["answer"]) - {""}, key=_natural))
-    q = pd.Categorical(table["question_id"], categories=questions).codes
-    r = pd.Categorical(table["rater"], categories=raters).codes
+    q, r = _codes(table["question_id"], questions), _codes(table["rater"], raters)
     answers = np.full((len(questions), len(raters)), -1, dtype=np.int64)
     unsure = labels.index(UNDETERMINED) if UNDETERMINED in labels else -2
-    answers[q, r] = pd.Categorical(table["answer"], categories=labels).codes
+    answers[q, r] = _codes(table["answer"], labels)
     task_of, exam_of, category_of, options_of = (
         _one_each(table, "question_id", name) for name in ("task", "exam", "category", "n_options")
     )
@@ -128,6 +127,12 @@ def coded(table: pd.DataFrame, *, reference: str | None = None) -> Coded:
         reference=truth,
         set_reference=tuple(helped.get(name) in YES for name in raters),
     )
+
+
+def _codes(column: pd.Series, names: tuple[str, ...]) -> NDArray[np.int64]:
+    """The place of each value in ``names``, -1 of one that is not there."""
+    number = {name: at for at, name in enumerate(names)}
+    return np.array([number.get(value, -1) for value in column], dtype=np.int64)
 
 
 def _cells(names: tuple[str, ...], number_of: NDArray[np.int64]) -> list[Cell]:
@@ -206,8 +211,8 @@ def _right(answers: NDArray[np.int64], truth: int | None, unsure: int) -> NDArra
 def _overruled(
     right: NDArray[np.int64],
     correct: pd.Series,
-    q: NDArray[np.int8],
-    r: NDArray[np.int8],
+    q: NDArray[np.int64],
+    r: NDArray[np.int64],
     unsure: NDArray[np.bool_],
 ) -> NDArray[np.int64]:
     """What the file itself says of right and wrong goes before the comparison; "cannot determine" stays

@@ -1,0 +1,39 @@
+"""Small tables of ratings for the tests of measures."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from measures.records.settings import Settings
+from measures.whole import Measures, measure
+
+#: Without resamples: the tests that need none are quick.
+PLAIN = Settings(bootstrap=0)
+
+
+def ratings(answers: dict[str, str], **more: dict[str, str] | str) -> pd.DataFrame:
+    """One row an answer: rater -> answers of q1, q2, … in one string, blank for missing; ``kind`` by name.
+
+    ``ref`` is the reference, names with m are models. Other columns: one string of values, a character a
+    question.
+    """
+    rows = []
+    for rater, given in answers.items():
+        kind = "reference" if rater == "ref" else "model" if rater.startswith("m") else "reader"
+        for at, answer in enumerate(given):
+            row = {"question_id": f"q{at + 1}", "rater": rater, "answer": answer.strip(), "kind": kind}
+            for name, values in more.items():
+                row[name] = (values[rater] if isinstance(values, dict) else values)[at].strip()
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def measured(answers: dict[str, str], settings: Settings = PLAIN, **more: dict[str, str] | str) -> Measures:
+    """The measures of such a table."""
+    return measure(ratings(answers, **more), settings=settings)
+
+
+def only(records: list[dict], **wanted: object) -> dict:
+    """The one record with these values."""
+    (found,) = [each for each in records if all(each[name] == value for name, value in wanted.items())]
+    return found

@@ -1,0 +1,370 @@
+"""The hard cases of a table of ratings, each decided once."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from domain.errors import InvalidValue, Refused
+from measures.agreement import Weights
+from measures.ratings import canonical
+from measures.records.settings import Settings
+from measures.whole import measure
+from tests.unit.measuring import PLAIN, measured, only, ratings
+
+KEYS = {
+    "accuracy": "rater kind task n correct estimate low high",
+    "agreement": "a b task n observed kappa se low high interval ac1 ac1_low ac1_high "
+    "brennan_prediger jaccard both_wrong note",
+    "group": "task raters n fleiss conger light alpha ac1 cochran_q q_df q_p",
+    "paired": "a b task n both a_only b_only neither difference low high p_exact p_mid p_holm",
+    "mrmc": "model readers cases difference se df low high p random_readers",
+    "settings": "seed bootstrap confidence family version",
+}
+SMALL = {"ref": "ABCDABCD", "r1": "ABCDABCC", "r2": "ABCDABDD", "m1": "ABCDAACD"}
+
+
+def simulated(seed=1, questions=60):
+    """A reference, three readers and two models on four options, three tasks."""
+    random = np.random.default_rng(seed)
+    truth = random.integers(4, size=questions)
+    rows = []
+    for rater, skill in {"ref": 1.0, "r1": 0.7, "r2": 0.8, "r3": 0.6, "m1": 0.8, "m2": 0.5}.items():
+        kind = {"r": "reader", "m": "model"}[rater[0]] if rater != "ref" else "reference"
+        for at in range(questions):
+            answer = truth[at] if random.random() < skill else random.integers(4)
+            rows.append(
+                {"question_id": f"q{at}", "rater": rater, "answer": "ABCD"[answer], "kind": kind}
+                | {"task": ["presence", "location", "negation"][at % 3], "n_options": "4"}
+            )
+    return pd.DataFrame(rows)
+
+
+# ---------------------------------------------------------------------------------------------- the shape
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_every_array_has_the_keys_of_the_format(name):
+    found = measure(simulated(), settings=Settings(bootstrap=200)).plain()[name]
+    records = [found] if isinstance(found, dict) else found
+    assert records
+    for record in records:
+        assert set(KEYS[name].split()) <= set(record)
+
+
+def test_every_number_is_finite_or_null_with_a_note():
+    found = measured({"ref": "AAAA", "r1": "AAAA", "r2": "AB  ", "m1": "    "}).plain()
+    assert json.loads(measured({"ref": "AAAA", "r1": "AAAA"}).text())  # no NaN gets that far
+    for name in ("accuracy", "agreement", "paired", "mrmc"):
+        for record in found[name]:
+            undefined = [
+                key for key, value in record.items() if value is None and key not in ("p_holm", "df")
+            ]
+            assert not undefined or record["note"] or undefined == ["both_wrong"], (name, record)
+
+
+def test_the_same_ratings_in_another_order_give_the_same_bytes():
+    table = simulated()
+    shuffled = table.sample(frac=1.0, random_state=3)
+    settings = Settings(bootstrap=200)
+    assert measure(table, settings=settings).text() == measure(shuffled, settings=settings).text()
+
+
+def test_kappas_are_scikit_learns_on_the_same_rows():
+    table = simulated()
+    wide = table.pivot(index="question_id", columns="rater", values="answer")
+    task_of = table.drop_duplicates("question_id").set_index("question_id")["task"]
+    for record in measure(table, settings=PLAIN).agreement:
+        rows = wide if record["task"] == "all" else wide[task_of[wide.index] == record["task"]]
+        assert record["kappa"] == pytest.approx(
+            cohen_kappa_score(rows[record["a"]], rows[record["b"]]), abs=1e-9
+        )
+        assert record["observed"] == pytest.approx((rows[record["a"]] == rows[record["b"]]).mean())
+        assert record["n"] == len(rows)
+
+
+def test_the_groups_are_all_raters_the_readers_and_the_models():
+    found = measure(simulated(), settings=PLAIN).group
+    counts = {record["kind"]: record["raters"] for record in found if record["task"] == "all"}
+    assert counts == {"all": 5, "reader": 3, "model": 2}
+
+
+def test_the_reference_is_a_rater_of_pairs_but_has_no_accuracy():
+    found = measured(SMALL)
+    assert "ref" not in {record["rater"] for record in found.accuracy}
+    assert only(found.agreement, a="r1", b="ref", task="all")["observed"] == 7 / 8
+
+
+# --------------------------------------------------------------------------------------------- accuracies
+
+
+def test_an_accuracy_has_wilsons_interval():
+    # 166 of 198: 78.1 to 88.3 %
+    found = measured({"ref": "A" * 198, "m1": "A" * 166 + "B" * 32}).accuracy[0]
+    assert (found["n"], found["correct"]) == (198, 166)
+    assert (found["low"], found["high"]) == pytest.approx((0.7808, 0.8831), abs=5e-5)
+
+
+def test_what_was_not_reached_is_not_wrong():
+    found = measured({"ref": "ABAB", "r1": "AB  "})
+    assert (found.accuracy[0]["n"], found.accuracy[0]["estimate"]) == (2, 1.0)
+    assert found.coverage[0]["not_reached"] == 2
+
+
+def test_cannot_determine_is_wrong_in_the_primary_view():
+    found = measured({"ref": "ABABA", "r1": "ABAB?"}).accuracy[0]
+    assert (found["n"], found["correct"]) == (5, 4)
+
+
+def test_cannot_determine_is_left_out_in_the_second_view_with_the_coverage():
+    found = measured({"ref": "ABABA", "r1": "ABAB?"}).coverage[0]
+    assert (found["n"], found["undetermined"], found["n_determined"]) == (5, 1, 4)
+    assert (found["coverage"], found["estimate"]) == (0.8, 1.0)
+
+
+def test_cannot_determine_is_a_category_of_its_own_for_kappa():
+    found = measured({"r1": "AB?AB?", "r2": "AB?ABA"}).agreement[0]
+    assert found["kappa"] == pytest.approx(cohen_kappa_score(list("AB?AB?"), list("AB?ABA")))
+
+
+def test_a_reference_that_cannot_determine_leaves_the_question_without_a_truth():
+    assert measured({"ref": "AB?", "r1": "AB?"}).accuracy[0]["n"] == 2
+
+
+def test_micro_and_macro_are_both_given_by_name():
+    # task x: 3 of 4; task y: 1 of 1. micro 4/5, macro (.75 + 1) / 2
+    found = measured({"ref": "AAAAA", "r1": "AAABA"}, task="xxxxy").overall[0]
+    assert (found["micro"], found["n"]) == (0.8, 5)
+    assert (found["macro"], found["tasks"]) == (0.875, 2)
+
+
+def test_questions_of_one_exam_widen_the_interval():
+    answers = {"ref": "A" * 40, "r1": "AAAABBBB" * 5}
+    alone = measured(answers).accuracy[0]
+    together = measured(answers, exam="".join(letter * 4 for letter in "abcdefghij")).accuracy[0]
+    assert together["low"] < alone["low"]
+    assert "clustered by exam" in together["note"]
+
+
+def test_a_reader_who_helped_to_set_the_reference_is_marked_in_every_accuracy():
+    found = measured({"ref": "AB", "r1": "AB"}, set_reference={"ref": "  ", "r1": "11"}, category="xx")
+    for records in (found.accuracy, found.overall, found.coverage, found.by_category):
+        assert "helped to set the reference" in records[0]["note"]
+
+
+def test_an_answer_that_the_file_calls_right_is_right():
+    found = measured({"ref": "AAA", "r1": "ACB"}, correct={"ref": "   ", "r1": " 1 "}).accuracy[0]
+    assert (found["n"], found["correct"]) == (3, 2)
+
+
+# ---------------------------------------------------------------------------------------------- agreement
+
+
+def test_one_constant_rater_has_kappa_0_and_no_interval():
+    found = measured({"r1": "AAAAAAAAAB", "r2": "AAAAAAAAAA"}).agreement[0]
+    assert (found["kappa"], found["se"], found["low"], found["high"]) == (0.0, None, None, None)
+    assert "single category" in found["note"]
+    assert found["observed"] == 0.9
+    assert found["ac1"] == pytest.approx(0.889502762430939)
+
+
+def test_two_constant_raters_have_no_kappa_but_one_category():
+    found = measured({"r1": "AAAA", "r2": "AAAA"}).agreement[0]
+    assert found["kappa"] is None
+    assert found["note"] == "not defined: one category"
+    assert (found["observed"], found["ac1"]) == (1.0, 1.0)
+
+
+def test_agreement_without_a_flaw_has_an_interval_all_the_same():
+    found = measured({"r1": "ABABABABAB", "r2": "ABABABABAB"}, Settings(bootstrap=500)).agreement[0]
+    assert (found["kappa"], found["high"], found["interval"]) == (1.0, 1.0, "posterior")
+    assert 0.2 < found["low"] < 0.9
+
+
+def test_the_large_sample_interval_stands_where_every_category_is_common():
+    random = np.random.default_rng(2)
+    first = random.integers(2, size=800)
+    second = np.where(random.random(800) < 0.8, first, 1 - first)
+    answers = {"r1": "".join("AB"[each] for each in first), "r2": "".join("AB"[each] for each in second)}
+    assert measured(answers, Settings(bootstrap=500)).agreement[0]["interval"] == "large-sample"
+
+
+def test_without_resamples_every_interval_is_the_large_sample_one():
+    found = measured({"r1": "ABABABABAB", "r2": "ABABABABAA"}).agreement[0]
+    assert found["interval"] == "large-sample"
+
+
+def test_two_missing_answers_leave_the_pair_and_are_not_agreement():
+    found = measured({"r1": "AB  ", "r2": "ABA "}).agreement[0]
+    assert (found["n"], found["observed"]) == (2, 1.0)
+
+
+def test_a_pair_without_a_common_question_is_not_defined():
+    found = measured({"r1": "AB  ", "r2": "  AB"})
+    assert found.agreement[0]["kappa"] is None
+    assert found.agreement[0]["note"] == "not defined: no question was answered by both"
+
+
+@pytest.mark.parametrize("ticks", ["A|C", "C|A", " C | A ", "A|C|A"])
+def test_the_order_of_ticks_never_matters(ticks):
+    assert canonical(ticks) == "A|C"
+    table = pd.DataFrame(
+        [("q1", "ref", "A|C"), ("q1", "r1", ticks), ("q2", "ref", "B"), ("q2", "r1", "B")],
+        columns=["question_id", "rater", "answer"],
+    ).assign(kind=["reference", "reader"] * 2)
+    assert measure(table, settings=PLAIN).accuracy[0]["correct"] == 2
+
+
+def test_several_ticks_agree_as_sets_exactly_and_by_their_overlap():
+    table = pd.DataFrame(
+        [("q1", "r1", "A|B"), ("q1", "r2", "B|C"), ("q2", "r1", "A"), ("q2", "r2", "A")],
+        columns=["question_id", "rater", "answer"],
+    ).assign(n_options="4")
+    found = measure(table, settings=PLAIN).agreement[0]
+    assert found["observed"] == 0.5
+    assert found["jaccard"] == pytest.approx((1 / 3 + 1) / 2)
+    # chance of the same answer: 1 of 15 sets for q1, 1 of 4 options for q2
+    chance = (1 / 15 + 1 / 4) / 2
+    assert found["brennan_prediger"] == pytest.approx((0.5 - chance) / (1 - chance))
+
+
+def test_brennan_prediger_takes_each_questions_own_number_of_options():
+    # two options and four: chance (1/2 + 1/4) / 2 = .375; agreement .5
+    found = measured({"r1": "AB", "r2": "AC"}, n_options="24").agreement[0]
+    assert found["brennan_prediger"] == pytest.approx((0.5 - 0.375) / (1 - 0.375))
+
+
+def test_how_often_two_agree_when_both_are_wrong():
+    found = only(measured({"ref": "AAAA", "r1": "ABBB", "r2": "ABBC"}).agreement, a="r1", b="r2")
+    assert (found["both_wrong_n"], found["both_wrong"]) == (3, 2 / 3)
+
+
+def test_second_opinions_sought_by_the_first_answer_show_no_agreement():
+    # r2 was asked only where r1 had found something
+    found = measured({"r1": "Y" * 12 + "Z" * 3 + "N" * 20, "r2": "Y" * 11 + "Z" * 4 + " " * 20}).agreement[0]
+    assert (found["n"], found["observed"], found["kappa"]) == (15, None, None)
+    assert "second opinion" in found["note"]
+
+
+def test_a_random_part_read_twice_shows_agreement():
+    found = measured({"r1": "YN" * 18, "r2": "YN" * 8 + " " * 20}).agreement[0]
+    assert found["kappa"] == 1.0
+
+
+@pytest.mark.parametrize("weights", [Weights.LINEAR, Weights.QUADRATIC])
+def test_ordered_answers_take_weights(weights):
+    first, second = "0123012301", "0122013311"
+    found = measured({"r1": first, "r2": second}, replace(PLAIN, weights=weights)).agreement[0]
+    assert found["kappa"] == pytest.approx(
+        cohen_kappa_score(list(first), list(second), weights=weights.value)
+    )
+    assert "AC2" in found["note"]
+
+
+def test_numbers_are_ordered_as_numbers():
+    table = pd.DataFrame(
+        [(f"q{at}", rater, answer) for at, pair in enumerate(product(["2", "10", "9"], repeat=2))
+         for rater, answer in zip(("r1", "r2"), pair, strict=True)],
+        columns=["question_id", "rater", "answer"],
+    )  # fmt: skip
+    found = measure(table, settings=replace(PLAIN, weights=Weights.LINEAR)).agreement[0]
+    assert found["kappa"] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_answers_without_an_order_take_no_weights():
+    table = pd.DataFrame(
+        [("q1", "r1", "mild"), ("q1", "r2", "severe")], columns=["question_id", "rater", "answer"]
+    )
+    with pytest.raises(Refused, match="answer: weights need answers with an order"):
+        measure(table, settings=replace(PLAIN, weights=Weights.LINEAR))
+
+
+# ------------------------------------------------------------------------------------------------- pairs
+
+
+def test_without_a_discordant_question_p_is_1():
+    found = measured({"ref": "AAAA", "r1": "AAAB", "r2": "AAAB"}).paired[0]
+    assert (found["p_exact"], found["p_mid"], found["difference"]) == (1.0, 1.0, 0.0)
+
+
+def test_holm_adjusts_inside_the_declared_family_only():
+    settings = replace(PLAIN, family="r1:m1,r2:m1")
+    found = measured(SMALL, settings).paired
+    inside = {(record["a"], record["b"]) for record in found if record["p_holm"] is not None}
+    assert inside == {("m1", "r1"), ("m1", "r2")}
+
+
+def test_readers_with_models_is_a_family():
+    found = measured(SMALL, replace(PLAIN, family="readers-models")).paired
+    assert [record["p_holm"] is not None for record in found] == [True, True, False]
+
+
+def test_a_family_that_names_nobody_is_refused():
+    with pytest.raises(InvalidValue, match=r"family: 'r1:nobody'.*there are m1, r1, r2, ref"):
+        measured(SMALL, replace(PLAIN, family="r1:nobody"))
+
+
+def test_different_questions_give_an_unpaired_interval_that_says_so():
+    found = measured({"ref": "A" * 20, "r1": "A" * 8 + "BB" + " " * 10, "r2": " " * 10 + "A" * 6 + "BBBB"})
+    assert found.paired[0]["n"] == 0
+    assert found.paired[0]["note"] == (
+        "not defined: no question was answered by both; different questions: see unpaired"
+    )
+    record = found.unpaired[0]
+    assert (record["n_a"], record["n_b"], record["n_both"]) == (10, 10, 0)
+    assert record["difference"] == pytest.approx(0.2)
+    assert record["how"].startswith("unpaired: different questions")
+
+
+def test_a_partial_overlap_goes_through_the_u_statistic():
+    found = measured({"ref": "A" * 20, "r1": "A" * 10 + "B" * 5 + " " * 5, "r2": " " * 5 + "A" * 15})
+    assert found.paired[0]["n"] == 10
+    assert "the 10 common questions only; 10 were answered by one" in found.paired[0]["note"]
+    assert found.unpaired[0]["how"] == "partial overlap: U-statistic"
+
+
+def test_the_model_is_compared_with_random_and_with_fixed_readers():
+    found = measure(simulated(), settings=PLAIN).mrmc
+    assert [(record["model"], record["random_readers"]) for record in found] == list(
+        product(("m1", "m2"), (True, False))
+    )
+    assert {record["readers"] for record in found} == {3}
+
+
+def test_no_reader_no_comparison_of_readers():
+    assert measured({"ref": "AB", "m1": "AB"}).mrmc == []
+
+
+# ------------------------------------------------------------------------------------- repeats, training,
+# arms
+
+
+def test_training_cases_leave_every_n():
+    table = ratings({"ref": "AAAA", "r1": "AABB"}).assign(arm="")
+    table.loc[(table["rater"] == "r1") & (table["answer"] == "B"), "arm"] = "training"
+    assert measure(table, settings=PLAIN).accuracy[0]["n"] == 2
+
+
+def test_repeats_count_against_the_same_reader_and_nowhere_else():
+    table = ratings({"ref": "ABAB", "r1": "ABAB"})
+    again = ratings({"r1": "ABB"}).assign(arm="repeat")
+    found = measure(pd.concat([table.assign(arm=""), again]), settings=PLAIN)
+    assert found.accuracy[0]["n"] == 4
+    assert (found.repeats[0]["rater"], found.repeats[0]["n"]) == ("r1", 3)
+    assert found.repeats[0]["observed"] == pytest.approx(2 / 3)
+
+
+def test_a_reader_of_two_arms_is_measured_by_arm():
+    table = ratings({"r1": "AB"}).assign(arm="alone")
+    aided = ratings({"r1": "AA"}).assign(arm="aided")
+    found = measure(pd.concat([ratings({"ref": "AA"}), table, aided]), settings=PLAIN).accuracy
+    assert [(record["rater"], record["correct"]) for record in found] == [
+        ("r1 (aided)", 2),
+        ("r1 (alone)", 1),
+    ]
