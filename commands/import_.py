@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from accounts.service import command_line_person
+from commands.indexing import bring_up_to_date
 from intake.service import FORMATS, ImportRefused, ImportReport, Progress, door_of, import_questions
 from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import current_workspace
@@ -101,6 +102,7 @@ def run(args: argparse.Namespace) -> int:
         print(f"{report.known:,} were there already and were left out.")
     if report.refused:
         print(f"{report.refused:,} were refused and left out.")
+    bring_up_to_date()
     found = ", ".join(f"{check} {count:,}" for check, count in report.problems.items() if count)
     print(f"Structural checks: {found or 'nothing found'}. Details: cli.py check {report.dataset}")
     return 0

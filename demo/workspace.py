@@ -15,6 +15,7 @@ from sqlalchemy import inspect
 from sqlalchemy.engine import make_url
 
 from accounts.service import any_people, command_line_person, list_people
+from browsing.service import index_questions
 from demo.cases import CASES, Case
 from demo.facts import with_report_of
 from demo.furnishing import DATASET, furnish
@@ -108,6 +109,7 @@ def make_demo(
                     now=now,
                     say=say,
                 )
+                index_questions(db)
                 if workspace.bucket is None:
                     _share_images(built, making / SOURCE / "images", shots)
                 _mark(making, made, now=now)

@@ -97,7 +97,11 @@ TABLE: tuple[Access, ...] = (
         pages=("pages/audit.py",),
         routes=("GET /files/audit.{file_format}",),
     ),
-    Access(action=Action.RUN_STUDY, roles=frozenset({Role.COORDINATOR})),
+    Access(
+        action=Action.RUN_STUDY,
+        roles=frozenset({Role.COORDINATOR}),
+        pages=("pages/studies.py",),
+    ),
     Access(
         action=Action.READ,
         roles=frozenset({Role.READER}),

@@ -69,7 +69,7 @@ class ReleaseFiles:
         self._sr: SrForm | None = None
         if contents.original is not None and contents.when is not None:
             # Half a second of imports that a release without structured reports need not wait for.
-            from release.forms.sr import SrForm  # noqa: PLC0415
+            from release.forms.sr import SrForm  # noqa: PLC0415 - for those who ask
 
             self._sr = SrForm(folder, original=contents.original, when=contents.when)
             self.forms.append(self._sr)
@@ -77,7 +77,8 @@ class ReleaseFiles:
         if contents.side_of is not None and contents.keys is not None:
             self.private = PrivateFiles(folder, contents.keys)
         self.content = Content()
-        self._questions = dict.fromkeys(Side, 0)
+        #: The ids of the released questions on each side.
+        self.released: dict[Side, list[str]] = {side: [] for side in Side}
         self._exams: dict[Side, set[str]] = {side: set() for side in Side}
 
     def add(self, settled: GoldItem | LeftOut) -> None:
@@ -86,7 +87,7 @@ class ReleaseFiles:
             self.gold.add(settled)
             return
         side = self._side(settled)
-        self._questions[side] += 1
+        self.released[side].append(settled.question.id)
         self._exams[side].add(settled.judged.exam.id)
         self.content.add(settled)
         if side is Side.PRIVATE and self.private is not None:
@@ -107,7 +108,8 @@ class ReleaseFiles:
         if self.private is None:
             return None
         return {
-            side.value: {"questions": self._questions[side], "exams": len(self._exams[side])} for side in Side
+            side.value: {"questions": len(self.released[side]), "exams": len(self._exams[side])}
+            for side in Side
         }
 
     @property

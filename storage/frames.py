@@ -49,6 +49,11 @@ def dataset_sizes(db: Session) -> dict[str, int]:
     return {row[0]: row[1] for row in db.execute(statement)}
 
 
+def dataset_names(db: Session) -> list[str]:
+    """The names of all datasets, in the order of the alphabet."""
+    return list(db.execute(select(DatasetRow.name).order_by(DatasetRow.name)).scalars())
+
+
 def dataset_number(db: Session, *, name: str) -> int:
     """The number of the dataset of that name.
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import Row, Select, select
+from sqlalchemy import Row, Select, insert, select
 from sqlmodel import Session
 
 from domain.errors import NotFound
-from storage.rows import DatasetRow, PersonRow, ReleaseRow
+from storage.rows import DatasetRow, PersonRow, QuestionRow, ReleaseItemRow, ReleaseRow
+
+_CHUNK = 500  # bound parameters in one IN (...)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,3 +115,16 @@ def _known(row: Row) -> KnownRelease:
         made_by=row.display_name,
         made_at=row.made_at,
     )
+
+
+def add_items(db: Session, *, release_id: int, dataset_id: int, side: str, keys: Sequence[str]) -> None:
+    """Write down that the questions with these ids are in the release, on that side."""
+    for start in range(0, len(keys), _CHUNK):
+        numbers = db.execute(
+            select(QuestionRow.id).where(
+                QuestionRow.dataset_id == dataset_id,
+                QuestionRow.key.in_(keys[start : start + _CHUNK]),  # type: ignore[attr-defined]  # a column
+            )
+        ).scalars()
+        rows = [{"release_id": release_id, "question_id": number, "side": side} for number in numbers]
+        db.execute(insert(ReleaseItemRow), rows)

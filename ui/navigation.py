@@ -41,6 +41,7 @@ PAGES = (
     Page(file="pages/assign.py", title="Batches", icon=":material/group_work:"),
     Page(file="pages/progress.py", title="Progress", icon=":material/monitoring:"),
     Page(file="pages/releases.py", title="Releases", icon=":material/inventory_2:"),
+    Page(file="pages/studies.py", title="Reader studies", icon=":material/groups:"),
     Page(file="pages/review.py", title="Review", icon=":material/radiology:"),
     Page(file="pages/read.py", title="Read", icon=":material/visibility:"),
     Page(file="pages/audit.py", title="Audit trail", icon=":material/history_edu:"),

@@ -15,6 +15,7 @@ _MESSAGE = "overread-message"
 _LAST_ACTION = "overread-last-action"
 _CHOSEN = "overread-chosen"
 _FORM = "overread-form"
+_BROWSE_PLACE = "overread-browse-place"
 _JUDGING_FORM = "judging-form"  # the key that ui/judging/component.py mounts the form under
 _JUDGING_TURN = "overread-judging-turn"
 
@@ -88,3 +89,13 @@ def judging_turn() -> int:
 
 def set_judging_turn(turn: int) -> None:
     st.session_state[_JUDGING_TURN] = turn
+
+
+def browse_place(search: object) -> int:
+    """Where the list of that search is: after a number, or before it where it is negative; 0 at first."""
+    kept = st.session_state.get(_BROWSE_PLACE)
+    return kept[1] if kept is not None and kept[0] == search else 0
+
+
+def set_browse_place(search: object, number: int) -> None:
+    st.session_state[_BROWSE_PLACE] = (search, number)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,7 +24,7 @@ from release.private import keys_folder
 from release.service.choosing import Names, drawn_batches, reviewer_names, settled_questions, tally_of
 from release.service.pictures import copied_images, originals, pictures
 from release.service.sides import sides_of
-from release.splits import SplitPlan
+from release.splits import Side, SplitPlan
 from release.tally import Counting, Tally, latest
 from release.verify import verify_release
 from release.whole import Contents, ReleaseFiles
@@ -39,6 +39,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 class Written:
     """A release that lies in its folder; ``again`` when the same one lay there already.
 
+    ``released`` are the ids of its questions on each side.
     ``keys`` is the folder with the private questions' keys, where there are any.
     """
 
@@ -49,6 +50,7 @@ class Written:
     manifest_sha256: str
     tally: Tally
     again: bool
+    released: Mapping[Side, Sequence[str]]
     keys: Path | None = None
 
 
@@ -159,6 +161,7 @@ def write_release(
         manifest_sha256=sha256,
         tally=tally,
         again=again,
+        released=files.released,
         keys=keys_folder(out).resolve() if split else None,
     )
 

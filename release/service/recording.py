@@ -39,6 +39,7 @@ def create_release(
     """Write a release and record it. For a large one call :func:`write_release` in a reading session and then
     :func:`record_release`, so that nobody who is judging waits meanwhile.
     """
+    require(by, Action.MAKE_RELEASE)
     written = write_release(db, by=by, dataset=dataset, name=name, out=out, workspace=workspace, **choices)
     return record_release(db, by=by, written=written, now=now)
 
@@ -69,6 +70,10 @@ def record_release(db: Session, *, by: Person, written: Written, now: datetime) 
         by=by.id or None,
         now=now,
     )
+    for side, keys in written.released.items():
+        releases.add_items(
+            db, release_id=release_id, dataset_id=written.dataset_id, side=side.value, keys=keys
+        )
     made = {
         "dataset": written.dataset,
         "name": written.name,

@@ -16,7 +16,7 @@ from storage.rows.datasets import (
 )
 from storage.rows.patient_data import PatientDataRulesRow, PixelDecisionRow, PixelTextRow, TextHitRow
 from storage.rows.people import PersonRoleRow, PersonRow, SignInRow
-from storage.rows.releases import ReleaseRow
+from storage.rows.releases import ReleaseItemRow, ReleaseRow
 from storage.rows.signing_in import FirstAdminCodeRow, WrongPasswordRow
 from storage.rows.studies import (
     CaseKeyRow,
@@ -71,6 +71,7 @@ __all__ = [
     "ReaderStudyRow",
     "ReadingDraftRow",
     "ReadingRow",
+    "ReleaseItemRow",
     "ReleaseRow",
     "ReportOpeningRow",
     "SharedQueueRow",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import UniqueConstraint
+from sqlalchemy import Column, ForeignKey, Index, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
-from storage.types import UtcDateTime
+from storage.types import BigKey, UtcDateTime
 
 
 class ReleaseRow(SQLModel, table=True):
@@ -25,3 +25,16 @@ class ReleaseRow(SQLModel, table=True):
     folder: str
     made_by: int | None = Field(default=None, foreign_key="person.id")
     made_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class ReleaseItemRow(SQLModel, table=True):
+    """A question of a release; ``side`` is public or private."""
+
+    __tablename__ = "release_item"
+    __table_args__ = (Index("release_item_question", "question_id"),)
+
+    release_id: int = Field(foreign_key="release.id", primary_key=True)
+    question_id: int = Field(
+        sa_column=Column(BigKey, ForeignKey("question.id"), primary_key=True, autoincrement=False)
+    )
+    side: str

@@ -18,7 +18,13 @@ from storage.schema import downgrade, is_current, upgrade
 def test_the_migrations_make_exactly_the_tables_of_the_models(engine: Engine) -> None:
     """A column that is in a model but in no migration would be missing on every real database."""
     with engine.connect() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+        context = MigrationContext.configure(connection, opts={"include_name": _ours})
+        assert compare_metadata(context, metadata) == []
+
+
+def _ours(name: str | None, kind: str, _parents: object) -> bool:
+    """All but the search index, which each database keeps in its own way and no model can tell."""
+    return not (kind == "table" and (name or "").startswith("question_words"))
 
 
 def test_down_to_nothing_and_up_again(engine: Engine) -> None:

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-STAGES = {"accounts", "intake", "privacy", "quality", "reader_study", "release", "review", "sampling"}
+STAGES = {
+    "accounts", "browsing", "intake", "privacy", "quality", "reader_study", "release", "review", "sampling",
+}  # fmt: skip
 # The edge opens the one transaction and asks where the workspace is; the rest of storage is the services'.
 DOORS = {"storage.unit_of_work", "storage.workspace", "storage.schema"}
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = (
-    "accounts", "commands", "demo", "domain", "imaging", "intake", "measures", "pages", "privacy", "quality",
-    "reader_study", "release", "review", "sampling", "storage", "ui", "viewer",
+    "accounts", "browsing", "commands", "demo", "domain", "imaging", "intake", "measures", "pages", "privacy",
+    "quality", "reader_study", "release", "review", "sampling", "storage", "ui", "viewer",
 )  # fmt: skip
 
 

@@ -10,8 +10,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = (
-    "accounts", "commands", "demo", "domain", "imaging", "intake", "measures", "pages", "privacy", "quality",
-    "reader_study", "release", "review", "sampling", "storage", "ui", "viewer",
+    "accounts", "browsing", "commands", "demo", "domain", "imaging", "intake", "measures", "pages", "privacy",
+    "quality", "reader_study", "release", "review", "sampling", "storage", "ui", "viewer",
 )  # fmt: skip
 # Needed at run time though no file of ours imports them.
 PLUG_INS = {

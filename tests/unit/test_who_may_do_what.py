@@ -169,6 +169,7 @@ def call(name: str, person: Person) -> None:
     needed = [
         word for word, parameter in inspect.signature(function).parameters.items()
         if parameter.default is inspect.Parameter.empty and word not in {"db", who}
+        and parameter.kind is not inspect.Parameter.VAR_KEYWORD
     ]  # fmt: skip
     answer = function(None, **{who: person}, **dict.fromkeys(needed))
     if inspect.isgenerator(answer):

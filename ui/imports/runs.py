@@ -7,6 +7,7 @@ import threading
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from browsing.service import index_questions
 from domain.errors import DomainError
 from domain.file_errors import file_trouble
 from domain.people import Person
@@ -121,3 +122,16 @@ def _carry_out(run: Run) -> None:
     except Exception:  # noqa: BLE001 - the thread's last line: the page must not wait for ever
         _LOG.exception("an import failed")
         run.failure = "The import failed and nothing was imported. The server's log says why."
+    if run.landed:
+        _index()
+
+
+def _index() -> None:
+    """Put what came in into the search index, part by part, so that nobody who is judging waits."""
+    more = True
+    try:
+        while more:
+            with unit_of_work() as db:
+                more = index_questions(db)
+    except DomainError:  # the page that searches offers to go on with it
+        _LOG.exception("the search index is behind")

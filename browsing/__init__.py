@@ -1,0 +1,1 @@
+"""Finding a question among all of them, and its whole history."""

@@ -1,0 +1,56 @@
+"""What somebody looks for: words, and what the questions are to have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from domain.errors import InvalidValue
+from domain.problems import Check
+from domain.vocabulary import AnswerFormat, Difficulty, Task
+
+LONGEST = 500  # characters of the words looked for
+
+
+class Standing(StrEnum):
+    """How far a question has come."""
+
+    NOT_DRAWN = "not drawn"
+    DRAWN = "drawn, not judged"
+    ACCEPTED = "accepted by somebody"
+    REVISED = "revised by somebody"
+    REJECTED = "rejected by somebody"
+    SKIPPED = "skipped by somebody"
+    RELEASED = "in a release"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """All that is asked for at once; what is None or empty is not asked.
+
+    ``words`` must all be in id, stem, options or explanation; in quotation marks they stand together, and
+    the last may be the beginning of a word.
+    """
+
+    dataset: str
+    words: str = ""
+    format: AnswerFormat | None = None
+    task: Task | None = None
+    difficulty: Difficulty | None = None
+    category: str | None = None
+    content_type: str | None = None
+    generator: str | None = None
+    prompt_version: str | None = None
+    with_boxes: bool = False
+    standing: Standing | None = None
+    batch: str | None = None
+    check: Check | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.words) > LONGEST:
+            raise InvalidValue("words", f"are {len(self.words):,} characters; {LONGEST} are the most")
+
+    @property
+    def asks(self) -> bool:
+        """Whether anything is asked beyond the dataset."""
+        return self != Search(dataset=self.dataset)

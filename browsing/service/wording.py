@@ -1,0 +1,105 @@
+"""What happened to a question, in words: a line and details, the same on screen and in the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from domain.batches import AssignmentState
+from domain.corrections import changes
+from domain.questions import Question, answer_text
+from domain.verdicts import RATING_NAMES, Decision, ErrorKind, Verdict
+from storage.question_events import QuestionEvent
+
+_DECIDED = {Decision.ACCEPT: "accepted it", Decision.REVISE: "corrected it", Decision.REJECT: "rejected it"}
+
+
+def told(event: QuestionEvent, question: Question) -> tuple[str, list[str]]:
+    """(the line, details below it). ``question`` is the machine's version."""
+    return _TELL[event.what](event, question)
+
+
+def _imported(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
+    problems = [f"check {each}" for each in event.more["problems"]]
+    return (
+        f"imported from {event.place} ({event.more['format']}) into {event.more['dataset']}",
+        problems or ["the structural checks found nothing"],
+    )
+
+
+def _drawn(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
+    probability = event.more["inclusion_probability"]
+    return (
+        f"drawn into batch {event.place}",
+        [f"stratum {event.more['stratum']}, inclusion probability {probability:.4g}"],
+    )
+
+
+def _assigned(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
+    state = AssignmentState(event.more["state"])
+    return f"assigned to {event.more['to']} in batch {event.place}", [f"now {state.value}"]
+
+
+def _own_answer(event: QuestionEvent, question: Question) -> tuple[str, list[str]]:
+    answer = event.more["answer"]
+    said = "cannot determine" if answer is None else _answer(answer, question)
+    return f"answered before seeing the key, in batch {event.place}", [
+        f"{said}, confidence {event.more['confidence']} of 5"
+    ]
+
+
+def _skipped(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
+    return f"put it aside in batch {event.place}", [event.more["why"]]
+
+
+def _verdict(event: QuestionEvent, question: Question) -> tuple[str, list[str]]:
+    verdict: Verdict = event.more["verdict"]
+    opinion = verdict.opinion
+    again = f", revision {verdict.revision}" if verdict.revision > 1 else ""
+    details = []
+    kinds = [kind.value for kind in ErrorKind if kind in opinion.errors]
+    if kinds:
+        details.append(f"errors: {', '.join(kinds)}")
+    details += [
+        f"{change.field}: {_plain(change.field, change.before, question)} → "
+        f"{_plain(change.field, change.after, question)}"
+        for change in changes(question, opinion.correction)
+    ]
+    rated = [
+        f"{name.replace('_', ' ')} {value}"
+        for name in RATING_NAMES
+        if (value := getattr(opinion.ratings, name)) is not None
+    ]
+    if rated:
+        details.append(f"ratings: {', '.join(rated)}")
+    details += [text for text in (opinion.comment, verdict.why) if text]
+    return f"{_DECIDED[verdict.decision]} in batch {event.place}{again}", details
+
+
+def _released(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
+    side = event.more["side"]
+    return f"in release {event.place}", ["on the private side"] if side == "private" else []
+
+
+def _answer(answer: list[int] | str, question: Question) -> str:
+    return answer_text(answer if isinstance(answer, str) else tuple(answer), question.options)
+
+
+def _plain(field: str, value: Any, question: Question) -> str:  # noqa: ANN401 - a field of any type
+    if field == "answer" and not isinstance(value, str) and all(i < len(question.options) for i in value):
+        return answer_text(value, question.options)
+    if field == "boxes":
+        return f"{len(value)} box{'' if len(value) == 1 else 'es'}"
+    if field == "options":
+        return " | ".join(value)
+    return str(value) if value not in (None, "", ()) else "none"
+
+
+_TELL = {
+    "imported": _imported,
+    "drawn": _drawn,
+    "assigned": _assigned,
+    "own answer": _own_answer,
+    "skipped": _skipped,
+    "verdict": _verdict,
+    "released": _released,
+}

@@ -1,0 +1,36 @@
+"""``cli.py history``: everything that happened to one question, in order."""
+
+from __future__ import annotations
+
+import argparse
+
+from accounts.service import command_line_person
+from browsing.service import history, question_number, told
+from domain.questions import answer_text
+from storage.unit_of_work import reading
+
+
+def add_to(subparsers: argparse._SubParsersAction) -> None:
+    """The command and what it takes."""
+    parser = subparsers.add_parser("history", help="tell all that happened to one question")
+    parser.add_argument("dataset", metavar="DATASET")
+    parser.add_argument("question", metavar="QUESTION_ID")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the question as the machine wrote it, then a line for each event."""
+    by = command_line_person()
+    with reading() as db:
+        number = question_number(db, by=by, dataset=args.dataset, question=args.question)
+        found = history(db, by=by, question_number=number)
+    question = found.question
+    print(f"{question.id} ({question.format}), exam {question.exam_id}")
+    print(question.stem)
+    print(f"key: {answer_text(question.answer, question.options)}")
+    for event in found.events:
+        what, details = told(event, question)
+        print(f"{event.when:%Y-%m-%d %H:%M:%S} UTC\t{event.who or 'command line'}\t{what}")
+        for line in details:
+            print(f"\t{line}")
+    return 0

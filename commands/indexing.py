@@ -1,0 +1,20 @@
+"""Bringing the search index up to date before a command that searches, or after one that imports."""
+
+from __future__ import annotations
+
+from browsing.service import index_questions, search_index
+from commands.telling import Telling
+from storage.unit_of_work import reading, unit_of_work
+
+
+def bring_up_to_date() -> None:
+    """Part by part, with progress where it takes longer than two seconds."""
+    tell = Telling()
+    with reading() as db:
+        state = search_index(db)
+    start, more = state.through, state.behind
+    while more:
+        with unit_of_work() as db:
+            more = index_questions(db)
+        with reading() as db:
+            tell("Search index", search_index(db).through - start, state.newest - start)

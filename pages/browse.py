@@ -1,0 +1,71 @@
+"""Browse: find questions among all of them, and see everything that happened to one."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from browsing.service import browsable, index_questions, search_index
+from domain.errors import NotFound
+from domain.people import Action
+from ui.browsing.filters import ask
+from ui.browsing.one import show_question
+from ui.browsing.results import show_results
+from ui.context import reading, require_page, unit_of_work
+from ui.parts import act, empty_state, notices, plain, screen
+
+
+@screen
+def main() -> None:
+    """The list, or the question that the address names."""
+    person = require_page(Action.BROWSE)
+    st.title("Browse")
+    named = st.query_params.get("question", "")
+    if named.isdecimal():
+        st.markdown("[← All questions](/browse)")
+        try:
+            show_question(person, int(named))
+        except NotFound as error:
+            st.error(plain(str(error)))
+        return
+    with reading() as db:
+        datasets = browsable(db, by=person)
+        index = search_index(db)
+    if not datasets:
+        empty_state(
+            "No question yet",
+            "Every question of every dataset can be found here, with all that happened to it.",
+            page="pages/import_questions.py",
+            label="Import questions",
+        )
+        return
+    if index.behind:
+        st.warning(
+            f"{index.newest - index.through:,} questions that came in last can't be found yet: they are not "
+            "in the search index."
+        )
+        st.button(
+            "Put them in",
+            key=f"index-{index.through}",
+            on_click=act,
+            args=(_index,),
+            kwargs={"place": "index"},
+        )
+    notices("index")
+    show_results(person, ask(person, datasets))
+
+
+def _index() -> str:
+    bar, more = st.progress(0.0, "Search index"), True
+    while more:
+        with unit_of_work() as db:
+            more = index_questions(db)
+        with reading() as db:
+            state = search_index(db)
+        bar.progress(
+            state.through / max(1, state.newest), f"Search index: {state.through:,} of {state.newest:,}"
+        )
+    bar.empty()
+    return "Every question can be found now."
+
+
+main()

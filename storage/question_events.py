@@ -1,0 +1,198 @@
+"""What happened to one question, from every table that knows of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select
+from sqlmodel import Session
+
+from storage.codec import from_json
+from storage.rows import (
+    AssignmentRow,
+    BatchQuestionRow,
+    BatchRow,
+    DatasetRow,
+    DrawRow,
+    ImportRow,
+    OwnAnswerRow,
+    PersonRow,
+    ProblemRow,
+    QuestionRow,
+    ReleaseItemRow,
+    ReleaseRow,
+    SkipRow,
+    VerdictRow,
+)
+from storage.verdicts import verdict_from_row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionEvent:
+    """One thing that happened: what ("imported", "verdict", …), when, who (None: the command line), where.
+
+    ``place`` names the file, batch or release; ``more`` is what belongs to that kind of event.
+    """
+
+    what: str
+    when: datetime
+    who: str | None
+    place: str = ""
+    more: dict[str, Any] = field(default_factory=dict)
+
+
+def events_of(db: Session, *, question_number: int) -> list[QuestionEvent]:
+    """All of them, in no order; problems that checks found come with the import, which is when they ran."""
+    return [
+        *_imported(db, question_number),
+        *_drawn(db, question_number),
+        *_assigned(db, question_number),
+        *_own_answers(db, question_number),
+        *_verdicts(db, question_number),
+        *_skips(db, question_number),
+        *_releases(db, question_number),
+    ]
+
+
+def _imported(db: Session, number: int) -> list[QuestionEvent]:
+    row = db.execute(
+        select(ImportRow.file_name, ImportRow.file_format, ImportRow.imported_at, PersonRow.display_name,
+               DatasetRow.name.label("dataset"))  # type: ignore[attr-defined]  # a column
+        .join(QuestionRow, QuestionRow.import_id == ImportRow.id)
+        .join(DatasetRow, DatasetRow.id == ImportRow.dataset_id)
+        .outerjoin(PersonRow, PersonRow.id == ImportRow.imported_by)
+        .where(QuestionRow.id == number)
+    ).one()  # fmt: skip
+    problems = db.execute(
+        select(ProblemRow.check_name, ProblemRow.field, ProblemRow.reason)
+        .where(ProblemRow.question_id == number)
+        .order_by(ProblemRow.check_name, ProblemRow.field)
+    ).all()
+    return [
+        QuestionEvent(
+            what="imported",
+            when=row.imported_at,
+            who=row.display_name,
+            place=row.file_name,
+            more={
+                "dataset": row.dataset,
+                "format": row.file_format,
+                "problems": [f"{check}: {field} {reason}" for check, field, reason in problems],
+            },
+        )
+    ]
+
+
+def _drawn(db: Session, number: int) -> list[QuestionEvent]:
+    rows = db.execute(
+        select(BatchRow.name, DrawRow.drawn_at, PersonRow.display_name, BatchQuestionRow.stratum,
+               BatchQuestionRow.inclusion_probability)
+        .join(DrawRow, DrawRow.id == BatchQuestionRow.draw_id)
+        .join(BatchRow, BatchRow.id == BatchQuestionRow.batch_id)
+        .outerjoin(PersonRow, PersonRow.id == DrawRow.drawn_by)
+        .where(BatchQuestionRow.question_id == number)
+    )  # fmt: skip
+    return [
+        QuestionEvent(
+            what="drawn",
+            when=row.drawn_at,
+            who=row.display_name,
+            place=row.name,
+            more={"stratum": row.stratum, "inclusion_probability": row.inclusion_probability},
+        )
+        for row in rows
+    ]
+
+
+def _assigned(db: Session, number: int) -> list[QuestionEvent]:
+    rows = db.execute(
+        select(BatchRow.name, AssignmentRow.assigned_at, AssignmentRow.state, PersonRow.display_name)
+        .join(BatchRow, BatchRow.id == AssignmentRow.batch_id)
+        .join(PersonRow, PersonRow.id == AssignmentRow.person_id)
+        .where(AssignmentRow.question_id == number)
+    )
+    return [
+        QuestionEvent(
+            what="assigned", when=row.assigned_at, who=None, place=row.name,
+            more={"to": row.display_name, "state": row.state},
+        )
+        for row in rows
+    ]  # fmt: skip
+
+
+def _own_answers(db: Session, number: int) -> list[QuestionEvent]:
+    rows = db.execute(
+        select(BatchRow.name, PersonRow.display_name, OwnAnswerRow.answer, OwnAnswerRow.confidence,
+               OwnAnswerRow.committed_at)
+        .join(BatchRow, BatchRow.id == OwnAnswerRow.batch_id)
+        .join(PersonRow, PersonRow.id == OwnAnswerRow.person_id)
+        .where(OwnAnswerRow.question_id == number)
+    )  # fmt: skip
+    return [
+        QuestionEvent(
+            what="own answer",
+            when=row.committed_at,
+            who=row.display_name,
+            place=row.name,
+            more={
+                "answer": None if row.answer is None else from_json(row.answer),
+                "confidence": row.confidence,
+            },
+        )
+        for row in rows
+    ]
+
+
+def _verdicts(db: Session, number: int) -> list[QuestionEvent]:
+    rows = db.execute(
+        select(*VerdictRow.__table__.c, BatchRow.name.label("batch"), PersonRow.display_name)  # type: ignore[attr-defined]  # SQLModel's table
+        .join(BatchRow, BatchRow.id == VerdictRow.batch_id)
+        .join(PersonRow, PersonRow.id == VerdictRow.person_id)
+        .where(VerdictRow.question_id == number)
+    )
+    return [
+        QuestionEvent(
+            what="verdict",
+            when=row.given_at,
+            who=row.display_name,
+            place=row.batch,
+            more={"verdict": verdict_from_row(row)},
+        )
+        for row in rows
+    ]
+
+
+def _skips(db: Session, number: int) -> list[QuestionEvent]:
+    rows = db.execute(
+        select(BatchRow.name, PersonRow.display_name, SkipRow.reason, SkipRow.skipped_at)
+        .join(BatchRow, BatchRow.id == SkipRow.batch_id)
+        .join(PersonRow, PersonRow.id == SkipRow.person_id)
+        .where(SkipRow.question_id == number)
+    )
+    return [
+        QuestionEvent(
+            what="skipped",
+            when=row.skipped_at,
+            who=row.display_name,
+            place=row.name,
+            more={"why": row.reason},
+        )
+        for row in rows
+    ]
+
+
+def _releases(db: Session, number: int) -> list[QuestionEvent]:
+    rows = db.execute(
+        select(ReleaseRow.name, ReleaseRow.made_at, ReleaseItemRow.side, PersonRow.display_name)
+        .join(ReleaseItemRow, ReleaseItemRow.release_id == ReleaseRow.id)
+        .outerjoin(PersonRow, PersonRow.id == ReleaseRow.made_by)
+        .where(ReleaseItemRow.question_id == number)
+    )
+    return [
+        QuestionEvent(
+            what="released", when=row.made_at, who=row.display_name, place=row.name, more={"side": row.side}
+        )
+        for row in rows
+    ]
