@@ -20,8 +20,8 @@ def test_every_action_has_its_page():
     assert {page.action for page in PAGES if page.action} == set(Action)
 
 
-def test_home_and_ones_own_account_are_everybodys():
-    assert [page.title for page in pages_for(person(Role.READER))] == ["Home", "My account"]
+def test_a_reader_sees_home_and_read():
+    assert [page.title for page in pages_for(person(Role.READER))] == ["Home", "Read", "My account"]
 
 
 def test_a_reviewer_sees_home_and_review():
@@ -31,7 +31,7 @@ def test_a_reviewer_sees_home_and_review():
 def test_a_coordinator_sees_the_way_of_the_work_from_left_to_right():
     assert [page.title for page in pages_for(person(Role.COORDINATOR))] == [
         "Home", "Import", "Checks", "Patient data", "Draw a batch", "Batches", "Progress", "Releases",
-        "Audit trail",
+        "Reader studies", "Audit trail",
         "My account",
     ]  # fmt: skip
 

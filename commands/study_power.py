@@ -1,0 +1,98 @@
+"""``cli.py study power``: how many readers and cases a study takes, before anything is drawn."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+
+from measures.kappa_precision import cases_for_kappa, kappa_half_width
+from measures.power import Expected, Power, cases_for_power, power_table
+
+
+def add_kinds(kinds: argparse._SubParsersAction) -> None:
+    """The subcommand and what it takes."""
+    power = kinds.add_parser(
+        "power",
+        help="power of so many readers and cases; precision of a kappa",
+        description="Accuracies, spread and margin as shares: .02 is 2 points. Where formula and simulation "
+        "differ by more than .03, the simulated value is quoted, with its standard error.",
+    )
+    power.add_argument("--reader-accuracy", type=float, required=True, metavar="P")
+    power.add_argument("--model-accuracy", type=float, required=True, metavar="P")
+    power.add_argument("--spread", type=float, default=0.0, help="standard deviation between readers")
+    power.add_argument("--reader-correlation", type=float, default=0.5, metavar="R", help="latent")
+    power.add_argument("--model-correlation", type=float, default=0.35, metavar="R", help="latent")
+    power.add_argument("--margin", type=float, default=0.0, help="above 0: non-inferiority of the model")
+    power.add_argument("--fixed-readers", action="store_true", help="say it of these readers alone")
+    power.add_argument("--readers", type=int, nargs="+", default=[3, 5, 7, 10], metavar="N")
+    power.add_argument("--cases", type=int, nargs="+", default=[100, 200, 300, 400, 600], metavar="N")
+    power.add_argument("--power", type=float, default=0.8, help="wanted; default .8")
+    power.add_argument("--seed", type=int, default=0, help="of the simulation")
+    power.add_argument("--runs", type=int, help="simulated studies a design; 0: the formula alone")
+    power.add_argument("--kappa", type=float, metavar="K", help="show how precise a kappa of K will be")
+    power.add_argument("--share", type=float, default=0.25, help="of the rarer of two answers, with --kappa")
+    power.add_argument("--half-width", type=float, default=0.1, help="wanted, with --kappa")
+    power.add_argument("--json", action="store_true", help="everything as JSON")
+    power.set_defaults(run=run, needs_workspace=False)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compute, and show a table or JSON."""
+    expected = Expected(
+        reader_accuracy=args.reader_accuracy,
+        model_accuracy=args.model_accuracy,
+        spread=args.spread,
+        reader_correlation=args.reader_correlation,
+        model_correlation=args.model_correlation,
+        margin=args.margin,
+        random_readers=not args.fixed_readers,
+    )
+    designs = power_table(
+        expected, readers=args.readers, cases=args.cases, seed=args.seed, runs=args.runs, progress=_tell
+    )
+    needed = {count: cases_for_power(expected, readers=count, power=args.power) for count in args.readers}
+    kappa = [] if args.kappa is None else [(n, _half_width(args, n)) for n in args.cases]
+    enough = None
+    if args.kappa is not None:
+        enough = cases_for_kappa(args.kappa, (args.share, 1 - args.share), half_width=args.half_width)
+    if args.json:
+        plain = {
+            "expected": asdict(expected),
+            "power": [asdict(each) | {"shown": each.shown, "shown_is": each.shown_is} for each in designs],
+            "cases_needed": [{"readers": count, "cases": cases} for count, cases in needed.items()],
+            "kappa": [{"cases": n, "half_width": width} for n, width in kappa],
+            "kappa_cases_needed": enough,
+            "seed": args.seed,
+        }
+        print(json.dumps(plain, indent=2))
+        return 0
+    print("readers  cases  power  by          formula  simulation")
+    for each in designs:
+        print(_line(each))
+    for count, cases in needed.items():
+        words = f"about {cases:,} cases" if cases else "no number of cases is enough"
+        print(f"{args.power:.0%} power with {count} readers: {words} (formula)")
+    for n, width in kappa:
+        print(f"kappa {args.kappa:g} on {n:,} cases: ± {width:.3f}")
+    if enough is not None:
+        print(f"kappa {args.kappa:g} to ± {args.half_width:g}: about {enough:,} cases")
+    return 0
+
+
+def _half_width(args: argparse.Namespace, cases: int) -> float:
+    return kappa_half_width(args.kappa, (args.share, 1 - args.share), cases=cases)
+
+
+def _line(each: Power) -> str:
+    simulated = "" if each.simulated is None else f"{each.simulated:.3f} ± {each.simulated_error:.3f}"
+    return (
+        f"{each.readers:>7}  {each.cases:>5}  {each.shown:.3f}  {each.shown_is:<10}  {each.formula:.3f}    "
+        f"{simulated}"
+    )
+
+
+def _tell(done: int, total: int) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{done} of {total} designs", end="\n" if done == total else "", file=sys.stderr)

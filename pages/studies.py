@@ -1,0 +1,58 @@
+"""Reader studies: plan one, make one, name its readers, follow it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.people import Action
+from reader_study.service import list_studies
+from ui import state
+from ui.context import reading, require_page
+from ui.parts import empty_state, screen
+from ui.studies.making import show_making
+from ui.studies.planning import show_planning
+from ui.studies.shown import show_study
+
+_VIEWS = ("Studies", "New study", "Plan")
+
+
+@screen
+def main() -> None:
+    """One of three views; all in one fragment, so that no click can overtake a save."""
+    person = require_page(Action.RUN_STUDY)
+    st.title("Reader studies")
+    view = st.segmented_control(
+        "View",
+        _VIEWS,
+        default=_VIEWS[0],
+        key="studies-view",  # allow fixed-widget-key: one switch for the whole page
+        label_visibility="collapsed",
+    )
+    if view == "New study":
+        show_making(person)
+    elif view == "Plan":
+        show_planning()
+    else:
+        with reading() as db:
+            summaries = {each.study.name: each for each in list_studies(db, by=person)}
+        if not summaries:
+            empty_state(
+                "No reader study yet",
+                "A study puts the same cases before readers and models. “Plan” says how many it takes; "
+                "“New study” draws them and writes the protocol down.",
+            )
+            return
+        names = list(summaries)
+        before = state.chosen("study")
+        chosen = st.selectbox(
+            "Study",
+            names,
+            index=names.index(before) if before in names else len(names) - 1,
+            key=f"studies-chosen-{len(names)}",
+        )
+        state.set_chosen("study", chosen)
+        show_study(person, summaries[chosen])
+
+
+require_page(Action.RUN_STUDY)
+main()
