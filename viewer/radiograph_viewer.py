@@ -20,6 +20,8 @@ from domain.boxes import Box, LabelledBox
 from domain.errors import InvalidValue
 
 BUNDLE = Path(__file__).with_name("bundle") / "viewer.js"
+#: What the bundle starts beside itself to unpack matrices.
+WORKER = BUNDLE.with_name("viewer-worker.js")
 #: The ``type`` of a box in what the viewer says; the drawable canvas' objects have another.
 BOX = "Box"
 

@@ -9,7 +9,7 @@ import pytest
 
 from domain.boxes import Box, LabelledBox
 from domain.errors import InvalidValue
-from viewer.radiograph_viewer import BUNDLE, facts_address, is_viewers, pixels_address, read, told
+from viewer.radiograph_viewer import BUNDLE, WORKER, facts_address, is_viewers, pixels_address, read, told
 
 FRONTEND = Path(__file__).resolve().parents[2] / "viewer" / "frontend"
 
@@ -50,14 +50,15 @@ def test_a_radiographs_id_is_one_segment_of_its_address():
     assert facts_address(7, "a/facts") == "/pixels/7/a%2Ffacts/facts"
 
 
-def test_the_bundle_is_built_from_the_sources_as_they_are():
+@pytest.mark.parametrize("script", [BUNDLE, WORKER], ids=lambda path: path.name)
+def test_the_bundle_is_built_from_the_sources_as_they_are(script):
     # build.mjs writes the hash of what it read at the top of the bundle, so this needs no Node
     sources = sorted((FRONTEND / "src").iterdir(), key=lambda path: path.name)
     together = hashlib.sha256()
     for path in [*sources, FRONTEND / "build.mjs", FRONTEND / "package-lock.json"]:
         together.update(path.read_bytes())
-    [written] = re.findall(r"^/\* Built from viewer/frontend/ \((\w+)\)", BUNDLE.read_text(encoding="utf-8"))
-    assert written == together.hexdigest(), "run `make viewer` and commit viewer/bundle/viewer.js"
+    [written] = re.findall(r"^/\* Built from viewer/frontend/ \((\w+)\)", script.read_text(encoding="utf-8"))
+    assert written == together.hexdigest(), "run `make viewer` and commit viewer/bundle/"
 
 
 def test_the_bundle_brings_the_licences_of_what_is_in_it():

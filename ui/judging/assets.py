@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from viewer.canvas import browser_part
-from viewer.radiograph_viewer import BUNDLE
+from viewer.radiograph_viewer import BUNDLE, WORKER
 
 FOLDER = Path(__file__).with_name("assets")
 MEDIA_TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
@@ -19,10 +19,10 @@ MEDIA_TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; chars
 
 @cache
 def files() -> dict[str, bytes]:
-    """Name to content: our modules and style sheet, the viewer as viewer.js, the canvas' two files."""
+    """Name to content: our modules and style sheet, the viewer's two scripts, the canvas' two files."""
     script, style = browser_part()
     own = {path.name: path.read_bytes() for path in sorted(FOLDER.iterdir()) if path.suffix in MEDIA_TYPES}
-    others = {"canvas.js": script, "canvas.css": style, BUNDLE.name: BUNDLE}
+    others = {"canvas.js": script, "canvas.css": style, BUNDLE.name: BUNDLE, WORKER.name: WORKER}
     return own | {name: path.read_bytes() for name, path in others.items()}
 
 

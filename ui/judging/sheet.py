@@ -94,9 +94,15 @@ def sheet_data(
             "errors": [str(kind) for kind in ErrorKind],
             "tasks": [str(task) for task in Task],
             "difficulties": [str(difficulty) for difficulty in Difficulty],
-            "labels": list(BOX_LABELS),
+            "labels": _labels(question),
         },
     }
+
+
+def _labels(question: Question | None) -> list[str]:
+    """What a box may be called, the question's own words first; while it is blind none of them is known."""
+    own = [each.label for each in question.boxes if each.label] if question else []
+    return list(dict.fromkeys([*own, *BOX_LABELS]))
 
 
 def radiograph_address(exam_number: int, radiograph_id: str) -> str:

@@ -1,11 +1,11 @@
-// Builds viewer/bundle/viewer.js; with --check it only compares and says whether the committed bundle is current.
+// Builds viewer/bundle/viewer.js and viewer-worker.js; with --check it only compares them with those committed.
 
 import { createHash } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
+import { basename } from "node:path";
 import { build } from "esbuild";
 
 const here = new URL(".", import.meta.url);
-const bundle = new URL("../bundle/viewer.js", here);
 
 /** Of all that the bundle is made from; tests/unit/test_radiograph_viewer.py works it out the same way, without Node. */
 async function digest() {
@@ -15,8 +15,10 @@ async function digest() {
   return together.digest("hex");
 }
 
+const banner = `/* Built from viewer/frontend/ (${await digest()}). Libraries in it: LICENSES.txt. */`;
 const { outputFiles } = await build({
-  entryPoints: ["src/index.ts"],
+  entryPoints: { viewer: "src/index.ts", "viewer-worker": "src/worker.ts" },
+  outdir: "../bundle",
   absWorkingDir: here.pathname,
   bundle: true,
   format: "esm",
@@ -25,19 +27,21 @@ const { outputFiles } = await build({
   legalComments: "inline",
   charset: "utf8",
   loader: { ".css": "text" },
-  banner: { js: `/* Built from viewer/frontend/ (${await digest()}). Libraries in it: LICENSES.txt. */` },
+  banner: { js: banner },
   write: false,
 });
-const built = outputFiles[0].text;
 
-if (process.argv.includes("--check")) {
-  const committed = await readFile(bundle, "utf8").catch(() => "");
+for (const { path, text: built } of outputFiles) {
+  const name = `viewer/bundle/${basename(path)}`;
+  if (!process.argv.includes("--check")) {
+    await writeFile(path, built);
+    console.log(`${name}: ${built.length} bytes`);
+    continue;
+  }
+  const committed = await readFile(path, "utf8").catch(() => "");
   if (committed !== built) {
-    console.error("viewer/bundle/viewer.js is not what viewer/frontend/ builds. Run `make viewer` and commit the bundle.");
+    console.error(`${name} is not what viewer/frontend/ builds. Run \`make viewer\` and commit the bundle.`);
     process.exit(1);
   }
-  console.log("viewer/bundle/viewer.js is current");
-} else {
-  await writeFile(bundle, built);
-  console.log(`viewer/bundle/viewer.js: ${built.length} bytes`);
+  console.log(`${name} is current`);
 }

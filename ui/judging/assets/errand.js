@@ -8,6 +8,8 @@
 import { h } from "./dom.js";
 import { post } from "./send.js";
 
+/** What is refused may be refused because the question was taken back. */
+const TAKEN_BACK = new Set(["Refused", "NotFound", "NotAllowed"]);
 const PATIENCE = 4000; // milliseconds until the page's script is asked once more
 const AFTERWARDS = 150; // milliseconds until it is told which question is shown: what it draws must not delay the image
 
@@ -17,6 +19,7 @@ export class Errand {
     this.turn = 0;
     this.lastSaved = "";
     this.saving = false;
+    this.unsaved = false; // the last save failed, and has not been tried again
     this.away = false; // the page's script has been asked for another question, which is not there yet
     this.told = null; // the turn that the page's script has not answered yet, while the form shows its question
   }
@@ -27,14 +30,16 @@ export class Errand {
 
   /**
    * One request, and then on to the question that its answer brings, else to `then`. `told(answer)` is what is
-   * said of it, with its time; `last` when no draft may follow it.
+   * said of it, with its time; `last` when no draft may follow it. `again()` is how it is tried again: with what
+   * the form says by then.
    */
-  async save(what, body, { told = null, then = { to: "next" }, last = false } = {}) {
+  async save(what, body, { told = null, then = { to: "next" }, last = false, again = null } = {}) {
     if (this.busy) return;
     const { form } = this;
     const { shown: question, drafts } = form;
     this.saving = true;
     this.problem = null;
+    this.unsaved = false;
     form.note("");
     form.savedLine.textContent = "saving …";
     form.root.classList.add("saving");
@@ -54,7 +59,10 @@ export class Errand {
     } catch (problem) {
       this.saving = false;
       form.savedLine.textContent = "not saved";
-      if (form.isStill(question)) this.show(problem, () => this.save(what, body, { told, then, last }));
+      if (form.isStill(question)) {
+        this.unsaved = true;
+        this.show(problem, again ?? (() => this.save(what, body, { told, then, last })));
+      }
       if (last) drafts.flush();
     } finally {
       form.root.classList.remove("saving");
@@ -80,6 +88,21 @@ export class Errand {
     }
     form.message.replaceChildren(...lines);
     form.message.classList.add("problem");
+    this.checkTheirs(problem);
+  }
+
+  /** Whether the question was taken back since: then its pictures go, and there is only the way to the next one. */
+  async checkTheirs(problem) {
+    const { form } = this;
+    if (!TAKEN_BACK.has(problem.kind) || form.isWithdrawn) return;
+    const { shown, data } = form;
+    const answer = await post("turn", { batch: data.batch, question: data.question, to: data.question }).catch(() => null);
+    if (!answer || answer.sheet || !form.isStill(shown)) return;
+    form.withdrawn();
+    const on = h("button", { type: "button", class: "primary", onclick: () => this.go({ to: "next" }) }, "Go on with the next question");
+    form.message.replaceChildren(h("b", {}, "Not yours any more. "), "This question was taken back or given to somebody else; nothing more is saved of it. ", on);
+    form.message.classList.add("problem");
+    this.problem = null;
   }
 
   tryAgain() {
@@ -89,7 +112,7 @@ export class Errand {
 
   draftTold(problem) {
     const { form } = this;
-    if (this.busy) return;
+    if (this.busy || this.unsaved) return; // that the save failed stays said, until it is done
     if (!problem) {
       if (this.draftProblem) form.note("");
       this.draftProblem = false;
@@ -180,6 +203,7 @@ export class Errand {
     this.saving = false;
     this.told = null;
     this.problem = null;
+    this.unsaved = false;
     this.draftProblem = false;
   }
 }

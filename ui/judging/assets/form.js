@@ -11,7 +11,7 @@ import { Errand } from "./errand.js";
 import { listen } from "./keys.js";
 import { actions, build } from "./layout.js";
 import { begin, missing, opinionOf } from "./model.js";
-import { boxList, keySheet, skipPanel } from "./page.js";
+import { boxList, keySheet, markChosen, skipPanel } from "./page.js";
 import { QuestionView } from "./question.js";
 import { Drafts, post, speakFor } from "./send.js";
 import { makeViewer } from "./viewers.js";
@@ -28,7 +28,8 @@ class JudgingForm {
     parent.querySelector(".judging-root").replaceChildren(this.root);
     this.errand = new Errand(this);
     this.light = { brightness: 1, contrast: 1, invert: false };
-    this.radiographs = makeViewer({ changed: () => this.boxesChanged(), drawn: () => this.imageDrawn() });
+    this.radiographs = makeViewer({ changed: () => this.boxesChanged(), chosen: () => markChosen(this.boxPlace, this.radiographs), drawn: () => this.imageDrawn() });
+    this.boxPlace = h("div", {});
     this.clock = new LookClock({ report: (times) => this.tellLook(times) });
     this.savedLine = h("span", { class: "saved", role: "status" });
     this.clockLine = h("span", { class: "clock", title: "time of looking at this question" });
@@ -71,6 +72,7 @@ class JudgingForm {
     this.shown = keyOf(data);
     this.untouchedSince = performance.now();
     this.skipping = false;
+    this.isWithdrawn = false;
     if (this.keysShown) this.toggleKeys();
     this.drafts = new Drafts({
       batch: data.batch,
@@ -82,6 +84,7 @@ class JudgingForm {
     if (data.open) this.takeUp(this.drafts.takeUp(data));
     this.clock.start(data.look);
     this.state = data.blind ? null : begin(data);
+    this.radiographs.setLabel(""); // of the next box: another question has other findings
     build(this);
     this.radiographs.show(data);
     this.paintBoxes();
@@ -177,7 +180,7 @@ class JudgingForm {
     }
     const { why, ...opinion } = opinionOf(this.state, data.full);
     const body = { batch: data.batch, question: data.question, revision: data.revision, decision, opinion, drawings, why, ...this.clock.totals() };
-    await this.errand.save("verdict", body, { told: (saved) => `${saved.decision} saved ${clockTime(saved.at)}`, last: true });
+    await this.errand.save("verdict", body, { told: (saved) => `${saved.decision} saved ${clockTime(saved.at)}`, last: true, again: () => this.decide(decision) });
   }
 
   async commit() {
@@ -189,7 +192,7 @@ class JudgingForm {
       return;
     }
     const body = { batch: data.batch, question: data.question, answer: own.answer(), confidence: own.confidence };
-    await this.errand.save("own-answer", body, { told: (saved) => `answer saved ${clockTime(saved.at)}`, then: { to: data.question } });
+    await this.errand.save("own-answer", body, { told: (saved) => `answer saved ${clockTime(saved.at)}`, then: { to: data.question }, again: () => this.commit() });
   }
 
   askSkip() {
@@ -213,7 +216,16 @@ class JudgingForm {
 
   tellLook(times) {
     if (!this.data || !this.data.open) return;
-    post("look", { batch: this.data.batch, question: this.data.question, ...times }, { keepalive: true }).catch(() => {});
+    const { shown } = this;
+    const told = post("look", { batch: this.data.batch, question: this.data.question, ...times }, { keepalive: true });
+    told.catch((problem) => this.isStill(shown) && this.errand.checkTheirs(problem));
+  }
+
+  /** The question was taken back: what was entered stays to be read, the pictures go. */
+  withdrawn() {
+    this.isWithdrawn = true;
+    this.radiographs.withdrawn?.();
+    this.boxPlace.replaceChildren();
   }
 
   leave() {
@@ -229,6 +241,7 @@ class JudgingForm {
   }
 
   guideline() {
+    if (document.fullscreenElement) document.exitFullscreen(); // the dialog is not the form's: nobody would see it
     if (this.data.guideline) this.trigger("guideline", { turn: Date.now() });
   }
 
@@ -266,6 +279,7 @@ class JudgingForm {
   }
 
   note(text) {
+    if (!text && this.errand.unsaved) return;
     this.message.classList.remove("problem");
     this.message.replaceChildren(text);
   }

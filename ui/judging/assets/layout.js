@@ -26,7 +26,7 @@ export function build(form) {
     right.push(ownLine(data), form.question.root, form.judgement.root, form.report?.root);
   }
   form.changesPlace = h("div", { class: "changes-place", "data-step": "changes" });
-  form.boxPlace = h("div", {});
+  form.boxPlace.replaceChildren();
   form.rightColumn = h("div", { class: "scroll" }, right);
   form.pictureTools = form.radiographs.hasControls ? h("span") : pictureTools(data, act);
   form.root.replaceChildren(

@@ -90,6 +90,7 @@ export function boxList(data, radiographs, act) {
       "li",
       {
         class: box.machine ? "machine" : "mine",
+        "aria-current": String(Boolean(box.chosen)),
         onclick: () => {
           if (box.view !== radiographs.front) radiographs.bringForward(box.view);
           radiographs.choose?.(box.view, box.index);
@@ -110,6 +111,17 @@ export function boxList(data, radiographs, act) {
     h("ul", {}, boxes.map(line)),
     act.datalist,
   );
+}
+
+/** Mark the chosen box in the list as it stands: what is being typed in it stays. */
+export function markChosen(list, radiographs) {
+  const lines = [...list.querySelectorAll("li")];
+  radiographs.list().forEach(({ chosen }, at) => {
+    const line = lines[at];
+    if (!line || line.getAttribute("aria-current") === String(Boolean(chosen))) return;
+    line.setAttribute("aria-current", String(Boolean(chosen)));
+    if (chosen) line.scrollIntoView({ block: "nearest" });
+  });
 }
 
 export function labelList(words) {

@@ -34,6 +34,15 @@ export function moved([x0, y0, x1, y1]: Corners, dx: number, dy: number, { rows,
   return [round(x0 + x), round(y0 + y), round(x1 + x), round(y1 + y)];
 }
 
+/** The edge that lies in `direction` (along x or along y) moved outwards by `amount`; null where no box is left, or nothing changes. */
+export function grown(box: Corners, [x, y]: readonly [number, number], amount: number, size: Size): Corners | null {
+  const [x0, y0, x1, y1] = box;
+  const wanted: Corners = [x < 0 ? x0 - amount : x0, y < 0 ? y0 - amount : y0, x > 0 ? x1 + amount : x1, y > 0 ? y1 + amount : y1];
+  if (wanted[2] - wanted[0] < LEAST_SIDE || wanted[3] - wanted[1] < LEAST_SIDE) return null;
+  const next = held(wanted, size);
+  return next.some((value, at) => value !== box[at]) ? next : null;
+}
+
 /** On the other side of the patient: mirrored about the middle of the image, left and right exchanged in the label. */
 export function otherSide(box: Corners, label: string, { rows, columns }: Size, lying: boolean): { box: Corners; label: string } {
   const [x0, y0, x1, y1] = box;

@@ -1,9 +1,12 @@
 // What each control and key does, by the names that toolbar.ts and keys.ts have for it.
 
+import { held } from "./boxes";
 import type { Hand } from "./hand";
 import type { Pane } from "./pane";
+import type { Corners } from "./types";
 import type { Wall } from "./wall";
-import { fitted, mirrored, turned, upright } from "./transform";
+import { boxToMatrix, fitted, mirrored, panned, turned, upright } from "./transform";
+import { windowStep } from "./windows";
 
 /** What the commands need of the viewer. */
 export interface Commanded {
@@ -15,13 +18,17 @@ export interface Commanded {
   step: (direction: "undo" | "redo") => void;
   fullScreen: () => void;
   editLabel: (id: number) => void;
+  draw: (pane: Pane, box: Corners) => void;
   setHidden: (on: boolean) => void;
   edits: {
     remove: (id: number) => void;
     copyToOtherSide: (id: number, pane: Pane) => void;
     nudge: (id: number, direction: string, by: number, view: Pane["view"]) => boolean;
+    grow: (id: number, direction: string, by: number, view: Pane["view"]) => boolean;
   };
 }
+
+const PAN = 60; // CSS pixels
 
 type Command = (room: Commanded, pane: Pane) => void;
 
@@ -33,6 +40,15 @@ const looking = (act: (pane: Pane) => void): Command => (room, pane) => {
   act(pane);
   room.wall.moved(pane);
 };
+
+const windowing = (brighter: number, wider: number): Command =>
+  looking((pane) => pane.voi && pane.picture && pane.setVoi(windowStep(pane.voi, pane.picture, pane.invert, brighter, wider)));
+
+/** A quarter of what is shown, each way, in its middle. */
+function middle({ view }: Pane): Corners {
+  const [x, y] = [view.width / 2, view.height / 2];
+  return held(boxToMatrix(view, [0.75 * x, 0.75 * y, 1.25 * x, 1.25 * y]), view);
+}
 
 const COMMANDS: Record<string, Command> = {
   in: looking((pane) => pane.zoomBy(1.5, pane.pointer ?? undefined)),
@@ -54,6 +70,11 @@ const COMMANDS: Record<string, Command> = {
   link: ({ wall }) => wall.toggle("linked"),
   full: (room) => room.fullScreen(),
   next: ({ wall }) => wall.next(),
+  new: (room, pane) => room.draw(pane, middle(pane)),
+  darker: windowing(-0.05, 0),
+  brighter: windowing(0.05, 0),
+  harder: windowing(0, -0.1),
+  softer: windowing(0, 0.1),
   undo: (room) => room.step("undo"),
   redo: (room) => room.step("redo"),
   remove: onChosen((room, id) => room.edits.remove(id)),
@@ -69,6 +90,13 @@ export function carryOut(room: Commanded, action: string, event?: KeyboardEvent)
   if (!pane) return false;
   if (action === "escape") return letGo(room);
   if (action.startsWith("arrow")) return room.selected !== null && room.edits.nudge(room.selected, action.slice(5), event?.shiftKey ? 10 : 1, pane.view);
+  if (action.startsWith("size-")) return room.selected !== null && room.edits.grow(room.selected, action.slice(5), event?.shiftKey ? 10 : 1, pane.view);
+  if (action.startsWith("pan-")) {
+    const [dx, dy] = { left: [PAN, 0], right: [-PAN, 0], up: [0, PAN], down: [0, -PAN] }[action.slice(4)] ?? [0, 0];
+    pane.setView(panned(pane.view, dx, dy));
+    room.wall.moved(pane);
+    return true;
+  }
   if (action.startsWith("window-")) {
     room.chooseWindow(Number(action.slice(7)) - 1);
     return true;

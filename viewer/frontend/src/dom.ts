@@ -14,6 +14,12 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, attributes:
   return element;
 }
 
+/** Listen on the window before anybody else does; gives back what ends it. */
+export function on<Name extends keyof WindowEventMap>(name: Name, act: (event: WindowEventMap[Name]) => void): () => void {
+  window.addEventListener(name, act, { capture: true });
+  return () => window.removeEventListener(name, act, { capture: true });
+}
+
 const SVG = "http://www.w3.org/2000/svg";
 
 /** A drawing of 16 x 16, by the path it is made of. */

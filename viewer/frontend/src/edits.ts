@@ -1,6 +1,6 @@
 // What can be done to a box: each gives the next state of the question's boxes.
 
-import { held, LEAST_SIDE, moved, otherSide, whereChanged, type Boxes, type History, type RoomBox, type Size } from "./boxes";
+import { grown, held, LEAST_SIDE, moved, otherSide, whereChanged, type Boxes, type History, type RoomBox, type Size } from "./boxes";
 import type { Pane } from "./pane";
 import { nextId } from "./question-boxes";
 import type { View } from "./transform";
@@ -45,6 +45,16 @@ export class BoxEdits {
     if (!before || !step) return false;
     const [dx, dy] = step;
     this.change(id, { box: moved(before.box, a * dx + c * dy, b * dx + d * dy, { rows, columns }) }, `nudge ${id}`);
+    return true;
+  }
+
+  /** The right edge (arrows right, left) or the lower one (down, up), as one sees them, moved by so many pixels. */
+  grow(id: number, arrow: string, by: number, { turn: [a, b, c, d], rows, columns }: View): boolean {
+    const before = this.find(id);
+    if (!before) return false;
+    const edge: [number, number] = arrow === "right" || arrow === "left" ? [a, b] : [c, d];
+    const box = grown(before.box, edge, arrow === "right" || arrow === "down" ? by : -by, { rows, columns });
+    if (box) this.change(id, { box }, `size ${id}`);
     return true;
   }
 

@@ -1,5 +1,6 @@
 // The pointer in a pane: which tool it is, what a press begins, what the wheel does.
 
+import { on } from "./dom";
 import type { Pane } from "./pane";
 import { panDrag, rectangleDrag, rulerDrag, showRegion, windowDrag, type Drag, type Tool } from "./tools";
 import type { Corners } from "./types";
@@ -25,10 +26,6 @@ export class Hand {
   private readonly ends: (() => void)[];
 
   constructor(private readonly root: HTMLElement, private readonly told: HandTold) {
-    const on = (name: "pointermove" | "pointerup" | "pointercancel", act: (event: PointerEvent) => void): (() => void) => {
-      window.addEventListener(name, act, { capture: true });
-      return () => window.removeEventListener(name, act, { capture: true });
-    };
     this.ends = [on("pointermove", (event) => this.drag?.move(event)), on("pointerup", (event) => this.release(event)), on("pointercancel", () => this.cancel())];
   }
 
@@ -79,7 +76,7 @@ export class Hand {
       if (event.key === "Tab" && event.target === root && this.told.tabbed(pane, event.shiftKey)) event.preventDefault();
     });
     root.addEventListener("dblclick", (event) => {
-      const box = this.isOnBoxes ? pane.layer.boxAt(pane.matrixPlace(event)) : null;
+      const box = this.isOnBoxes ? this.boxAt(pane, event) : null;
       if (box !== null) this.told.doubleClicked(box);
     });
     pane.layer.setListening(this.isOnBoxes);
@@ -118,6 +115,7 @@ export class Hand {
     if (event.composedPath()[0] instanceof HTMLInputElement) return;
     this.told.front(pane);
     pane.root.focus({ preventScroll: true });
+    if (!pane.picture) pane.tryAgain();
     if (this.drag || !pane.picture) return;
     this.drag = this.begin(pane, event);
     if (!this.drag) return;
@@ -136,8 +134,12 @@ export class Hand {
     if (!event.shiftKey && pane.layer.isOn(pane.place(event))) return null; // a line or a handle: Konva's
     return finished(rectangleDrag(pane, event, false), (box) => {
       if (box) this.told.drew(pane, box);
-      else this.told.clicked(pane, pane.layer.boxAt(pane.matrixPlace(event)));
+      else this.told.clicked(pane, this.boxAt(pane, event));
     });
+  }
+
+  private boxAt(pane: Pane, event: MouseEvent): number | null {
+    return pane.layer.labelAt(pane.place(event)) ?? pane.layer.boxAt(pane.matrixPlace(event));
   }
 
   private region(pane: Pane, region: Corners | null): void {

@@ -17,12 +17,14 @@ import type { Corners } from "./types";
 /** The machine's boxes are amber and dashed, one's own cyan and solid: told apart without colour. */
 const LOOK = { machine: { stroke: "#ffb000", dash: [9, 5] }, own: { stroke: "#22d3ee", dash: [] as number[] } };
 const FONT = 13;
+const SMALL = 44; // CSS pixels
+const CORNERS = ["top-left", "top-right", "bottom-left", "bottom-right"];
+const SIDES = ["top-center", "middle-left", "middle-right", "bottom-center"];
 
 export interface LayerTold {
   select: (id: number | null) => void;
   /** A drag or a pull at a handle has ended. */
   changed: (id: number, box: Corners, resized: boolean) => void;
-  relabel: (id: number) => void;
 }
 
 export interface LayerState {
@@ -73,9 +75,7 @@ export class BoxLayer {
       const look = state.isMachines(at) ? LOOK.machine : LOOK.own;
       const isChosen = chosen?.rect === rect;
       rect.setAttrs({ ...look, strokeWidth: isChosen ? 3 : 2, draggable: !state.locked, fill: isChosen && !state.locked ? "rgba(0,0,0,0.002)" : undefined });
-      label.getTag().fill(look.stroke);
-      label.getText().text(at.label || "no label");
-      label.opacity(at.label ? 1 : 0.7);
+      label.getText().setAttrs({ text: at.label || "no label", fill: look.stroke, fontStyle: at.label ? "normal" : "italic" });
     }
     chosen?.rect.moveToTop();
     this.handles.nodes(chosen && !state.locked ? [chosen.rect] : []);
@@ -93,13 +93,24 @@ export class BoxLayer {
       rect.setAttrs({ x: left, y: top, width: right - left, height: bottom - top, scaleX: 1, scaleY: 1 });
     }
     this.placeLabels();
-    if (this.handles.nodes().length) this.handles.forceUpdate();
+    this.fitHandles();
     this.layer.batchDraw();
   }
 
-  /** Whether the pointer is on something that Konva is to act on: a line, a handle, the chosen box. */
+  /** Whether the pointer is on something that Konva is to act on: a line, a handle, the chosen box. Labels are not:
+   * one may stand where the next box begins. */
   isOn([x, y]: readonly [number, number]): boolean {
     return this.layer.visible() && this.stage.getIntersection({ x, y }) !== null;
+  }
+
+  /** The box whose label the pointer is on, in CSS pixels of the pane. */
+  labelAt([x, y]: readonly [number, number]): number | null {
+    if (!this.layer.visible()) return null;
+    for (const [id, { label }] of this.nodes) {
+      const [left, top] = [label.x(), label.y()];
+      if (label.visible() && x >= left && x <= left + label.width() && y >= top && y <= top + label.height()) return id;
+    }
+    return null;
   }
 
   /** The smallest box that the place is in. */
@@ -147,15 +158,12 @@ export class BoxLayer {
 
   private nodesFor(box: RoomBox): { rect: Rect; label: Label } {
     const rect = new Rect({ strokeScaleEnabled: false, hitStrokeWidth: 12 });
-    const label = new Label({ listening: true });
-    label.add(new Tag({ cornerRadius: 2 }), new Text({ fontSize: FONT, fontFamily: "system-ui, sans-serif", padding: 3, fill: "#000" }));
+    const label = new Label({ listening: false });
+    label.add(new Tag({ cornerRadius: 2, fill: "rgba(6, 8, 10, 0.78)" }), new Text({ fontSize: FONT, fontFamily: "system-ui, sans-serif", padding: 3 }));
     const id = box.id;
-    for (const node of [rect, label] as Konva.Node[]) {
-      node.on("pointerdown", ({ evt }) => {
-        if (evt.button === 0) this.told.select(id);
-      });
-    }
-    label.on("pointerdblclick", () => this.told.relabel(id)); // a box's own is the pane's, which knows its inside
+    rect.on("pointerdown", ({ evt }) => {
+      if (evt.button === 0) this.told.select(id);
+    });
     rect.on("dragstart transformstart", () => (this.dragged = id));
     rect.on("dragmove transform", () => this.placeLabels());
     rect.on("dragend", () => this.ended(id, rect, false));
@@ -167,6 +175,15 @@ export class BoxLayer {
   private ended(id: number, rect: Rect, resized: boolean): void {
     this.dragged = null;
     this.told.changed(id, boxToMatrix(this.view, cornersOf(rect)), resized);
+  }
+
+  /** On a small box there are handles at the corners alone, and smaller ones: they must not cover what is boxed. */
+  private fitHandles(): void {
+    const [chosen] = this.handles.nodes();
+    if (!chosen) return;
+    const isSmall = Math.min(chosen.width(), chosen.height()) < SMALL;
+    if (this.handles.anchorSize() !== (isSmall ? 6 : 9)) this.handles.setAttrs({ anchorSize: isSmall ? 6 : 9, enabledAnchors: isSmall ? CORNERS : [...CORNERS, ...SIDES] });
+    this.handles.forceUpdate();
   }
 
   private placeLabels(): void {

@@ -45,6 +45,7 @@ export class Pane {
   private tableStale = true;
   private busy = false;
   private ended = false;
+  private failed = false;
 
   constructor(public radiograph: Radiograph, told: LayerTold, private readonly painted: (pane: Pane) => void) {
     const { rows = 1, columns = 1 } = radiograph;
@@ -70,7 +71,8 @@ export class Pane {
     try {
       this.picture = await picture(radiograph);
     } catch (problem) {
-      this.lack.textContent = `The radiograph could not be loaded. ${problem instanceof Error ? problem.message : ""}`;
+      this.lack.textContent = `The radiograph could not be loaded. ${problem instanceof Error ? problem.message : ""} Click here to try again.`;
+      this.failed = true;
       return;
     }
     if (this.ended) return; // somebody went on before it was there
@@ -84,6 +86,13 @@ export class Pane {
     this.tableStale = true;
     this.fitPane();
     if (this.view.width > 1) this.paint();
+  }
+
+  /** Ask again for what could not be had. */
+  tryAgain(): void {
+    if (!this.failed) return;
+    this.failed = false;
+    void this.load(undefined);
   }
 
   look(): Look | null {

@@ -1,21 +1,10 @@
 // Fetching matrices: each once, the next exam's ahead, and an 8-bit picture where the matrix can't be had.
 
-import { decode } from "./decode";
-import { modalityValues } from "./lut";
-import { pyramid, type Level } from "./pyramid";
-import type { Facts, Radiograph, Voi } from "./types";
-import { presets } from "./windows";
+import { unpackAside } from "./aside";
+import type { Facts, Radiograph } from "./types";
+import { NotLoaded, ready, type Picture } from "./unpack";
 
-/** A radiograph's matrix, ready to be shown. */
-export interface Picture {
-  facts: Facts;
-  levels: Level[];
-  values: Float32Array;
-  /** Windows to choose from, counted out when it is fetched: nobody waits for that when it is fetched ahead. */
-  presets: Voi[];
-  /** Why this is not the full matrix; empty when it is. */
-  lack: string;
-}
+export { NotLoaded, type Picture };
 
 export interface Addresses {
   pixels: string;
@@ -28,14 +17,12 @@ export interface Addresses {
 const MOST = 6; // matrices at hand; one of 2500 x 3000 takes 20 MB
 const held = new Map<string, Promise<Picture>>();
 
-export class NotLoaded extends Error {}
-
 /** The radiograph's picture; asked for again after a failure. */
 export function picture(radiograph: Addresses): Promise<Picture> {
   const { pixels, facts } = radiograph;
   let found = held.get(pixels);
   if (found) held.delete(pixels); // and in again, as the one used last
-  found ??= load(pixels, facts).catch((problem: unknown) => {
+  found ??= unpackAside(pixels, facts).catch((problem: unknown) => {
     if (radiograph.url && !(problem instanceof NotLoaded)) return eightBits(radiograph, problem);
     throw problem;
   });
@@ -47,6 +34,9 @@ export function picture(radiograph: Addresses): Promise<Picture> {
   }
   return found;
 }
+
+/** Forget all matrices: they are not to be seen any more. */
+export const forget = (): void => held.clear();
 
 /** Fetch and unpack ahead, one after the other, when the browser has nothing better to do. */
 export async function prefetch(upcoming: { pixels: string; facts: string }[]): Promise<void> {
@@ -60,27 +50,6 @@ export async function prefetch(upcoming: { pixels: string; facts: string }[]): P
 /** The first radiograph of those that come next, at once: it and its question can be under way together. */
 export function fetchNow([next]: readonly Addresses[]): void {
   if (next) picture(next).catch(() => undefined); // asked for again when it is shown
-}
-
-async function load(pixels: string, about: string): Promise<Picture> {
-  const [matrix, told] = await Promise.all([got(pixels), got(about)]);
-  const facts = (await told.json()) as Facts;
-  const bytes = new Uint8Array(await matrix.arrayBuffer());
-  return ready(facts, decode(bytes, facts.rows, facts.columns, facts.bits), "");
-}
-
-async function got(address: string): Promise<Response> {
-  const answer = await fetch(address, { credentials: "same-origin" });
-  if (answer.ok) return answer;
-  const told = (await answer.json().catch(() => null)) as { error?: string } | null;
-  const message = told?.error ?? `The server answered with ${answer.status}.`;
-  // Who may not see the radiograph gets no picture of it either.
-  throw [401, 403].includes(answer.status) ? new NotLoaded(message) : new Error(message);
-}
-
-function ready(facts: Facts, matrix: Uint16Array, lack: string): Picture {
-  const values = modalityValues(facts);
-  return { facts, levels: pyramid(matrix, facts.rows, facts.columns), values, presets: presets(facts, matrix, values), lack };
 }
 
 /** The picture of 8 bits in the server's window, in place of the matrix. */

@@ -4,31 +4,22 @@
 
 import type { Boxes, RoomBox } from "./boxes";
 import { carryOut } from "./commands";
-import { h, isTyping } from "./dom";
+import { h, isTyping, on } from "./dom";
 import { BoxEdits } from "./edits";
 import { rulerNote } from "./facts";
+import { isFull, onFull, toggleFull } from "./fullscreen";
 import { Hand } from "./hand";
-import { firstAction, historyAction, laterAction, SHEET } from "./keys";
+import { controlAction, firstAction, isHeldOn, laterAction, SHEET } from "./keys";
 import { openLabelField } from "./label-field";
+import { listed, type Listed } from "./listed";
 import type { Pane } from "./pane";
-import { fetchNow, hasPixels, prefetch, type Addresses } from "./pixels";
+import { fetchNow, forget, hasPixels, prefetch, type Addresses } from "./pixels";
 import { QuestionBoxes, type Drawn } from "./question-boxes";
+import { sentence, Spoken } from "./spoken";
 import style from "./style.css";
 import { Toolbar } from "./toolbar";
-import type { Sheet } from "./types";
+import type { Corners, Sheet } from "./types";
 import { Wall } from "./wall";
-
-/** A box as the form lists it; places and sizes in whole pixels of the matrix. */
-export interface Listed {
-  view: Pane;
-  index: number;
-  label: string;
-  x: number;
-  y: number;
-  width: number;
-  height: number;
-  machine: boolean;
-}
 
 export class ReadingRoom {
   // The form asks these to know which of its own parts are not needed.
@@ -44,36 +35,34 @@ export class ReadingRoom {
   selected: number | null = null;
   label = "";
   private readonly toolbar = new Toolbar((id) => this.act(id), (at) => this.chooseWindow(at));
+  private readonly spoken = new Spoken();
   private readonly ends: (() => void)[];
   private boxes = new QuestionBoxes([]);
   private locked = true;
   private upcoming: Addresses[] = [];
 
-  constructor(private readonly told: { changed: () => void; drawn: () => void }) {
+  /** `changed()` after every edit, `chosen()` when another box is marked, `drawn()` when the image in front is on screen. */
+  constructor(private readonly told: { changed: () => void; chosen?: () => void; drawn: () => void }) {
     this.wall = new Wall({
       added: (pane) => this.hand.add(pane),
       gone: (pane) => this.hand.forget(pane),
       drawn: () => this.drawn(),
       changed: () => this.paintControls(),
-      layer: (pane) => ({ select: (id) => this.select(id), changed: (id, box, resized) => this.edits.place(id, box, resized, pane().view), relabel: (id) => this.editLabel(id) }),
+      layer: (pane) => ({ select: (id) => this.select(id), changed: (id, box, resized) => this.edits.place(id, box, resized, pane().view) }),
     });
-    this.root = h("div", { class: "reading-room" }, h("style", {}, style), h("div", { class: "controls" }, this.wall.tabs, this.toolbar.root), this.wall.root);
+    this.root = h("div", { class: "reading-room" }, h("style", {}, style), h("div", { class: "controls" }, this.wall.tabs, this.toolbar.root), this.wall.root, this.spoken.root);
     this.edits = new BoxEdits({ history: () => this.boxes.history, apply: (next, tag) => this.apply(next, tag), select: (id) => this.select(id) });
     this.hand = new Hand(this.root, {
       front: (pane) => pane !== this.front && this.bringForward(pane),
       moved: (pane) => this.wall.moved(pane),
-      drew: (pane, box) => this.edits.add(pane.radiograph.id, this.label, box),
+      drew: (pane, box) => this.draw(pane, box),
       clicked: (_, box) => this.select(box),
       doubleClicked: (box) => this.editLabel(box),
       tabbed: (pane, back) => this.tabTo(pane, back),
       changed: () => this.paintControls(),
     });
-    const on = <Name extends keyof WindowEventMap>(name: Name, act: (event: WindowEventMap[Name]) => void): (() => void) => {
-      window.addEventListener(name, act, { capture: true });
-      return () => window.removeEventListener(name, act, { capture: true });
-    };
-    this.ends = [on("keydown", (event) => this.historyKey(event)), on("keyup", (event) => this.keyUp(event)), on("blur", () => this.keysUp()), () => this.hand.end()];
-    this.root.addEventListener("fullscreenchange", () => this.paintControls());
+    const keys = [on("keydown", (event) => this.controlKey(event)), on("keyup", (event) => this.keyUp(event)), on("blur", () => this.keysUp())];
+    this.ends = [...keys, onFull(() => this.paintControls()), () => this.hand.end()];
   }
 
   // ------------------------------------------------------------ a question, and what is on its boxes
@@ -103,13 +92,7 @@ export class ReadingRoom {
   }
 
   list(): Listed[] {
-    return this.order.flatMap((view) =>
-      this.boxesOf(view).map((box, index) => {
-        const [x0, y0, x1, y1] = box.box;
-        const place = { x: Math.round(x0), y: Math.round(y0), width: Math.round(x1 - x0), height: Math.round(y1 - y0) };
-        return { view, index, label: box.label, ...place, machine: this.boxes.isMachines(box) };
-      }),
-    );
+    return this.order.flatMap((view) => listed(view, this.boxesOf(view), this.boxes.isMachines, this.selected));
   }
 
   /** Boxes that are not the machine's, and boxes of the machine's that are no longer there as they were. */
@@ -138,6 +121,17 @@ export class ReadingRoom {
     this.label = label;
   }
 
+  /** The question is not the person's any more: nothing of its exam, or of the next one's, is to be seen. */
+  withdrawn(): void {
+    this.hand.cancel();
+    this.locked = this.hand.locked = true;
+    this.boxes = new QuestionBoxes([]);
+    this.selected = null;
+    this.wall.clear();
+    forget();
+    this.paintControls();
+  }
+
   end(): void {
     for (const end of this.ends) end();
     this.wall.end();
@@ -153,6 +147,10 @@ export class ReadingRoom {
     const pane = this.paneWith(id);
     if (pane && pane !== this.front) this.bringForward(pane);
     this.showBoxes();
+  }
+
+  draw(pane: Pane, box: Corners): void {
+    if (!this.locked) this.edits.add(pane.radiograph.id, this.label, box);
   }
 
   step(direction: "undo" | "redo"): void {
@@ -198,6 +196,8 @@ export class ReadingRoom {
   private showBoxes(): void {
     for (const pane of this.order) pane.layer.show({ boxes: this.boxesOf(pane), isMachines: this.boxes.isMachines, selected: this.selected, locked: this.locked });
     this.paintControls();
+    this.told.chosen?.();
+    this.spoken.say(sentence(this.list()));
   }
 
   /** The next box of the pane; false past the last, so that Tab goes on to the next control. */
@@ -254,13 +254,12 @@ export class ReadingRoom {
     const action = first ? firstAction(event, this.selected !== null && !this.locked) : laterAction(event);
     if (!action) return false;
     if (action === "label" && event.composedPath()[0] instanceof HTMLButtonElement) return false; // Enter presses it
-    if (event.repeat && !action.startsWith("arrow") && !["in", "out", "undo", "redo"].includes(action)) return true;
+    if (event.repeat && !isHeldOn(action)) return true;
     return this.act(action, event);
   }
 
   fullScreen(): void {
-    if (document.fullscreenElement) void document.exitFullscreen();
-    else this.root.requestFullscreen().catch(() => undefined); // a browser may refuse; the button stays
+    toggleFull(this.root);
   }
 
   private act(action: string, event?: KeyboardEvent): boolean {
@@ -269,12 +268,12 @@ export class ReadingRoom {
     return isDone;
   }
 
-  private historyKey(event: KeyboardEvent): void {
-    const action = isTyping(event) ? null : historyAction(event);
-    if (!action || !this.root.isConnected || this.locked) return;
+  private controlKey(event: KeyboardEvent): void {
+    const action = isTyping(event) ? null : controlAction(event);
+    if (!action || !this.root.isConnected || this.locked || (this.selected === null && action.startsWith("size-"))) return;
     event.preventDefault();
     event.stopPropagation();
-    this.step(action);
+    this.act(action, event);
   }
 
   private keyUp(event: KeyboardEvent): void {
@@ -291,7 +290,7 @@ export class ReadingRoom {
   private paintControls(): void {
     const { front: pane, together, linked, magnify } = this.wall;
     const { history } = this.boxes;
-    const isOn = { [this.hand.tool]: true, magnify, together, link: linked, invert: pane?.invert, full: document.fullscreenElement };
+    const isOn = { [this.hand.tool]: true, magnify, together, link: linked, invert: pane?.invert, full: isFull(this.root) };
     const isOff = { undo: !history.canUndo, redo: !history.canRedo, remove: this.selected === null, other: this.selected === null, link: !together };
     const names = (of: Record<string, unknown>): Set<string> => new Set(Object.keys(of).filter((name) => of[name]));
     const note = pane?.picture ? rulerNote(pane.picture.facts) : "";

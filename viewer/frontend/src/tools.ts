@@ -1,11 +1,10 @@
 // What the pointer does between pressing and letting go.
 
 import { held, LEAST_SIDE } from "./boxes";
-import { windowLike } from "./lut";
 import type { Pane } from "./pane";
 import { boxToScreen, ordered, panned, toMatrix } from "./transform";
-import { isTable, type Corners, type Window } from "./types";
-import { fullRange, histogram, percentileWindow } from "./windows";
+import type { Corners } from "./types";
+import { asWindow, fullRange, histogram, percentileWindow } from "./windows";
 
 export type Tool = "boxes" | "window" | "pan" | "region" | "ruler";
 
@@ -23,7 +22,7 @@ export function windowDrag(pane: Pane, event: PointerEvent, moved: () => void): 
   const { picture, voi } = pane;
   if (!picture || !voi) return { move: nothing, up: nothing, cancel: nothing };
   const range = fullRange(picture.facts, picture.values);
-  const begin: Window = isTable(voi) ? windowLike(voi, range.center - range.width / 2, range.center + range.width / 2) : voi;
+  const begin = asWindow(voi, range);
   const step = Math.max(begin.width, range.width / 50) / 400;
   const darker = picture.facts.inverted === pane.invert ? 1 : -1; // an inverted image is brighter where values are low
   const [x, y] = [event.clientX, event.clientY];

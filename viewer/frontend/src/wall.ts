@@ -83,6 +83,16 @@ export class Wall {
     for (const pane of this.order) pane.fitPane();
   }
 
+  /** Take all radiographs down and forget how they were looked at. */
+  clear(): void {
+    this.takeDown(new Set());
+    this.looks.clear();
+    this.order = [];
+    this.front = null;
+    this.root.replaceChildren(h("p", { class: "taken-back" }, "This question is not assigned to you any more."));
+    this.tabs.replaceChildren();
+  }
+
   end(): void {
     this.takeDown(new Set());
   }

@@ -3,8 +3,8 @@
 // CR and DX values have no common scale as Hounsfield units are one, so a window that suits "the lung" or "the bones"
 // is read off the image, or off a region of it that the reader marks.
 
-import { offsetOf } from "./lut";
-import type { Corners, Facts, Voi, Window } from "./types";
+import { offsetOf, windowLike } from "./lut";
+import { isTable, type Corners, type Facts, type Voi, type Window } from "./types";
 
 /** How often each value on the wire occurs in a region (the whole without one), in at most a million pixels; padding left out. */
 export function histogram(matrix: Uint16Array, facts: Facts, region: Corners | null = null): Uint32Array {
@@ -43,6 +43,20 @@ export function fullRange(facts: Facts, values: Float32Array): Window {
   const offset = offsetOf(facts);
   const ends = [values[facts.stored_min + offset], values[facts.stored_max + offset]].sort((a, b) => a - b);
   return { name: "Full range", center: (ends[0] + ends[1]) / 2, width: Math.max(ends[1] - ends[0], 1), function: "LINEAR_EXACT" };
+}
+
+/** A window to go on from: a table as the window that does about the same. */
+export function asWindow(voi: Voi, range: Window): Window {
+  return isTable(voi) ? windowLike(voi, range.center - range.width / 2, range.center + range.width / 2) : voi;
+}
+
+/** One step by key: `brighter` and `wider` are shares of the window's width. */
+export function windowStep(voi: Voi, { facts, values }: { facts: Facts; values: Float32Array }, invert: boolean, brighter: number, wider: number): Window {
+  const range = fullRange(facts, values);
+  const begin = asWindow(voi, range);
+  const darker = facts.inverted === invert ? 1 : -1; // an inverted image is brighter where values are low
+  const width = Math.max(1, range.width / 1000, begin.width * (1 + wider));
+  return { name: "", function: begin.function, width, center: begin.center - brighter * begin.width * darker };
 }
 
 /** All windows on offer, the one to begin with first. */

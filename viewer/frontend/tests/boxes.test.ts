@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 
-import { held, History, isOneOf, moved, otherSide, whereChanged, type RoomBox } from "../src/boxes";
+import { grown, held, History, isOneOf, moved, otherSide, whereChanged, type RoomBox } from "../src/boxes";
 
 const size = { rows: 100, columns: 200 };
 const box = (id: number, radiograph = "pa"): RoomBox => ({ id, radiograph, label: "nodule", box: [10, 20, 30, 40] });
@@ -14,6 +14,15 @@ describe("a box", () => {
 
   it("keeps its size when it is moved against an edge", () => {
     expect(moved([10, 20, 30, 40], -50, 90, size)).toEqual([0, 80, 20, 100]);
+  });
+
+  it("grows and shrinks by the edge that is named, as far as it stays a box on the matrix", () => {
+    expect(grown([10, 20, 30, 40], [1, 0], 5, size)).toEqual([10, 20, 35, 40]);
+    expect(grown([10, 20, 30, 40], [-1, 0], 5, size)).toEqual([5, 20, 30, 40]);
+    expect(grown([10, 20, 30, 40], [0, 1], -5, size)).toEqual([10, 20, 30, 35]);
+    expect(grown([10, 20, 30, 40], [0, -1], 50, size)).toEqual([10, 0, 30, 40]);
+    expect(grown([10, 20, 30, 40], [1, 0], -19, size)).toBeNull();
+    expect(grown([10, 20, 200, 40], [1, 0], 5, size)).toBeNull();
   });
 
   it("goes to the other side with left and right exchanged, and back", () => {

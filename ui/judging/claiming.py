@@ -1,0 +1,21 @@
+"""The next question of a shared queue, taken before it is shown; nothing where a batch has no such queue."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from domain.people import Person
+from review.service import NextClaim, claim_next, is_shared
+from storage.unit_of_work import reading, unit_of_work
+
+
+def claim(person: Person, batch_id: int, *, after: int | None, now: datetime) -> NextClaim | None:
+    """Make the next question the person's, in a transaction of its own; None without a shared queue.
+
+    ``after`` is the question that they come from.
+    """
+    with reading() as db:
+        if not is_shared(db, batch_id=batch_id):
+            return None
+    with unit_of_work() as db:
+        return claim_next(db, person=person, batch_id=batch_id, after=after, now=now)
