@@ -20,7 +20,7 @@ def add_kind(kinds: argparse._SubParsersAction) -> None:
         "readings",
         help="readings from outside: overread.reading/1",
         description="Columns: study, reader, question_id, answer, seconds, read_at, and confidence where known. "
-        'An answer is a letter ("A|C" for several), the option\'s text, yes or no, text, or "?" for cannot '
+        'An answer is a letter ("A|C" for several), an option, yes or no, text, or "?" for cannot '
         "determine. The file lands whole or not at all.",
     )
     readings.add_argument("file", type=Path, metavar="FILE")

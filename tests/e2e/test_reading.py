@@ -1,0 +1,227 @@
+"""Two readers read 20 cases each in a browser: blinded, with a break, a double press and a reload."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import UTC, datetime
+
+import pytest
+from playwright.sync_api import Page, expect
+from sqlalchemy import select, update
+
+from accounts import service as accounts
+from domain.batches import SamplingPlan
+from domain.people import Role
+from domain.protocols import Protocol
+from domain.studies import CaseSource, SourceKind, StudyDesign
+from reader_study import service as studies
+from storage.cases import slots_of
+from storage.rows import QuestionRow, ReadingRow
+from storage.unit_of_work import reading, unit_of_work
+from tests.e2e import judging
+from tests.e2e.conftest import PASSWORD, RunningApp
+from tests.storage.worlds import SECRETS
+
+pytestmark = pytest.mark.browser
+
+CASES = 20
+#: Beside what the world plants: the key of every question, which stands in no option that is shown.
+PLANTED = {**SECRETS, "task": "SECRET-task", "peer": "SECRET-peer"}
+_TEXTS = """() => [document.documentElement.outerHTML,
+    ...[...document.querySelectorAll('*')].map(each => each.shadowRoot?.innerHTML ?? '')].join('')"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def study(app):
+    """A study of 20 cases and no training, read by rea and rob; the key of every question is B."""
+    made = judging.world_to_judge(app, questions=60)
+    now = datetime.now(UTC)
+    with unit_of_work(app.engine) as db:
+        db.execute(update(QuestionRow).values(content_type=PLANTED["task"]))
+        accounts.set_password(db, by=accounts.command_line_person(), name="rea", password=PASSWORD, now=now)
+    app.add_person("rob", Role.READER)
+    with unit_of_work(app.engine) as db:
+        found = studies.create_study(
+            db,
+            by=made.people["cora"],
+            name="pilot",
+            source=CaseSource(kind=SourceKind.DATASET, dataset="demo"),
+            design=StudyDesign(plan=SamplingPlan(seed=7, per_1000=None, n=CASES)),
+            protocol=Protocol(show_own_result=True, guideline="Read **every** case."),
+            now=now,
+        )
+        studies.assign_readers(db, by=made.people["cora"], study="pilot", to=["rea", "rob"], now=now)
+    return found
+
+
+class Wire:
+    """All that reaches the browser: bodies of answers, frames of websockets, and what the page is made of."""
+
+    def __init__(self, page: Page) -> None:
+        self.page, self.bodies, self.frames, self.pages = page, [], [], []
+        page.on("requestfinished", self._keep)
+        page.on("websocket", lambda socket: socket.on("framereceived", self.frames.append))
+
+    def _keep(self, request) -> None:
+        if "/static/" not in request.url:  # Streamlit's own files, the same for everybody
+            self.bodies.append(request.response().body())
+
+    def look(self) -> None:
+        """Keep what the page is made of now, shadow roots too."""
+        self.pages.append(self.page.evaluate(_TEXTS))
+
+    def found(self) -> set[str]:
+        """The planted words that were seen."""
+        plain = [each if isinstance(each, bytes) else each.encode() for each in (*self.frames, *self.pages)]
+        return {
+            name
+            for name, word in PLANTED.items()
+            if any(word.encode() in each for each in (*plain, *self.bodies))
+        }
+
+
+def order_of(app: RunningApp, study, name: str):
+    """The reader's slots as stored."""
+    with reading(app.engine) as db:
+        reader = next(each for each in studies.readers_in(db, by=CORA, study=study.name) if each.name == name)
+        return slots_of(db, reader_id=reader.id)
+
+
+CORA = accounts.command_line_person()
+
+
+def rows_of(app: RunningApp, slots) -> list[ReadingRow]:
+    with reading(app.engine) as db:
+        statement = select(ReadingRow).where(ReadingRow.reader_id == slots[0].reader_id)
+        return list(db.execute(statement.order_by(ReadingRow.position)).scalars())
+
+
+def begin(page: Page) -> None:
+    page.goto("/read")
+    page.get_by_text("Read every case").wait_for(timeout=30_000)
+    page.get_by_role("button", name="I have read it: begin").click()
+
+
+def wait_for_case(page: Page, done: int) -> None:
+    page.get_by_text(f"{done} of {CASES} read").wait_for(timeout=30_000)
+
+
+def key_for_b(slot) -> str:
+    """The letter under which option B, the key, is shown in that slot."""
+    return "abcde"[slot.option_order.index(1)]
+
+
+def answer(page: Page, slot, done: int, *, key: str | None = None) -> None:
+    """Answer the case that is shown, after ``done`` others, and wait for the next one."""
+    wait_for_case(page, done)
+    page.keyboard.press(key or key_for_b(slot))
+    page.keyboard.press("4")
+    page.keyboard.press("Enter")
+
+
+def test_two_readers_read_twenty_cases_each(app, study, sign_in, chromium):
+    began = time.monotonic()
+    rea, rob = order_of(app, study, "rea"), order_of(app, study, "rob")
+    page = sign_in("rea")
+    wire = Wire(page)
+    begin(page)
+    wait_for_case(page, 0)
+    page.wait_for_function(_drawn(), timeout=60_000)
+    for done, slot in enumerate(rea[:8]):
+        answer(page, slot, done)
+        if done in (0, 5):
+            wire.look()
+    wait_for_case(page, 8)
+    # She answers half of the ninth case, takes a break, and comes back in another window.
+    page.keyboard.press(key_for_b(rea[8]))
+    page.wait_for_timeout(900)
+    page.keyboard.press("p")
+    expect(page.get_by_role("dialog", name="A break")).to_be_visible()
+    page.wait_for_timeout(1500)
+    page.close()
+    page = page_of(chromium, app, "rea")
+    second = Wire(page)
+    page.goto("/read")
+    wait_for_case(page, 8)
+    expect(page.get_by_text("What you had entered is back.")).to_be_visible()
+    second.look()
+    page.keyboard.press("5")
+    page.keyboard.press("Enter")
+    for done, slot in enumerate(rea[9:], start=9):
+        wrong = "abcde"[slot.option_order.index(0)] if done >= 15 else None
+        answer(page, slot, done, key=wrong)
+    expect(page.get_by_text("you are through. Thank you.")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("15 of 20 right")).to_be_visible()
+    second.look()
+
+    other = page_of(chromium, app, "rob")
+    third = Wire(other)
+    begin(other)
+    for done, slot in enumerate(rob):
+        wait_for_case(other, done)
+        if done == 3:
+            other.keyboard.press(key_for_b(slot))
+            other.keyboard.press("2")
+            other.keyboard.press("Enter")
+            other.keyboard.press("Enter")
+            continue
+        if done == 6:
+            other.keyboard.press(key_for_b(slot))
+            other.wait_for_timeout(900)
+            other.reload()
+            wait_for_case(other, 6)
+            expect(other.get_by_text("What you had entered is back.")).to_be_visible()
+        answer(other, slot, done)
+        if done == 10:
+            third.look()
+    expect(other.get_by_text("20 of 20 right")).to_be_visible(timeout=30_000)
+    passed = time.monotonic() - began
+
+    for each in (wire, second, third):
+        assert len(each.bodies) > 5
+        assert each.found() == set()
+    for slots, readings in ((rea, rows_of(app, rea)), (rob, rows_of(app, rob))):
+        assert [(row.position, row.case_id, row.revision) for row in readings] == [
+            (slot.position, slot.case_id, 1) for slot in slots
+        ]
+        assert all(row.protocol_version == 1 and not row.cannot_determine for row in readings)
+        assert all(0 <= row.seconds_looking <= row.seconds <= passed for row in readings)
+        assert sum(row.seconds_looking for row in readings) > 0
+    assert [json.loads(row.answer) for row in rows_of(app, rea)] == [[1]] * 15 + [[0]] * 5
+    assert [json.loads(row.answer) for row in rows_of(app, rob)] == [[1]] * 20
+    assert rows_of(app, rea)[8].seconds_away > 1  # the break
+    with reading(app.engine) as db:
+        progress = studies.study_progress(db, by=CORA, study="pilot")
+    assert [(each.done, each.total) for each in progress] == [(20, 20), (20, 20)]
+    expect(other.get_by_text("you are through. Thank you.")).to_be_visible()
+    other.context.close()
+    page.context.close()
+
+
+def test_a_reader_gets_the_pixels_of_no_other_exam(app, study, sign_in):
+    page = sign_in("rea")  # all of hers is read, and going back is not allowed
+    for exam in (1, 5, 30):
+        assert page.request.get(f"/pixels/{exam}/pa").status in (403, 404)
+        assert page.request.get(f"/radiographs/{exam}/pa").status in (403, 404)
+
+
+def page_of(chromium, app: RunningApp, name: str) -> Page:
+    """A window of its own in which that person is signed in."""
+    context = chromium.new_context(viewport={"width": 1440, "height": 900}, base_url=app.url)
+    page = context.new_page()
+    page.goto("/sign-in")
+    page.fill("input[name=name]", name)
+    page.fill("input[name=password]", PASSWORD)
+    page.click("button[type=submit]")
+    page.get_by_role("button", name="Sign out").wait_for(timeout=30_000)
+    return page
+
+
+def _drawn() -> str:
+    """The viewer says window and zoom once it has drawn."""
+    roots = "[...document.querySelectorAll('*')].map(each => each.shadowRoot).filter(Boolean)"
+    return (
+        f"() => {roots}.some(root => [...root.querySelectorAll('.pane[data-radiograph]')]"
+        ".some(pane => /C -?\\d+ W \\d+/.test(pane.textContent)))"
+    )
