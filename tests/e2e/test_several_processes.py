@@ -1,0 +1,194 @@
+"""Two app processes, PostgreSQL and a bucket: from the import to the release, behind nginx and without."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import Browser, Page, expect
+from sqlalchemy import create_engine, make_url, select, text
+
+from accounts import service as accounts
+from domain.people import Role
+from storage.rows import AssignmentRow
+from storage.unit_of_work import reading, unit_of_work
+from tests.e2e import judging
+from tests.e2e.conftest import _ARGUMENTS, _CHROMIUM, PASSWORD, fill_sign_in
+from tests.e2e.judging import COLUMNS, ROWS, draw, open_review, press, wait_for_question
+from tests.e2e.several_processes import HOST, Processes, answered_by, nginx_before, two_processes
+from tests.storage.bucket_server import running_bucket_server
+
+pytestmark = [pytest.mark.browser, pytest.mark.postgresql]
+
+RATED = "5443yym"  # four ratings, needs radiology, more than recall, medium
+
+
+@pytest.fixture(scope="module")
+def bucket_server():
+    with running_bucket_server() as running:
+        yield running
+
+
+@pytest.fixture
+def processes(postgres_server, bucket_server, tmp_path):
+    name = f"several_{tmp_path.name.replace('-', '_')}"[:60].lower()
+    administration = create_engine(postgres_server, isolation_level="AUTOCOMMIT")
+    with administration.connect() as connection:
+        connection.execute(text(f'CREATE DATABASE "{name}"'))
+    url = make_url(postgres_server).set(database=name).render_as_string(hide_password=False)
+    home = tmp_path / "workspace"
+    home.mkdir()
+    try:
+        with two_processes(home, url, bucket_server.settings(name)) as running:
+            yield running
+    finally:
+        with administration.connect() as connection:
+            connection.execute(text(f'DROP DATABASE "{name}" WITH (FORCE)'))
+        administration.dispose()
+
+
+@pytest.fixture
+def trusting_chromium(chromium: Browser) -> Iterator[Browser]:
+    """Chromium that finds the example's name on this machine."""
+    found = next(filter(None, map(shutil.which, _CHROMIUM)), None)
+    arguments = [*_ARGUMENTS, f"--host-resolver-rules=MAP {HOST} 127.0.0.1"]
+    browser = chromium.browser_type.launch(executable_path=found, args=arguments)
+    yield browser
+    browser.close()
+
+
+def questions_and_people(processes: Processes) -> list[int]:
+    """Import, draw and assign by command; the questions in the order of ruth's queue."""
+    source = processes.home.parent / "source"
+    source.mkdir()
+    grey = np.linspace(20, 235, COLUMNS, dtype=np.uint8)
+    Image.fromarray(np.tile(grey, (ROWS, 1))).save(source / "pa.png")
+    records = [
+        {
+            "id": f"q-{number}",
+            "exam": {"id": f"exam-{number}", "radiographs": [{"id": "pa", "file": "pa.png", "view": "PA"}]},
+            "format": "single",
+            "stem": f"Which finding is on radiograph {number}?",
+            "options": ["Effusion", "Pneumothorax", "Consolidation"],
+            "answer": [1],
+            "explanation": "The line of the pleura is away from the wall.",
+            "boxes": [{"radiograph": "pa", "label": "right", "box": judging.MACHINE_BOX}],
+            "task": "presence",
+            "difficulty": "medium",
+        }
+        for number in range(1, 5)
+    ]
+    (source / "questions.jsonl").write_text("".join(json.dumps(each) + "\n" for each in records))
+    with unit_of_work(processes.engine) as db:
+        for name, role in {"ruth": Role.REVIEWER, "cora": Role.COORDINATOR}.items():
+            accounts.add_person(
+                db, by=accounts.command_line_person(), name=name, display_name=name.title(), roles=[role],
+                password=PASSWORD, now=datetime.now(UTC),
+            )  # fmt: skip
+    processes.command("import", "questions", str(source / "questions.jsonl"), "--dataset", "demo",
+                      "--images", str(source))  # fmt: skip
+    processes.command("sample", "demo", "--n", "4", "--seed", "7", "--batch", "first")
+    processes.command("assign", "first", "--to", "ruth")
+    with reading(processes.engine) as db:
+        return list(db.execute(select(AssignmentRow.question_id).order_by(AssignmentRow.position)).scalars())
+
+
+def window(browser: Browser, url: str) -> Page:
+    """A fresh browser window on that address."""
+    context = browser.new_context(
+        viewport={"width": 1440, "height": 900}, base_url=url, ignore_https_errors=True
+    )
+    return context.new_page()
+
+
+def signed_in(page: Page, name: str) -> Page:
+    fill_sign_in(page, name, PASSWORD)
+    page.get_by_role("button", name="Sign out").wait_for(timeout=30_000)
+    return page
+
+
+def review_two(page: Page, queue: list[int]) -> list[float]:
+    """Accept the first, correct key and boxes of the second; the drawn box."""
+    open_review(page, queue[0])
+    press(page, RATED + "a")
+    wait_for_question(page, queue[1])
+    judging.wait_for_picture(page)
+    drawn = draw(page, (0.5, 0.3), (0.7, 0.55))
+    page.get_by_role("button", name="C is not the key").click()
+    press(page, RATED + "fcv")  # wrong key; revise
+    wait_for_question(page, queue[2])
+    return drawn
+
+
+def reject_third(page: Page, queue: list[int]) -> None:
+    press(page, RATED + "fax")  # more than one right answer; reject
+    wait_for_question(page, queue[3])
+
+
+def release(page: Page) -> None:
+    page.goto("/releases")
+    page.get_by_label("Name of the release").fill("v1")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Make the release").click()
+    expect(page.get_by_text("Release v1 of demo holds 2 questions")).to_be_visible(timeout=20_000)
+
+
+def lines_of(page: Page, name: str) -> list[dict]:
+    """The lines of a file of the newest release, fetched by the browser from where the page's link leads."""
+    status, content = page.evaluate(
+        "async where => { const answer = await fetch(where); return [answer.status, await answer.text()]; }",
+        page.get_by_role("link", name=name, exact=True).get_attribute("href"),
+    )
+    assert status == 200
+    return [json.loads(line) for line in content.splitlines()]
+
+
+def holds_what_was_judged(page: Page, drawn: list[float]) -> None:
+    accepted, revised = sorted(lines_of(page, "gold.jsonl"), key=lambda each: each["answer"])
+    assert (accepted["answer"], revised["answer"]) == ([1], [2])
+    [machine, own] = revised["boxes"]
+    assert machine["box"] == judging.MACHINE_BOX
+    assert own["box"] == pytest.approx(drawn, abs=1)
+    [rejected] = lines_of(page, "left_out.jsonl")
+    assert "rejected" in rejected.values()
+
+
+def test_from_import_to_release_by_two_processes(processes, trusting_chromium):
+    """Ruth judges at the one, Cora releases at the other; the images never touch either's disk."""
+    queue = questions_and_people(processes)
+    first, second = processes.urls
+    ruth = signed_in(window(trusting_chromium, first), "ruth")
+    cora = signed_in(window(trusting_chromium, second), "cora")
+    drawn = review_two(ruth, queue)
+    reject_third(ruth, queue)
+    release(cora)
+    holds_what_was_judged(cora, drawn)
+    assert not (processes.home / "images").exists()
+
+
+@pytest.mark.nginx
+def test_from_import_to_release_behind_nginx_while_a_process_goes(processes, trusting_chromium, tmp_path):
+    """Each window stays with one process; when that one is stopped, the other goes on with what was saved."""
+    queue = questions_and_people(processes)
+    folder = tmp_path / "nginx"
+    with nginx_before(list(processes.running), folder) as url:
+        ruth = signed_in(window(trusting_chromium, url), "ruth")
+        drawn = review_two(ruth, queue)
+        [hers] = set(answered_by(folder, "/judging/verdict"))
+        processes.stop(hers)
+        ruth.reload()
+        wait_for_question(ruth, queue[2])
+        judging.wait_for_picture(ruth)
+        reject_third(ruth, queue)
+        [other] = processes.running
+        assert answered_by(folder, "/judging/verdict")[-1] == other
+        processes.start(hers)
+        processes.wait_for(hers)
+        cora = signed_in(window(trusting_chromium, url), "cora")
+        release(cora)
+        holds_what_was_judged(cora, drawn)
