@@ -202,8 +202,14 @@ def test_the_plain_editor_may_be_chosen_and_left_again(viewer):
     page = viewer(16)
     page.get_by_role("button", name="Plain editor").click()
     judging.wait_for_picture(page)
+    expect(page.locator(".pane")).to_have_count(0)
+    expect(page.get_by_role("button", name="Move, resize")).to_be_visible()
+    expect(page.get_by_text("1 box", exact=True)).to_be_visible()
     page.get_by_role("button", name="Reading room").click()
     viewing.wait_until_painted(page)
+    expect(page.locator(".stage canvas.upper-canvas")).to_have_count(0)
+    expect(page.get_by_role("toolbar", name="Radiograph")).to_be_visible()
+    expect(page.get_by_text("1 box", exact=True)).to_be_visible()
 
 
 def test_where_the_matrix_can_not_be_had_a_picture_of_8_bits_is_shown_and_said_so(sign_in):
