@@ -1,6 +1,7 @@
-"""A large file is parsed by a process of its own, while this one writes the rows.
+"""A question file is parsed by a process of its own, while this one writes the rows.
 
-Records come from strangers: over there they have at most a gigabyte to do harm in. The batches come back
+Records come from strangers: over there they have a gigabyte and a few seconds to do harm in, no address of a
+database, and no right to write a file. The batches come back
 through a pipe, each as its length in 8 bytes and its plain values as `marshal` writes them; that form is for
 two processes of one Python only, which these are.
 """
@@ -12,12 +13,14 @@ import json
 import marshal
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from domain.errors import Refused
 from intake.collector import collector_paused
@@ -26,9 +29,16 @@ from intake.parsed_batch import ParsedBatch
 from intake.parsing import parsed_batches
 from intake.recognition import FileFormat
 
-#: Smaller files are parsed here: starting a process would take longer.
+#: Bytes from which on an import makes its indexes afterwards.
 LARGE = 16 << 20
 _MEMORY = 1 << 30
+# Seconds of computing: for any file, and for each so many bytes of it besides, which take a quarter of that.
+_SECONDS = 10
+_BYTES_FOR_AS_MUCH_AGAIN = 64 << 20
+# Seconds without a word from it while somebody waits; on a busy machine its start alone may take some.
+_PATIENCE = 120.0
+_NOTHING = "Nothing was imported."
+_OUT_OF_MEMORY = 3  # exit code
 _PROJECT = Path(__file__).resolve().parent.parent
 
 
@@ -41,7 +51,7 @@ def batches_of(
     minimum_explanation: int,
     with_images: bool,
 ) -> Iterator[ParsedBatch]:
-    """As ``parsed_batches``, in a process of its own for large files where there is a second processor.
+    """As ``parsed_batches``, in a process of its own.
 
     Raises:
         Refused: the process ended before the file did.
@@ -53,16 +63,18 @@ def batches_of(
         "minimum_explanation": minimum_explanation,
         "with_images": with_images,
     }
-    if path.stat().st_size < LARGE or (os.cpu_count() or 1) < 2:
-        yield from parsed_batches(path, **asked)  # type: ignore[arg-type]  # the arguments of above
-        return
-    command = [
-        sys.executable,
-        "-m",
-        "intake.parsing_process",
-        json.dumps({"path": str(path.resolve()), **asked}),
-    ]
-    with subprocess.Popen(command, cwd=_PROJECT, stdout=subprocess.PIPE, pipesize=1 << 20) as process:  # noqa: S603 - our own module
+    seconds = _SECONDS * (1 + path.stat().st_size // _BYTES_FOR_AS_MUCH_AGAIN)
+    request = json.dumps({"path": str(path.resolve()), "seconds": seconds, **asked})
+    command = [sys.executable, "-m", "intake.parsing_process", request]
+    surroundings = {"PATH": os.defpath, "LANG": "C.UTF-8"}
+    with subprocess.Popen(  # noqa: S603 - our own module
+        command,
+        cwd=_PROJECT,
+        env=surroundings,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        pipesize=1 << 20,
+    ) as process:
         try:
             yield from _received(process)
         finally:
@@ -87,17 +99,32 @@ def _received(process: subprocess.Popen[bytes]) -> Iterator[ParsedBatch]:
     thread = threading.Thread(target=receive, daemon=True)
     thread.start()
     try:
-        while frame := frames.get():
+        while frame := _next(frames):
             with collector_paused():
                 batch = ParsedBatch(*marshal.loads(frame))  # noqa: S302 - written by our own process
             yield batch
     finally:
         left.set()
-    if process.wait() != 0:
+    code = process.wait()
+    if code == -signal.SIGXCPU:
+        raise Refused(f"Reading the file was broken off: it took too long. {_NOTHING}")
+    if code == _OUT_OF_MEMORY:
         raise Refused(
-            "Reading the file was broken off: it took too much memory, or its process was ended. "
-            "Nothing was imported."
+            f"Reading the file was broken off: it took more than {_MEMORY >> 20:,} MB of memory. {_NOTHING}"
         )
+    if code != 0:
+        raise Refused(
+            f"Reading the file was broken off: it took too much memory, or its process was ended. {_NOTHING}"
+        )
+
+
+def _next(frames: queue.Queue[bytes | None]) -> bytes | None:
+    try:
+        return frames.get(timeout=_PATIENCE)
+    except queue.Empty as error:
+        raise Refused(
+            f"Reading the file was broken off: nothing came of it for {_PATIENCE:.0f} seconds. {_NOTHING}"
+        ) from error
 
 
 def _send(batch: ParsedBatch, out: BinaryIO) -> None:
@@ -114,7 +141,19 @@ def main(arguments: list[str]) -> int:
     if sys.platform != "win32":
         import resource  # noqa: PLC0415 - not on Windows
 
-        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+        with suppress(ValueError, OSError):  # macOS has the name but not the limit
+            resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+        resource.setrlimit(resource.RLIMIT_CPU, (asked["seconds"], asked["seconds"] + 5))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # it has no business writing files
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    try:
+        _parse(asked)
+    except MemoryError:
+        os._exit(_OUT_OF_MEMORY)
+    return 0
+
+
+def _parse(asked: dict[str, Any]) -> None:
     for batch in parsed_batches(
         Path(asked["path"]),
         container=Container(asked["container"]),
@@ -126,7 +165,6 @@ def main(arguments: list[str]) -> int:
         _send(batch, sys.stdout.buffer)
     sys.stdout.buffer.write(bytes(8))
     sys.stdout.buffer.flush()
-    return 0
 
 
 if __name__ == "__main__":

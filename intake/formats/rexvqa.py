@@ -108,7 +108,7 @@ def _radiographs(record: _Record) -> list[RadiographRecord]:
         raise InvalidValue("ImageViewPosition", f"has {len(views)} entries for {len(paths)} images")
     views = views or [None] * len(paths)
     return [
-        RadiographRecord(id=PurePosixPath(path).stem, file=path, view=view_of(view))
+        RadiographRecord(id=PurePosixPath(path).stem, file=path, view=view_of(view).value)
         for path, view in zip(paths, views, strict=True)
         if path
     ]

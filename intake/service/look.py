@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -13,7 +14,9 @@ from domain.problems import Refusal
 from domain.questions import Question
 from intake.containers import QuestionFile, record_name
 from intake.folders import ImageFolder
-from intake.parsing import BATCH, parsed_batches
+from intake.parsed_batch import ParsedBatch
+from intake.parsing import BATCH
+from intake.parsing_process import batches_of
 from intake.recognition import FileFormat, reader_for, recognised
 from intake.rules import exam_of, question_of
 from intake.zipped import ZippedImages
@@ -57,16 +60,16 @@ def look_at(
     name = file_name or path.name
     try:
         container, found = recognised(QuestionFile(path), file_format)
-        batch = next(
-            parsed_batches(
-                path,
-                container=container,
-                file_format=found,
-                file_stem=Path(name).stem,
-                minimum_explanation=0,
-                with_images=False,
-            )
+        batches = batches_of(
+            path,
+            container=container,
+            file_format=found,
+            file_stem=Path(name).stem,
+            minimum_explanation=0,
+            with_images=False,
         )
+        with closing(batches):  # which ends the process: the first records are enough
+            batch = next(batches, ParsedBatch())
     except OSError as error:
         raise InvalidValue("file", f"can't be read: {error.strerror}") from error
     folder = image_source(images, path)
