@@ -99,7 +99,7 @@ export function boxList(data, radiographs, act) {
       h("span", { class: "swatch", title: box.machine ? "as the machine drew it" : "yours" }),
       input,
       h("span", { class: "size" }, `${box.width} × ${box.height}${several ? ` ${box.view.radiograph.view}` : ""}`),
-      data.open ? h("button", { type: "button", class: "quiet", "aria-label": `delete box ${box.label}`, onclick: () => radiographs.remove(box.view, box.index) }, "✕") : null,
+      data.open ? h("button", { type: "button", class: "quiet", "aria-label": `delete box ${box.label || "without label"} at ${box.x}, ${box.y}`, onclick: () => radiographs.remove(box.view, box.index) }, "✕") : null,
     );
   };
   const next = h("input", { value: radiographs.label, list: "overread-labels", placeholder: "label of the next box", "aria-label": "label of the next box", oninput: () => radiographs.setLabel(next.value.trim()) });
