@@ -7,7 +7,15 @@ import sys
 from datetime import UTC, datetime
 
 from accounts.service import command_line_person
-from review.service import AssignSummary, assign, preview_assign, reassign, withdraw
+from review.service import (
+    IDLE_MINUTES,
+    AssignSummary,
+    assign,
+    preview_assign,
+    reassign,
+    share_batch,
+    withdraw,
+)
 from storage.unit_of_work import reading, unit_of_work
 
 
@@ -28,6 +36,15 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--reassign", metavar="FROM", help="move this person's open questions")
     way.add_argument("--withdraw", metavar="FROM", help="take this person's open questions back")
+    way.add_argument(
+        "--shared", action="store_true", help="let them take questions one by one, as they are free"
+    )
+    parser.add_argument(
+        "--idle",
+        type=int,
+        metavar="MINUTES",
+        help=f"with --shared: a question comes back after so long without activity (default {IDLE_MINUTES})",
+    )
     parser.add_argument("--dry-run", action="store_true", help="show who would get how many; assign nothing")
     parser.set_defaults(run=run, parser=parser)
 
@@ -39,7 +56,13 @@ def run(args: argparse.Namespace) -> int:
     moved = args.reassign or args.withdraw
     if moved and (args.overlap != 1 or args.dry_run):
         args.parser.error("--overlap and --dry-run go with --to alone")
+    if args.shared and args.dry_run:
+        args.parser.error("--dry-run shows who would get how many; with --shared nobody knows beforehand")
+    if args.idle is not None and not args.shared:
+        args.parser.error("--idle goes with --shared")
     by, now = command_line_person(), datetime.now(UTC)
+    if args.shared:
+        return _share(args)
     if args.dry_run:
         with reading() as db:
             _show(preview_assign(db, by=by, batch=args.batch, to=args.to, overlap=args.overlap), "would get")
@@ -55,6 +78,24 @@ def run(args: argparse.Namespace) -> int:
         else:
             summary = assign(db, by=by, batch=args.batch, to=args.to, overlap=args.overlap, now=now)
     _show(summary, "got")
+    return 0
+
+
+def _share(args: argparse.Namespace) -> int:
+    with unit_of_work() as db:
+        found = share_batch(
+            db,
+            by=command_line_person(),
+            batch=args.batch,
+            to=args.to,
+            overlap=args.overlap,
+            idle_minutes=IDLE_MINUTES if args.idle is None else args.idle,
+            now=datetime.now(UTC),
+        )
+    print(
+        f"{', '.join(found.pool)} can take questions of {found.batch} now: {found.added:,} judgements were "
+        f"added, {found.free:,} are free. One comes back after {found.idle_minutes} minutes without activity."
+    )
     return 0
 
 

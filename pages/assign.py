@@ -12,6 +12,7 @@ from review import service as review
 from ui import state
 from ui.batches.choice import largest_open
 from ui.batches.settings import settings_panel
+from ui.batches.sharing import sharing_panel
 from ui.context import clock, current_person, reading, require_page, unit_of_work
 from ui.parts import act, empty_state, notices, plain, screen, table
 
@@ -34,12 +35,16 @@ def main() -> None:
     table([_row(each) for each in batches])
     chosen = _choose(batches)
     _header(chosen)
-    giving, moving, judging = st.tabs(["Assign", "Move or take back", "How it is judged"])
+    giving, sharing, moving, judging = st.tabs(
+        ["Assign", "Whoever is free", "Move or take back", "How it is judged"]
+    )
     with reading() as db:
         load = review.batch_load(db, by=person, batch=chosen.name)
         reviewers = [each for each in people_with(db, role=Role.REVIEWER) if each.disabled_at is None]
     with giving:
         _assign(chosen, load, reviewers)
+    with sharing:
+        sharing_panel(chosen, load, reviewers)
     with moving:
         _move(chosen, load, reviewers)
     with judging:
@@ -97,7 +102,7 @@ def _header(batch: Batch) -> None:
 # --------------------------------------------------------------------------------------------------- assign
 def _assign(batch: Batch, load: review.BatchLoad, reviewers: list[Person]) -> None:
     table([_load_row(each) for each in load.people], empty="Nobody has a question of this batch yet.")
-    st.caption(_waiting(load.unassigned))
+    st.caption(_waiting(load))
     notices("assign")
     if not reviewers:
         empty_state("No reviewers yet", "An admin gives people the role of reviewer on the page People.")
@@ -140,10 +145,14 @@ def _assign(batch: Batch, load: review.BatchLoad, reviewers: list[Person]) -> No
     )
 
 
-def _waiting(unassigned: int) -> str:
-    if not unassigned:
-        return "Every question is with a reviewer."
-    return f"{unassigned:,} {'question is' if unassigned == 1 else 'questions are'} with nobody."
+def _waiting(load: review.BatchLoad) -> str:
+    if load.unassigned:
+        return (
+            f"{load.unassigned:,} {'question is' if load.unassigned == 1 else 'questions are'} with nobody."
+        )
+    if load.shared is not None and load.shared.free:
+        return f"{load.shared.free:,} judgements wait in the shared queue for whoever is free."
+    return "Every question is with a reviewer."
 
 
 def _preview(

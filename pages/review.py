@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import streamlit as st
 
 from domain.batches import BatchState
 from domain.errors import DomainError
 from domain.people import Action, Person
-from review.service import batches_for, last_judged, skipped_questions
+from review.service import batches_for, hand_back, last_judged, may_hand_back, skipped_questions
 from review.sheet import BatchForReviewer
 from ui import state
-from ui.context import clock, reading, require_page
+from ui.context import clock, clock_time, reading, require_page, unit_of_work
 from ui.door.requests import LARGEST_NUMBER
+from ui.judging.claiming import claim
 from ui.judging.component import judging_form
 from ui.judging.guideline import without_images
 from ui.judging.turning import Where, form_data, question_wanted
-from ui.parts import empty_state, plain, screen
+from ui.parts import act, empty_state, notices, plain, screen
 
 BATCH, QUESTION = "batch", "question"
 
@@ -34,7 +37,10 @@ def judging() -> None:
         return
     chosen = _chosen_batch(batches)
     question = _number(st.query_params.get(QUESTION))
+    claimed = None
     try:
+        if question is None:
+            claimed = claim(person, chosen.batch.id, after=None, now=clock())
         with reading() as db:
             data = form_data(
                 db,
@@ -52,11 +58,52 @@ def judging() -> None:
         )
         return
     if data is None:
-        _nothing_open(person, chosen, batches)
+        if claimed is not None and claimed.free_at is not None:
+            _all_with_others(chosen, claimed.free_at)
+        else:
+            _nothing_open(person, chosen, batches)
         return
     _to(data["batch"], data["question"])
     if judging_form(data, on_go=_went):
         _guideline(chosen.batch.name, chosen.batch.settings.guideline)
+    _hand_back_button(person, data["batch"], data["question"])
+
+
+def _hand_back_button(person: Person, batch_id: int, question: int) -> None:
+    """For a question of a shared queue: give it to somebody else, without a reason."""
+    notices("hand-back")
+    with reading() as db:
+        held = may_hand_back(db, person=person, batch_id=batch_id, question_number=question)
+    if held:
+        st.button(
+            "Hand this question back",
+            key=f"hand-back-{batch_id}-{question}",
+            on_click=act,
+            args=(_hand_back, batch_id, question),
+            kwargs={"place": "hand-back"},
+            help="Somebody else gets it. What you entered is kept, should it come back to you.",
+        )
+
+
+def _hand_back(batch_id: int, question: int) -> str:
+    person = require_page(Action.JUDGE)
+    with unit_of_work() as db:
+        hand_back(db, person=person, batch_id=batch_id, question_number=question, now=clock())
+    _to(batch_id, None)
+    return f"Question {question} is handed back."
+
+
+def _all_with_others(chosen: BatchForReviewer, free_at: datetime) -> None:
+    """Nothing is free for the moment, but not all is judged."""
+    with st.container(border=True):
+        st.markdown(f"**{plain(chosen.batch.name)}: all that is left is with others at the moment.**")
+        st.markdown(
+            f"You have judged {chosen.place.done:,}. What somebody does not finish comes back to whoever is "
+            f"free, the first of it by {clock_time(free_at)}."
+        )
+        st.button(
+            "Look again", key=f"look-again-{chosen.batch.id}", on_click=_to, args=(chosen.batch.id, None)
+        )
 
 
 def _went() -> None:
@@ -69,10 +116,11 @@ def _went() -> None:
     state.set_judging_turn(turn)
     asked_for = asked.get("to")
     where: Where | None = asked_for if asked_for in ("next", "last") else _number(asked_for)
+    after = _number(asked.get("after"))
+    if where == "next":
+        claim(person, batch_id, after=after, now=clock())
     with reading() as db:
-        question = question_wanted(
-            db, person=person, batch_id=batch_id, where=where, after=_number(asked.get("after"))
-        )
+        question = question_wanted(db, person=person, batch_id=batch_id, where=where, after=after)
     _to(batch_id, question)
 
 

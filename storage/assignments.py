@@ -10,7 +10,12 @@ from sqlalchemy import Select, func, insert, select, union_all, update
 from sqlmodel import Session
 
 from domain.batches import AssignmentState
-from storage.rows import AssignmentRow, BatchQuestionRow, BatchRow, QuestionRow
+from storage.rows import (
+    AssignmentRow,
+    BatchQuestionRow,
+    BatchRow,
+    QuestionRow,
+)
 
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 #: The states of a question that is still the person's.
@@ -173,21 +178,6 @@ def people_counts(db: Session, *, batch_id: int) -> dict[int, dict[AssignmentSta
     for person_id, state, count in rows:
         found.setdefault(person_id, {})[AssignmentState(state)] = count
     return found
-
-
-def count_unassigned(db: Session, *, batch_id: int) -> int:
-    """How many questions of the batch are with nobody."""
-    held = (
-        select(AssignmentRow.question_id)
-        .where(
-            AssignmentRow.batch_id == batch_id,
-            AssignmentRow.question_id == BatchQuestionRow.question_id,
-            AssignmentRow.state != AssignmentState.WITHDRAWN.value,
-        )
-        .exists()
-    )
-    statement = select(func.count()).where(BatchQuestionRow.batch_id == batch_id, ~held)
-    return int(db.execute(statement).scalar_one())
 
 
 def ordinal(db: Session, *, person_id: int, batch_id: int, position: int) -> int:

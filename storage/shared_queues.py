@@ -9,8 +9,16 @@ from datetime import datetime, timedelta
 from sqlalchemy import func, insert, select, update
 from sqlmodel import Session
 
+from domain.batches import AssignmentState
 from storage.claims import ClaimState
-from storage.rows import BatchQuestionRow, ClaimRow, PoolMemberRow, QuestionRow, SharedQueueRow
+from storage.rows import (
+    AssignmentRow,
+    BatchQuestionRow,
+    ClaimRow,
+    PoolMemberRow,
+    QuestionRow,
+    SharedQueueRow,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +109,12 @@ def pools_of(db: Session, *, person_id: int) -> tuple[int, ...]:
     return tuple(rows.scalars())
 
 
+def with_pools(db: Session) -> frozenset[int]:
+    """Numbers of the batches from whose queues somebody takes questions."""
+    rows = db.execute(select(PoolMemberRow.batch_id).where(PoolMemberRow.left_at.is_(None)).distinct())
+    return frozenset(rows.scalars())
+
+
 def pool_has_exam(db: Session, *, person_id: int, exam_number: int) -> bool:
     """Whether a queue of the person's asks for a judgement about that exam."""
     statement = (
@@ -114,6 +128,31 @@ def pool_has_exam(db: Session, *, person_id: int, exam_number: int) -> bool:
         .limit(1)
     )
     return db.execute(statement).first() is not None
+
+
+def count_unassigned(db: Session, *, batch_id: int) -> int:
+    """How many questions of the batch are with nobody, and wait in no queue that somebody takes from."""
+    held = (
+        select(AssignmentRow.question_id)
+        .where(
+            AssignmentRow.batch_id == batch_id,
+            AssignmentRow.question_id == BatchQuestionRow.question_id,
+            AssignmentRow.state != AssignmentState.WITHDRAWN.value,
+        )
+        .exists()
+    )
+    queued = (
+        select(ClaimRow.question_id)
+        .join(PoolMemberRow, PoolMemberRow.batch_id == ClaimRow.batch_id)
+        .where(
+            ClaimRow.batch_id == batch_id,
+            ClaimRow.question_id == BatchQuestionRow.question_id,
+            PoolMemberRow.left_at.is_(None),
+        )
+        .exists()
+    )
+    statement = select(func.count()).where(BatchQuestionRow.batch_id == batch_id, ~held, ~queued)
+    return int(db.execute(statement).scalar_one())
 
 
 def queue_questions(db: Session, *, batch_id: int) -> tuple[QueueQuestion, ...]:

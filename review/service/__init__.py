@@ -2,6 +2,16 @@
 
 from review.pace import RULE
 from review.progress import Line, Progress, Rate, percent
+from review.service.adjudicating import (
+    Disputed,
+    DisputeSheet,
+    adjudicate,
+    adjudication_rules,
+    batches_to_settle,
+    change_adjudication_rules,
+    disputed,
+    open_dispute,
+)
 from review.service.assigning import AssignSummary, assign, preview_assign, reassign, withdraw
 from review.service.batches import (
     batch_named,
@@ -10,7 +20,7 @@ from review.service.batches import (
     reopen_batch,
     settings_are_frozen,
 )
-from review.service.claiming import NextClaim, claim_next, hand_back, is_shared
+from review.service.claiming import NextClaim, claim_next, hand_back, is_shared, may_hand_back
 from review.service.judging import (
     commit_own_answer,
     give_verdict,
@@ -23,6 +33,7 @@ from review.service.reporting import (
     BatchLoad,
     BatchOverview,
     PersonLoad,
+    SharedLoad,
     batch_load,
     overview,
     progress,
@@ -46,27 +57,37 @@ __all__ = [
     "AssignSummary",
     "BatchLoad",
     "BatchOverview",
+    "DisputeSheet",
+    "Disputed",
     "Line",
     "NextClaim",
     "PersonLoad",
     "Progress",
     "Rate",
     "ShareSummary",
+    "SharedLoad",
+    "adjudicate",
+    "adjudication_rules",
     "assign",
     "batch_load",
     "batch_named",
     "batches_for",
+    "batches_to_settle",
+    "change_adjudication_rules",
     "change_settings",
     "claim_next",
     "close_batch",
     "commit_own_answer",
+    "disputed",
     "drawn_on",
     "give_verdict",
     "hand_back",
     "is_shared",
     "keep_draft",
     "last_judged",
+    "may_hand_back",
     "next_open",
+    "open_dispute",
     "open_report",
     "open_sheet",
     "overview",

@@ -77,6 +77,12 @@ def claim_next(
     return NextClaim(question=None, free_at=claims.others_hold(db, **mine))
 
 
+def may_hand_back(db: Session, *, person: Person, batch_id: int, question_number: int) -> bool:
+    """Whether the question is claimed by the person from a shared queue, and not judged yet."""
+    require(person, Action.JUDGE)
+    return question_number in claims.held_claims(db, batch_id=batch_id, person_id=person.id)
+
+
 def hand_back(db: Session, *, person: Person, batch_id: int, question_number: int, now: datetime) -> None:
     """Put a question of a shared queue back for somebody else; drafts stay, should it come back.
 

@@ -14,8 +14,9 @@ from domain.people import Action, Person, require
 from domain.verdicts import Verdict
 from review.counting import Facts, count_batch
 from review.progress import Progress
+from storage import claims, shared_queues
 from storage import progress as stored
-from storage.assignments import all_assignments, count_unassigned, people_counts
+from storage.assignments import all_assignments, people_counts
 from storage.batches import batch_sizes, list_batches, load_batch
 from storage.people import list_people
 
@@ -43,11 +44,24 @@ class PersonLoad:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SharedLoad:
+    """A batch's shared queue: who takes from it (sign-in names), and its judgements by where they are."""
+
+    pool: tuple[str, ...]
+    overlap: int
+    idle_minutes: int
+    free: int
+    claimed: int
+    done: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BatchLoad:
-    """Everybody's questions of a batch, and how many are with nobody."""
+    """Everybody's questions of a batch, its shared queue, and how many are with nobody and in no queue."""
 
     people: tuple[PersonLoad, ...]
     unassigned: int
+    shared: SharedLoad | None
 
 
 def progress(db: Session, *, by: Person, batch: str, now: datetime) -> Progress:
@@ -85,7 +99,7 @@ def _shown_names(people: Sequence[Person]) -> dict[int, str]:
 def overview(db: Session, *, by: Person) -> list[BatchOverview]:
     """All batches with their counts, the newest first."""
     require(by, Action.SEE_PROGRESS)
-    sizes, counts = batch_sizes(db), stored.state_counts(db)
+    sizes, counts, pools = batch_sizes(db), stored.state_counts(db), shared_queues.with_pools(db)
     listed = []
     for batch in sorted(list_batches(db), key=lambda each: each.id, reverse=True):
         states = counts.get(batch.id, {})
@@ -93,6 +107,8 @@ def overview(db: Session, *, by: Person) -> list[BatchOverview]:
             states.get(state, 0)
             for state in (AssignmentState.DONE, AssignmentState.SKIPPED, AssignmentState.OPEN)
         )
+        queued = claims.count_claims(db, batch_id=batch.id).free if batch.id in pools else 0
+        left += queued
         listed.append(
             BatchOverview(
                 batch=batch,
@@ -125,7 +141,24 @@ def batch_load(db: Session, *, by: Person, batch: str) -> BatchLoad:
             loads.append(PersonLoad(person=people[number], done=done, skipped=skipped, left=left))
     return BatchLoad(
         people=tuple(sorted(loads, key=lambda load: load.person.name)),
-        unassigned=count_unassigned(db, batch_id=found.id),
+        unassigned=shared_queues.count_unassigned(db, batch_id=found.id),
+        shared=_shared_load(db, found, people),
+    )
+
+
+def _shared_load(db: Session, batch: Batch, people: dict[int, Person]) -> SharedLoad | None:
+    queue = shared_queues.shared_queue(db, batch_id=batch.id)
+    if queue is None:
+        return None
+    counts = claims.count_claims(db, batch_id=batch.id)
+    pool = shared_queues.members(db, batch_id=batch.id)
+    return SharedLoad(
+        pool=tuple(sorted(people[number].name for number in pool)),
+        overlap=queue.overlap,
+        idle_minutes=round(queue.idle.total_seconds() / 60),
+        free=counts.free,
+        claimed=counts.claimed,
+        done=counts.done,
     )
 
 

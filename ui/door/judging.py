@@ -26,6 +26,7 @@ from ui.door.requests import json_answer, json_body, json_errors, person_of, sam
 from ui.judging import forms
 from ui.judging.assets import MEDIA_TYPES, digest, files
 from ui.judging.boxes import boxes_drawn, corrected_boxes, plain_boxes
+from ui.judging.claiming import claim
 from ui.judging.turning import Where, form_data, question_wanted
 
 #: How long a save waits for other writers: less than the form waits for its answer (10 s), so that it says
@@ -169,6 +170,8 @@ def _sheet(db: Session, form: forms.Form, person: Person, now: datetime) -> Revi
 def _sheet_after(form: forms.Form, person: Person, now: datetime, *, to: Where) -> dict[str, Any] | None:
     """What the form shows next; None where there is nothing, or no more than the page can say of it."""
     try:
+        if to == "next":
+            claim(person, form.batch, after=form.question, now=now)
         with reading() as db:
             question = question_wanted(db, person=person, batch_id=form.batch, where=to, after=form.question)
             return form_data(db, person=person, batch_id=form.batch, question=question, now=now)

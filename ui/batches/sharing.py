@@ -1,0 +1,79 @@
+"""Giving a batch to whoever is free: who takes from its queue, how many judge each, when a claim ends."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.batches import Batch, BatchState
+from domain.people import Person
+from review import service as review
+from ui import state
+from ui.context import clock, current_person, unit_of_work
+from ui.parts import act, notices, plain
+
+
+def sharing_panel(batch: Batch, load: review.BatchLoad, reviewers: list[Person]) -> None:
+    """How the queue stands, and the form that opens it or adds to it."""
+    shared = load.shared
+    if shared is None:
+        st.caption(
+            "Instead of giving everybody their share beforehand, let people take one question after the "
+            "other. Whoever is quick takes more; what somebody leaves lying comes back by itself."
+        )
+    else:
+        pool = ", ".join(shared.pool) or "nobody any more"
+        st.markdown(plain(f"Taken by {pool}; {shared.overlap} judge each question."))
+        waiting, held, done = st.columns(3)
+        waiting.metric("Free", f"{shared.free:,}")
+        held.metric("With somebody now", f"{shared.claimed:,}")
+        done.metric("Judged", f"{shared.done:,}")
+        st.caption(f"A question comes back after {shared.idle_minutes} minutes without activity.")
+    notices("share")
+    closed = batch.state is BatchState.CLOSED
+    if closed or not reviewers:
+        st.caption("Open the batch again first." if closed else "There are no reviewers yet.")
+        return
+    shown = {each.name: f"{each.display_name} ({each.name})" for each in reviewers}
+    form = state.form(f"share-{batch.id}")
+    people, number, minutes = st.columns([3, 1, 1])
+    names = people.multiselect(
+        "Whoever of these is free",
+        list(shown),
+        key=f"{form}-to-{batch.id}",
+        format_func=shown.get,
+        placeholder="Choose who takes questions",
+    )
+    overlap = number.number_input(
+        "Judge each question",
+        min_value=1,
+        max_value=max(2, len(reviewers)),
+        value=shared.overlap if shared else 1,
+        key=f"{form}-overlap-{batch.id}",
+        help="So many different people. Whom a question is assigned to already counts.",
+    )
+    idle = minutes.number_input(
+        "Minutes until it comes back",
+        min_value=1,
+        max_value=1440,
+        value=shared.idle_minutes if shared else review.IDLE_MINUTES,
+        key=f"{form}-idle-{batch.id}",
+        help="Counted from the last draft, verdict or look at the image.",
+    )
+    st.button(
+        "Add to the queue" if shared else "Open the queue",
+        type="primary",
+        key=f"{form}-go-{batch.id}",
+        disabled=not names,
+        on_click=act,
+        args=(_share, batch.name, batch.id, tuple(names), int(overlap), int(idle)),
+        kwargs={"place": "share"},
+    )
+
+
+def _share(batch: str, batch_id: int, names: tuple[str, ...], overlap: int, idle: int) -> str:
+    with unit_of_work() as db:
+        found = review.share_batch(
+            db, by=current_person(), batch=batch, to=names, overlap=overlap, idle_minutes=idle, now=clock()
+        )
+    state.clear_form(f"share-{batch_id}")
+    return f"{', '.join(found.pool)} can take questions now; {found.free:,} judgements are free."
