@@ -19,7 +19,7 @@ def add_kind(kinds: argparse._SubParsersAction) -> None:
     readings = kinds.add_parser(
         "readings",
         help="readings from outside: overread.reading/1",
-        description="Columns: study, reader, question_id, answer, seconds, read_at, and confidence where known. "
+        description="Columns: study, reader, question_id, answer, seconds, read_at, and confidence if known. "
         'An answer is a letter ("A|C" for several), an option, yes or no, text, or "?" for cannot '
         "determine. The file lands whole or not at all.",
     )

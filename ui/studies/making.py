@@ -152,7 +152,9 @@ def _protocol(form: str) -> Protocol | None:
     going_back = left.checkbox("Going back is allowed", key=f"{form}-back")
     shuffle = right.checkbox("Options in shuffled order", value=True, key=f"{form}-shuffle")
     confidence = left.checkbox("Ask how sure", value=True, key=f"{form}-sure")
-    own = right.checkbox("Show readers their own result at the end", key=f"{form}-own")
+    own = right.checkbox(
+        "Own result at the end", key=f"{form}-own", help="Each reader sees their own accuracy when through."
+    )
     guideline = st.text_area(
         "Guideline, read before the first case (Markdown)", key=f"{form}-guideline", height=110
     )

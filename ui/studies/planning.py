@@ -15,7 +15,9 @@ from ui import state
 from ui.parts import plain, table
 
 READERS, CASES = (3, 5, 7, 10), (100, 200, 300, 400, 600)
-_RULE = "#e69f00"
+_RULE = "#8a939b"
+# Told apart in both themes, and by people who don't see red and green apart (Okabe and Ito).
+_COLOURS = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#0072b2", "#d55e00")
 
 
 def show_planning() -> None:
@@ -54,8 +56,13 @@ def power_chart(designs: Sequence[Power]) -> alt.LayerChart:
         .encode(
             x=alt.X("cases:Q", title="cases"),
             y=alt.Y("power:Q", title="power", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
-            color=alt.Color("readers:N", title="readers", sort=order),
-            strokeDash=alt.StrokeDash("readers:N", sort=order, legend=None),
+            color=alt.Color(
+                "readers:N",
+                title="readers",
+                sort=order,
+                scale=alt.Scale(domain=order, range=list(_COLOURS)),
+                legend=alt.Legend(orient="top"),
+            ),
             tooltip=["readers:N", "cases:Q", alt.Tooltip("power:Q", format=".2f")],
         )
     )

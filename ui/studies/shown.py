@@ -72,7 +72,7 @@ def _readers(person: Person, summary: StudySummary, progress: tuple[ReaderProgre
         with left:
             _assign(person, study.name, study.id, {each.reader.name for each in progress})
     if progress:
-        with right, st.expander("Profile of a reader"):
+        with left if study.frozen else right, st.expander("Profile of a reader"):
             _profile(person, study.name, study.id, progress)
 
 
@@ -91,12 +91,12 @@ def _line(each: ReaderProgress) -> dict[str, object]:
     return {
         "reader": reader.display_name,
         "level": level,
-        "years": reader.profile.years,
+        "years": "" if reader.profile.years is None else f"{reader.profile.years:g}",
         "subspecialty": reader.profile.subspecialty,
         "read": f"{each.done} of {each.total}",
         "repeats": f"{each.repeats_done} of {each.repeats}",
         "training": f"{each.training_done} of {each.training}",
-        "seconds (median)": None if each.seconds_median is None else round(each.seconds_median, 1),
+        "seconds (median)": "" if each.seconds_median is None else f"{each.seconds_median:.1f}",
         "cannot determine": each.cannot_determine,
         "faulty": each.faulty,
         "last answer": human_time(each.last_read_at, now=clock()),
