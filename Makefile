@@ -113,6 +113,7 @@ benchmarks: $(VENV)/dev.stamp browser
 	$(PY) -m benchmarks.sampling
 	$(PY) -m benchmarks.next_question
 	$(PY) -m benchmarks.render
+	$(PY) -m benchmarks.measures
 	$(PY) -m benchmarks.viewer
 
 benchmark-viewer: $(VENV)/dev.stamp browser

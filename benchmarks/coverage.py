@@ -213,10 +213,9 @@ Table = tuple[str, str, tuple[str, ...], Callable[[int], Iterator[Row]]]
 TABLES: tuple[Table, ...] = (
     (
         "Cohen's kappa and Gwet's AC1",
-        """Two raters, two categories, one prevalence. Plain: Fleiss, Cohen and Everitt. Shown: the same
-        where both
-raters used every category 50 times or more and disagreed as often, else the Dirichlet posterior; the record's
-`interval` says which. Without a disagreement the plain interval does not exist and counts as a miss.""",
+        """Two raters, two categories, one prevalence. Plain: Fleiss, Cohen and Everitt. Shown: the same where
+both raters used every category 50 times or more and disagreed as often, else the Dirichlet posterior; the
+record's `interval` says which. Without a disagreement the plain interval does not exist: a miss.""",
         ("prevalence", "kappa", "n", "plain", "shown", "posterior in", "AC1 shown"),
         kappa_rows,
     ),
@@ -235,27 +234,24 @@ raters used every category 50 times or more and disagreed as often, else the Dir
     (
         "Difference of two raters on the same questions",
         """Accuracies .8384 and .7727. Plain: Wald. Shown: Tango, at the effective size where questions share
-        an
-exam.""",
+an exam.""",
         ("latent correlation", "n", "questions an exam", "plain", "shown"),
         paired_rows,
     ),
     (
         "Readers against a model",
         """200 cases, readers at .7727 on average with a spread between them, a model at .8384, latent
-        correlation .5
-between readers and .35 with the model. Crossed: Obuchowski-Rockette with Hillis' degrees of freedom. Half:
-every reader reads 100 of the cases, U-statistic. Fixed: these readers and no others, held here against the
-mean of all readers there could be, which it does not claim to hold where readers differ.""",
+correlation .5 between readers and .35 with the model. Crossed: Obuchowski-Rockette with Hillis' degrees of
+freedom. Half: every reader reads 100 of the cases, U-statistic. Fixed: these readers and no others, held here
+against the mean of all readers there could be, which it does not claim to hold where readers differ.""",
         ("readers", "spread, points", "crossed", "half", "fixed"),
         mrmc_rows,
     ),
     (
         "A reviewed sample for the whole",
         """Tiers of 700, 200, 80 and 20 questions, of which 25, 25, 25 and all 20 were judged; the numbers of
-        wrong
-questions in each tier as stated. Plain: Wald from the stratified standard error. Shown: Jeffreys' posterior
-per stratum with the finite population. Last: how far the unweighted pool is off.""",
+wrong questions in each tier as stated. Plain: Wald from the stratified standard error. Shown: Jeffreys'
+posterior per stratum with the finite population. Last: how far the unweighted pool is off.""",
         ("true rate", "wrong per tier", "plain", "shown", "unweighted pool off by"),
         strata_rows,
     ),

@@ -1,0 +1,43 @@
+"""One number over several tasks: micro weighs every question the same, macro every task. Always both, by
+name.
+
+Published tables mix the two: ReXVQA's "Overall" is macro for seven models and micro for the eighth. From task
+accuracies and counts both can be recomputed.
+
+Edge cases. A task without a question has no accuracy and counts in neither; no task at all: None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overall:
+    """Shares 0 to 1 over ``n`` questions of ``tasks`` tasks."""
+
+    micro: float | None
+    macro: float | None
+    n: int
+    tasks: int
+
+
+def over_tasks(accuracies: Sequence[float], counts: Sequence[int]) -> Overall:
+    """Both means of task accuracies, each over so many questions.
+
+    Raises:
+        ValueError: not one count an accuracy.
+    """
+    if len(accuracies) != len(counts):
+        raise ValueError(f"{len(accuracies)} accuracies, {len(counts)} counts")
+    known = [(share, n) for share, n in zip(accuracies, counts, strict=True) if n]
+    n = sum(count for _, count in known)
+    if not known:
+        return Overall(micro=None, macro=None, n=0, tasks=0)
+    return Overall(
+        micro=sum(share * count for share, count in known) / n,
+        macro=sum(share for share, _ in known) / len(known),
+        n=n,
+        tasks=len(known),
+    )

@@ -1,0 +1,116 @@
+"""Readers against one model: which error, which design, which readers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from measures.mrmc import (
+    against_model,
+    covariance_over_cases,
+    fixed_readers,
+    obuchowski_rockette,
+    u_statistic,
+)
+
+
+def readings(seed=1, cases=60, readers=4):
+    """Right and wrong of readers (cases, readers) and of a model (cases,)."""
+    random = np.random.default_rng(seed)
+    easy = random.standard_normal((cases, 1))
+    right = easy + random.standard_normal((cases, readers)) > -0.8
+    model = easy[:, 0] + random.standard_normal(cases) > -1.2
+    return right.astype(float), model.astype(float)
+
+
+def test_fully_crossed_the_u_statistic_is_obuchowski_and_rockettes():
+    right, model = readings()
+    differences = right - model[:, None]
+    classic = obuchowski_rockette(
+        differences.mean(axis=0), covariance_over_cases(differences), cases=len(differences)
+    )
+    unbiased = u_statistic(differences)
+    assert unbiased.se == pytest.approx(classic.se)
+    assert unbiased.df == pytest.approx(classic.df)
+    assert (unbiased.low, unbiased.high) == pytest.approx((classic.low, classic.high))
+
+
+def test_the_u_statistic_is_unbiased_by_brute_force():
+    # every pair of readings that have nothing in common estimates the square of the true difference
+    right, model = readings(cases=7, readers=3)
+    differences = right - model[:, None]
+    differences[0, 1] = differences[3, 2] = np.nan
+    places = [(case, reader) for case, reader in np.ndindex(7, 3) if not np.isnan(differences[case, reader])]
+    apart = np.mean(
+        [differences[a] * differences[b] for a in places for b in places if a[0] != b[0] and a[1] != b[1]]
+    )
+    expected = np.nanmean(differences) ** 2 - apart
+    found = u_statistic(differences)
+    if expected > 0:
+        assert found.se**2 == pytest.approx(expected)
+    else:
+        assert "V-statistic" in found.note
+
+
+def test_a_crossed_design_takes_obuchowski_rockette_and_a_partial_one_the_u_statistic():
+    right, model = readings()
+    assert against_model(right, model).method == "Obuchowski-Rockette"
+    right[:30, 0] = np.nan
+    assert against_model(right, model).method == "U-statistic"
+
+
+def test_random_readers_are_less_certain_than_fixed_ones_who_differ():
+    right, model = readings(readers=3)
+    right[:, 0] = 1.0
+    random, fixed = (against_model(right, model, random_readers=each) for each in (True, False))
+    assert random.difference == pytest.approx(fixed.difference)
+    assert random.high - random.low > fixed.high - fixed.low
+
+
+def test_fixed_readers_by_hand():
+    # one reader: the error of a mean of paired differences
+    right, model = readings(readers=1)
+    step = right[:, 0] - model
+    found = fixed_readers(step[:, None])
+    assert found.se == pytest.approx(step.std(ddof=1) / np.sqrt(len(step)))
+    assert found.df == len(step) - 1
+
+
+def test_one_reader_tells_nothing_of_others():
+    right, model = readings(readers=1)
+    found = against_model(right, model)
+    assert (found.se, found.low) == (None, None)
+    assert found.note == "no interval: one reader tells nothing of others"
+    assert against_model(right, model, random_readers=False).se is not None
+
+
+def test_every_case_twice_under_one_exam_is_no_more_evidence():
+    right, model = readings()
+    once = against_model(right, model)
+    twice = against_model(
+        np.repeat(right, 2, axis=0), np.repeat(model, 2), exams=np.repeat(np.arange(len(model)), 2)
+    )
+    assert twice.se == pytest.approx(once.se)
+
+
+def test_cases_that_the_model_did_not_answer_are_left_out():
+    right, model = readings()
+    fewer = model.copy()
+    fewer[:10] = np.nan
+    assert against_model(right, fewer) == against_model(right[10:], model[10:])
+
+
+def test_readers_who_are_the_model_have_no_interval():
+    _, model = readings()
+    found = against_model(np.repeat(model[:, None], 3, axis=1), model)
+    assert (found.difference, found.se, found.low) == (0.0, 0.0, None)
+
+
+def test_nothing_read_is_not_defined():
+    assert against_model(np.full((3, 2), np.nan), np.ones(3)).difference is None
+
+
+@pytest.mark.parametrize(("margin", "wanted"), [(-0.4, True), (0.0, False), (0.3, False)])
+def test_a_margin_is_held_against_the_same_interval(margin, wanted):
+    right, model = readings()
+    assert against_model(right, model).above(margin) is wanted
