@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import resource
 import statistics
 import sys
 import tempfile
@@ -46,6 +47,7 @@ class Outcome:
     without_audit: int
     faults: int
     seconds: float
+    cpu: float
 
     @property
     def is_whole(self) -> bool:
@@ -92,7 +94,7 @@ def soak(
         f"{thinking:g} s of thinking, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores",
         flush=True,
     )
-    tally = Tally()
+    tally, before = Tally(), _cpu_of_children()
     with served(place, processes=processes, first_port=port) as addresses:
         everybody = [
             Reader(
@@ -104,7 +106,13 @@ def soak(
         start = time.perf_counter()
         asyncio.run(_together(everybody))
         seconds = time.perf_counter() - start
-    return _counted(place, tally, seconds)
+    return _counted(place, tally, seconds=seconds, cpu=_cpu_of_children() - before)
+
+
+def _cpu_of_children() -> float:
+    """Seconds that the processes started here have used, with theirs, once they have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 async def _together(everybody: list[Reader]) -> None:
@@ -129,7 +137,7 @@ async def _watch(tally: Tally) -> None:
         )
 
 
-def _counted(place: Place, tally: Tally, seconds: float) -> Outcome:
+def _counted(place: Place, tally: Tally, *, seconds: float, cpu: float) -> Outcome:
     verdict = rows.VerdictRow
     with reading(place.engine) as db:
         found = db.execute(select(verdict.person_id, verdict.question_id, verdict.comment)).all()
@@ -147,6 +155,7 @@ def _counted(place: Place, tally: Tally, seconds: float) -> Outcome:
         without_audit=abs(len(found) - audited),
         faults=faults_logged(place),
         seconds=seconds,
+        cpu=cpu,
     )
 
 
@@ -178,6 +187,8 @@ def _say(outcome: Outcome, wanted: int) -> None:
         f"\nsent twice at once {tally.sent_twice:,} · sent again {tally.sent_again:,} · troubles "
         f"{len(tally.troubles)} · exceptions in the log {outcome.faults} · {outcome.seconds:.0f} s"
         f" · load at the end {os.getloadavg()[0]:.1f}"
+        f"\nprocessor time of the app's processes {outcome.cpu:.0f} s, start and sign-ins included: "
+        f"{1000 * outcome.cpu / max(1, len(tally.acknowledged)):.0f} ms a verdict"
     )
     for trouble, count in Counter(tally.troubles).most_common(10):
         print(f"  {count} x {trouble}")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
+import time
 from functools import lru_cache
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.engine import make_url
+from sqlalchemy.pool import ConnectionPoolEntry
 from sqlmodel import create_engine
 
 from storage.workspace import current_workspace
@@ -16,6 +19,7 @@ from storage.workspace import current_workspace
 BUSY_TIMEOUT_MS = 30_000
 #: Seconds until a server that does not answer is given up, and until a connection of the pool must be free.
 _CONNECT_TIMEOUT, _POOL_TIMEOUT = 5, 10
+_TURN = "overread turn"  # in a connection's info, while it has this process's turn to write
 
 
 def make_engine(url: str) -> Engine:
@@ -39,9 +43,15 @@ def make_engine(url: str) -> Engine:
     database = make_url(url).database
     if database and database != ":memory:":
         Path(database).parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(url, connect_args={"check_same_thread": False, "timeout": BUSY_TIMEOUT_MS / 1000})
+    # Who waits to write holds a connection meanwhile; readers must find one beside them.
+    engine = create_engine(
+        url,
+        pool_size=20,
+        max_overflow=100,
+        connect_args={"check_same_thread": False, "timeout": BUSY_TIMEOUT_MS / 1000},
+    )
     event.listen(engine, "connect", _prepare_sqlite)
-    event.listen(engine, "begin", _begin)
+    _take_turns(engine)
     return engine
 
 
@@ -56,20 +66,39 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     cursor.close()
 
 
-def _begin(connection: Connection) -> None:
-    options = connection.get_execution_options()
-    if options.get("overread_read_only", False):
-        connection.exec_driver_sql("BEGIN DEFERRED")
-        return
-    patience = options.get("overread_patience_ms", BUSY_TIMEOUT_MS)
-    if patience == BUSY_TIMEOUT_MS:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-        return
-    connection.exec_driver_sql(f"PRAGMA busy_timeout = {int(patience)}")
-    try:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-    finally:
-        connection.exec_driver_sql(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+def _take_turns(engine: Engine) -> None:
+    """Let this process's writers queue for SQLite's one writing place, each waking as the last one ends.
+
+    SQLite by itself lets them look again after pauses of up to 100 ms, in no order: among forty of them some
+    wait for seconds while others pass. Writers of other processes are met in SQLite's own way.
+    """
+    turn = threading.Lock()
+
+    def begin(connection: Connection) -> None:
+        options = connection.get_execution_options()
+        if options.get("overread_read_only", False):
+            connection.exec_driver_sql("BEGIN DEFERRED")
+            return
+        held = connection.info
+        patience = options.get("overread_patience_ms", BUSY_TIMEOUT_MS) / 1000
+        until = time.monotonic() + patience
+        held[_TURN] = held.get(_TURN, False) or turn.acquire(timeout=patience)
+        left = max(0, round(1000 * (until - time.monotonic())))
+        connection.exec_driver_sql(f"PRAGMA busy_timeout = {left}")
+        try:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        except BaseException:
+            end(None, connection)
+            raise
+        finally:
+            connection.exec_driver_sql(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+
+    def end(_dbapi_connection: object, record: Connection | ConnectionPoolEntry) -> None:
+        if record.info.pop(_TURN, False):
+            turn.release()
+
+    event.listen(engine, "begin", begin)
+    event.listen(engine, "checkin", end)
 
 
 @lru_cache(maxsize=4)

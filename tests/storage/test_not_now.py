@@ -1,6 +1,9 @@
 """What a person is told when the database can't write just now, and that reading goes on meanwhile."""
 
 import shutil
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import UTC, datetime
 
 import pytest
@@ -9,6 +12,7 @@ from sqlalchemy import text
 from accounts import service as accounts
 from domain.errors import NotNow
 from storage.engine import current_engine, engine_for, make_engine
+from storage.rows import DatasetRow
 from storage.unit_of_work import reading, unit_of_work
 from tests.storage.signing_in import NOON, add, begin, who
 from ui.door.presence import person_present
@@ -75,3 +79,24 @@ def _sign_many_in(engine):
 
 def _impatient(engine):
     return unit_of_work(engine, patience_ms=20)
+
+
+def test_writers_of_one_process_take_turns_and_none_is_kept_out(sqlite_engine):
+    def write(number):
+        with unit_of_work(sqlite_engine, patience_ms=10_000) as db:
+            db.add(DatasetRow(name=f"set {number}", created_at=NOON))
+
+    with ThreadPoolExecutor(40) as writers:
+        list(writers.map(write, range(400)))
+    with sqlite_engine.connect() as connection:
+        assert connection.execute(text("SELECT count(*) FROM dataset")).scalar_one() == 400
+
+
+def test_a_turn_that_was_not_used_is_given_back(sqlite_engine):
+    with closing(sqlite3.connect(sqlite_engine.url.database, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(NotNow), _impatient(sqlite_engine) as db:
+            db.connection()
+        other.execute("ROLLBACK")
+    with _impatient(sqlite_engine) as db:
+        db.connection()
