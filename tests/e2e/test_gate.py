@@ -296,6 +296,11 @@ def test_pages_say_what_they_may_load_and_that_nobody_keeps_or_frames_them(clien
     assert "frame-ancestors 'none'" in headers["content-security-policy"]
     script_source = re.search(r"script-src ([^;]*)", headers["content-security-policy"])
     assert script_source is None or "unsafe" not in script_source[1]
+    style_source = re.search(r"style-src ([^;]*)", headers["content-security-policy"])
+    assert style_source
+    # Streamlit writes styles inline; on the page of the door nothing inline is allowed but its own sheet.
+    assert ("unsafe-inline" in style_source[1]) == (path == "/")
     assert headers["x-content-type-options"] == "nosniff"
+    assert headers["cross-origin-resource-policy"] == "same-origin"
     assert headers["referrer-policy"] == "same-origin"
     assert headers["cache-control"] == "no-store"

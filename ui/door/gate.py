@@ -22,7 +22,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from domain.access import UPLOADING, Action, action_of_route
+from domain.access import OPEN_ROUTES, UPLOADING, Action, action_of_route
 from domain.errors import NotNow
 from domain.people import Person
 from ui.door.cookies import sign_in_token, without_plain
@@ -30,12 +30,15 @@ from ui.door.interrupted import note_interrupted
 from ui.door.own_routes import entry_of, own_route
 from ui.door.presence import person_present
 
-SIGN_IN, FIRST_ADMIN = "/sign-in", "/first-admin"
-#: Open to everybody. The two of Streamlit's say "ok" and the same few switches to all; a page that has
-#: lost its sign-in asks them before it opens the websocket, where it is told to sign in again.
-OPEN = frozenset({SIGN_IN, FIRST_ADMIN, "/health", "/_stcore/health", "/_stcore/host-config"})
+SIGN_IN = "/sign-in"
 #: The way to the sign-in provider and back (Streamlit's own routes behind ``st.login``).
 OPEN_FOR_PROVIDER = frozenset({"/sign-in/provider", "/auth/login", "/oauth2callback"})
+#: Open to everybody, by the table of access. The two of Streamlit's say "ok" and the same few switches to
+#: all; a page that has lost its sign-in asks them before it opens the websocket, where it is told so.
+OPEN = frozenset(
+    {"/_stcore/health", "/_stcore/host-config"}
+    | {route.split()[1] for route in OPEN_ROUTES} - OPEN_FOR_PROVIDER
+)
 
 #: Ties Streamlit's own session to the sign-in: it refuses to hand a session over to another one. Whatever
 #: comes under this name from outside is dropped (.streamlit/config.toml names it in trustedUserHeaders).
