@@ -32,6 +32,7 @@ class Action(StrEnum):
     SEE_PROGRESS = "see progress"
     MAKE_RELEASE = "make a release"
     JUDGE = "judge questions"
+    ADJUDICATE = "settle disputes"
     SEE_AUDIT = "see the audit trail"
     RUN_STUDY = "run a reader study"
     READ = "read cases"
@@ -98,6 +99,10 @@ TABLE: tuple[Access, ...] = (
         routes=("GET /files/audit.{file_format}",),
     ),
     Access(
+        action=Action.ADJUDICATE,
+        roles=frozenset({Role.REVIEWER}),
+    ),
+    Access(
         action=Action.RUN_STUDY,
         roles=frozenset({Role.COORDINATOR}),
         pages=("pages/studies.py",),
@@ -127,6 +132,7 @@ ROUTES_OF_ALL: tuple[str, ...] = (
 #: Routes that need no sign-in: the way in, and whether the app is up.
 OPEN_ROUTES: tuple[str, ...] = (
     "GET /health",
+    "GET /health/ready",
     "GET /first-admin",
     "GET /sign-in",
     "GET /sign-in/provider",

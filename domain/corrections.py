@@ -15,7 +15,7 @@ class Correction:
     """New values of the fields that were wrong; ``None`` leaves a field as it is.
 
     ``boxes`` is the whole new list (an empty one removes all). A new key goes with the new options, so
-    ``answer`` indexes the options as corrected.
+    ``answer`` and ``also_right`` (further answers, right by themselves) index the options as corrected.
     """
 
     stem: str | None = None
@@ -26,6 +26,7 @@ class Correction:
     category: str | None = None
     difficulty: Difficulty | None = None
     boxes: tuple[LabelledBox, ...] | None = None
+    also_right: tuple[tuple[int, ...], ...] | None = None
 
     def is_empty(self) -> bool:
         """Whether nothing is changed."""
@@ -50,7 +51,7 @@ def corrected(question: Question, correction: Correction) -> Question:
     new = {each.name: getattr(correction, each.name) for each in fields(correction)}
     values: dict[str, Any] = {name: value for name, value in new.items() if value is not None}
     reworded_only = len(values.get("options", question.options)) == len(question.options)
-    if "answer" in values or not reworded_only:
+    if "also_right" not in values and ("answer" in values or not reworded_only):
         # Further right answers stood beside the old key, or for options that have moved.
         values["also_right"] = ()
     return replace(question, **values)
@@ -59,7 +60,7 @@ def corrected(question: Question, correction: Correction) -> Question:
 def changes(question: Question, correction: Correction) -> tuple[Change, ...]:
     """What the correction really changes, in the order of the fields; equal values are no change."""
     after = corrected(question, correction)
-    names = [*(each.name for each in fields(correction)), "also_right"]
+    names = [each.name for each in fields(correction)]
     return tuple(
         Change(field=name, before=getattr(question, name), after=getattr(after, name))
         for name in names

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from domain.adjudications import SAME_BOX, Adjudication
 from domain.batches import Parts
 from domain.corrections import Change
 from domain.exams import Exam
@@ -26,6 +27,8 @@ class JudgedQuestion:
     """A question as it came in, its exam, and the latest judgement of everybody who judged it.
 
     ``stratum`` and ``inclusion_probability`` are those of the first of the batches that drew it.
+    ``adjudication`` is the latest where a dispute was settled, ``settled_in`` the batch it was settled in;
+    ``same_box`` is the least overlap (IoU) at which two reviewers' boxes are the same.
     """
 
     question: Question
@@ -33,6 +36,9 @@ class JudgedQuestion:
     judgements: tuple[Judgement, ...]
     stratum: str
     inclusion_probability: float
+    adjudication: Adjudication | None = None
+    settled_in: str = ""
+    same_box: float = SAME_BOX
 
     def __post_init__(self) -> None:
         if not self.judgements:
@@ -55,6 +61,7 @@ class LeaveOut(StrEnum):
     REJECTED = "rejected"
     DECISIONS_DIFFER = "rejected by one reviewer, not by another"
     CORRECTIONS_DIFFER = "corrected differently by two reviewers"
+    SETTLED_AGAINST = "rejected by the adjudicator"
     ALIGNMENT_ONLY = "only its image alignment was judged"
 
 

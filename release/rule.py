@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from domain.adjudications import Adjudication
 from domain.batches import Parts
 from domain.corrections import Correction, changes, corrected
 from domain.gold import GoldItem, JudgedQuestion, Judgement, LeaveOut, LeftOut
 from domain.questions import Question
 from domain.verdicts import Decision
+from review.disputes import same_boxes
 
 #: The rule in words; it stands in every manifest.
 RULE = (
-    "A question is released when the latest verdict of everybody who judged it in these batches is accept "
-    "or revise, when they correct it in the same way (or none of them does), and when at least one of them "
-    "was asked for more than its image alignment. It carries that correction. Everything else that was "
-    "judged is in left_out.jsonl with the reason."
+    "A question whose dispute was settled is released as the latest adjudication has it, or left out where "
+    "that rejects it. Any other is released when the latest verdict of everybody who judged it in these "
+    "batches is accept or revise, when they correct it in the same way (or none of them does; boxes are the "
+    "same from the batch's overlap on, and the first reviewer's are taken), and when at least one of them "
+    "was asked for more than its image alignment. It carries that correction. Everything else that was judged is "
+    "in left_out.jsonl with the reason."
 )
 
 
 def settle(judged: JudgedQuestion) -> GoldItem | LeftOut:
     """What becomes of a judged question."""
+    if judged.adjudication is not None:
+        return _adjudicated(judged, judged.adjudication)
     decisions = {each.verdict.decision for each in judged.judgements}
     if Decision.REJECT in decisions:
         reason = LeaveOut.REJECTED if decisions == {Decision.REJECT} else LeaveOut.DECISIONS_DIFFER
@@ -30,14 +38,31 @@ def settle(judged: JudgedQuestion) -> GoldItem | LeftOut:
     counted = [each for each in judged.judgements if each in whole or not _correction(each).is_empty()]
     first = _correction(whole[0])
     result = _result(judged.question, first)
-    if any(_result(judged.question, _correction(each)) != result for each in counted if each is not whole[0]):
-        return LeftOut(judged=judged, reason=LeaveOut.CORRECTIONS_DIFFER)
-    made = () if first.is_empty() else changes(judged.question, first)
-    return GoldItem(
-        question=result,
-        judged=judged,
-        decision=Decision.REVISE if made else Decision.ACCEPT,
-        changes=made,
+    for each in counted:
+        if each is not whole[0] and not _same(
+            result, _result(judged.question, _correction(each)), same_box=judged.same_box
+        ):
+            return LeftOut(judged=judged, reason=LeaveOut.CORRECTIONS_DIFFER)
+    return _gold(judged, result, first)
+
+
+def _adjudicated(judged: JudgedQuestion, adjudication: Adjudication) -> GoldItem | LeftOut:
+    if adjudication.decision is Decision.REJECT:
+        return LeftOut(judged=judged, reason=LeaveOut.SETTLED_AGAINST)
+    return _gold(judged, _result(judged.question, adjudication.correction), adjudication.correction)
+
+
+def _gold(judged: JudgedQuestion, result: Question, correction: Correction) -> GoldItem:
+    made = () if correction.is_empty() else changes(judged.question, correction)
+    decision = Decision.REVISE if made else Decision.ACCEPT
+    return GoldItem(question=result, judged=judged, decision=decision, changes=made)
+
+
+def _same(one: Question, other: Question, *, same_box: float) -> bool:
+    if one == other:
+        return True
+    return replace(one, boxes=()) == replace(other, boxes=()) and same_boxes(
+        one.boxes, other.boxes, same_box=same_box
     )
 
 

@@ -64,9 +64,7 @@ class Counting:
         stratum["released"] += 1
         self._of["released"] += 1
         self._of["revised" if settled.decision is Decision.REVISE else "accepted"] += 1
-        self._of["corrections"] += sum(
-            len(settled.changes) for each in settled.judged.judgements if corrects(each.verdict.decision)
-        )
+        self._of["corrections"] += len(settled.changes) * correctors(settled)
 
     def tally(self, *, unjudged: int, drawn: Mapping[str, int]) -> Tally:
         """The counts so far; ``drawn`` are the questions of the batches behind them, by stratum."""
@@ -95,6 +93,13 @@ def _as_shown(stratum: str) -> tuple[int, str]:
     return (tiers.index(tier) if tier in tiers else len(tiers), stratum)
 
 
+def correctors(gold: GoldItem) -> int:
+    """How many people made the corrections of a released question; an adjudicator is the only one."""
+    if gold.judged.adjudication is not None:
+        return 1
+    return sum(corrects(each.verdict.decision) for each in gold.judged.judgements)
+
+
 def corrects(decision: Decision) -> bool:
     """Whether a verdict of that decision carries a correction."""
     return decision is Decision.REVISE
@@ -102,4 +107,7 @@ def corrects(decision: Decision) -> bool:
 
 def latest(judged: JudgedQuestion) -> str:
     """When the last of the judgements was given, ISO 8601."""
-    return max(each.verdict.given_at for each in judged.judgements).isoformat()
+    given = [each.verdict.given_at for each in judged.judgements]
+    if judged.adjudication is not None:
+        given.append(judged.adjudication.given_at)
+    return max(given).isoformat()

@@ -68,7 +68,27 @@ class GoldWriters:
             self._files["corrections.jsonl"].write_json_line(line)
 
     def corrections_of(self, gold: GoldItem) -> list[dict[str, Any]]:
-        """The lines of ``corrections.jsonl`` for one released question."""
+        """The lines of ``corrections.jsonl`` for one released question: of each who made them."""
+        settled = gold.judged.adjudication
+        if settled is not None:
+            made = {
+                "who": self._names[settled.person_id],
+                "when": iso(settled.given_at),
+                "why": settled.reason,
+                "batch": gold.judged.settled_in,
+                "revision": settled.revision,
+                "adjudicated": True,
+            }
+            return [
+                {
+                    "question_id": gold.question.id,
+                    "field": change.field,
+                    "before": plain(change.field, change.before),
+                    "after": plain(change.field, change.after),
+                    **made,
+                }
+                for change in gold.changes
+            ]
         return [
             {
                 "question_id": gold.question.id,
@@ -141,7 +161,15 @@ class GoldWriters:
                 }
                 for each in settled.judged.judgements
             ],
+            **self._settled_against(settled),
         }
+
+    def _settled_against(self, settled: LeftOut) -> dict[str, Any]:
+        adjudication = settled.judged.adjudication
+        if adjudication is None:
+            return {}
+        who, when = self._names[adjudication.person_id], iso(adjudication.given_at)
+        return {"adjudication": {"who": who, "when": when, "why": adjudication.reason}}
 
     def _row(self, gold: GoldItem, files: Mapping[str, str]) -> list[str]:
         question, exam, judgements = gold.question, gold.judged.exam, gold.judged.judgements
@@ -193,7 +221,8 @@ def _errors(judgement: Judgement) -> list[str]:
 
 def _correction(judgement: Judgement) -> dict[str, Any]:
     correction = judgement.verdict.opinion.correction
-    names = ("stem", "options", "answer", "explanation", "task", "category", "difficulty", "boxes")
+    names = ("stem", "options", "answer", "explanation", "task", "category", "difficulty", "boxes",
+             "also_right")  # fmt: skip
     found = {name: getattr(correction, name) for name in names}
     return {name: plain(name, value) for name, value in found.items() if value is not None}
 

@@ -67,6 +67,8 @@ def correction_to_plain(correction: Correction) -> dict[str, Any]:
         plain["answer"] = answer_to_plain(correction.answer)
     if correction.boxes is not None:
         plain["boxes"] = boxes_to_plain(correction.boxes)
+    if correction.also_right is not None:
+        plain["also_right"] = [list(each) for each in correction.also_right]
     return plain
 
 
@@ -85,4 +87,5 @@ def correction_from_plain(plain: dict[str, Any]) -> Correction:
         category=plain.get("category"),
         difficulty=Difficulty(plain["difficulty"]) if "difficulty" in plain else None,
         boxes=boxes_from_plain(plain["boxes"]) if "boxes" in plain else None,
+        also_right=tuple(tuple(each) for each in plain["also_right"]) if "also_right" in plain else None,
     )

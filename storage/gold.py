@@ -10,12 +10,15 @@ from itertools import groupby
 from sqlalchemy import func, select
 from sqlmodel import Session
 
+from domain.adjudications import Adjudication
 from domain.batches import Batch
 from domain.exams import Exam, Radiograph
 from domain.gold import JudgedQuestion, Judgement
 from domain.vocabulary import Sex, View
+from storage.adjudications import latest_adjudications, rules_of
 from storage.questions import load_questions
 from storage.rows import (
+    AdjudicationRow,
     BatchQuestionRow,
     ExamRow,
     ImageRow,
@@ -82,13 +85,13 @@ def drawn_by_stratum(db: Session, *, batches: Sequence[Batch]) -> dict[str, int]
 
 
 def reviewers(db: Session, *, batches: Sequence[Batch]) -> dict[int, tuple[str, str]]:
-    """(sign-in name, display name) of everybody who judged in these batches, by number."""
+    """(sign-in name, display name) of everybody who judged or settled in these batches, by number."""
+    ids = [each.id for each in batches]
     statement = (
         select(PersonRow.id, PersonRow.name, PersonRow.display_name)
         .where(
-            PersonRow.id.in_(  # type: ignore[union-attr]  # a column
-                select(VerdictRow.person_id).where(VerdictRow.batch_id.in_([each.id for each in batches]))  # type: ignore[attr-defined]  # a column
-            )
+            PersonRow.id.in_(select(VerdictRow.person_id).where(VerdictRow.batch_id.in_(ids)))  # type: ignore[union-attr,attr-defined]  # these are columns
+            | PersonRow.id.in_(select(AdjudicationRow.person_id).where(AdjudicationRow.batch_id.in_(ids)))  # type: ignore[union-attr,attr-defined]  # these are columns
         )
         .order_by(PersonRow.id)
     )
@@ -100,16 +103,32 @@ def _chunk(
 ) -> Iterator[JudgedQuestion]:
     judgements = _judgements(db, numbers, of_batch)
     strata = _strata(db, numbers, list(of_batch))
+    settled = _settled(db, numbers, of_batch)
+    same_box = {number: rules_of(db, batch_id=number).rules.same_box for number in of_batch}
     exams = _exams(db, numbers, with_report=with_report)
     for number, question in load_questions(db, question_ids=numbers):
         stratum, probability = strata[number]
+        adjudication = settled.get(number)
+        batches = [each.verdict.batch_id for each in judgements[number]]
         yield JudgedQuestion(
             question=question,
             exam=exams[number],
             judgements=judgements[number],
             stratum=stratum,
             inclusion_probability=probability,
+            adjudication=adjudication,
+            settled_in=of_batch[adjudication.batch_id].name if adjudication else "",
+            same_box=same_box[min(batches)],
         )
+
+
+def _settled(db: Session, numbers: list[int], of_batch: dict[int, Batch]) -> dict[int, Adjudication]:
+    """The latest adjudication of each question that has one; of several batches the latest by its time."""
+    found: dict[int, Adjudication] = {}
+    every = latest_adjudications(db, batch_ids=list(of_batch), question_ids=numbers)
+    for each in sorted(every.values(), key=lambda each: each.given_at):
+        found[each.question_id] = each
+    return found
 
 
 def _judgements(

@@ -9,8 +9,10 @@ from typing import Any
 from sqlalchemy import select
 from sqlmodel import Session
 
+from storage.adjudications import adjudication_from_row
 from storage.codec import from_json
 from storage.rows import (
+    AdjudicationRow,
     AssignmentRow,
     BatchQuestionRow,
     BatchRow,
@@ -52,6 +54,7 @@ def events_of(db: Session, *, question_number: int) -> list[QuestionEvent]:
         *_own_answers(db, question_number),
         *_verdicts(db, question_number),
         *_skips(db, question_number),
+        *_adjudications(db, question_number),
         *_releases(db, question_number),
     ]
 
@@ -178,6 +181,25 @@ def _skips(db: Session, number: int) -> list[QuestionEvent]:
             who=row.display_name,
             place=row.name,
             more={"why": row.reason},
+        )
+        for row in rows
+    ]
+
+
+def _adjudications(db: Session, number: int) -> list[QuestionEvent]:
+    rows = db.execute(
+        select(*AdjudicationRow.__table__.c, BatchRow.name.label("batch"), PersonRow.display_name)  # type: ignore[attr-defined]  # SQLModel's table
+        .join(BatchRow, BatchRow.id == AdjudicationRow.batch_id)
+        .join(PersonRow, PersonRow.id == AdjudicationRow.person_id)
+        .where(AdjudicationRow.question_id == number)
+    )
+    return [
+        QuestionEvent(
+            what="adjudication",
+            when=row.given_at,
+            who=row.display_name,
+            place=row.batch,
+            more={"adjudication": adjudication_from_row(row)},
         )
         for row in rows
     ]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from domain.adjudications import Adjudication
 from domain.batches import AssignmentState
-from domain.corrections import changes
+from domain.corrections import Correction, changes
 from domain.questions import Question, answer_text
 from domain.verdicts import RATING_NAMES, Decision, ErrorKind, Verdict
 from storage.question_events import QuestionEvent
@@ -59,11 +60,7 @@ def _verdict(event: QuestionEvent, question: Question) -> tuple[str, list[str]]:
     kinds = [kind.value for kind in ErrorKind if kind in opinion.errors]
     if kinds:
         details.append(f"errors: {', '.join(kinds)}")
-    details += [
-        f"{change.field}: {_plain(change.field, change.before, question)} → "
-        f"{_plain(change.field, change.after, question)}"
-        for change in changes(question, opinion.correction)
-    ]
+    details += _changes(question, opinion.correction)
     rated = [
         f"{name.replace('_', ' ')} {value}"
         for name in RATING_NAMES
@@ -75,9 +72,24 @@ def _verdict(event: QuestionEvent, question: Question) -> tuple[str, list[str]]:
     return f"{_DECIDED[verdict.decision]} in batch {event.place}{again}", details
 
 
+def _adjudication(event: QuestionEvent, question: Question) -> tuple[str, list[str]]:
+    settled: Adjudication = event.more["adjudication"]
+    again = f", revision {settled.revision}" if settled.revision > 1 else ""
+    line = f"settled the dispute in batch {event.place}{again}: {settled.decision.value}"
+    return line, [*_changes(question, settled.correction), settled.reason]
+
+
 def _released(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
     side = event.more["side"]
     return f"in release {event.place}", ["on the private side"] if side == "private" else []
+
+
+def _changes(question: Question, correction: Correction) -> list[str]:
+    return [
+        f"{change.field}: {_plain(change.field, change.before, question)} → "
+        f"{_plain(change.field, change.after, question)}"
+        for change in changes(question, correction)
+    ]
 
 
 def _answer(answer: list[int] | str, question: Question) -> str:
@@ -101,5 +113,6 @@ _TELL = {
     "own answer": _own_answer,
     "skipped": _skipped,
     "verdict": _verdict,
+    "adjudication": _adjudication,
     "released": _released,
 }

@@ -16,6 +16,7 @@ from domain.verdicts import Verdict
 from review.rules import not_theirs
 from review.sheet import BatchForReviewer, Look, Place, ReviewSheet, StoredImage
 from storage import assignments, claims, shared_queues
+from storage.adjudications import settles_on_exam
 from storage.batches import load_batch
 from storage.drafts import drafts_of
 from storage.exams import exam_number as exam_number_of
@@ -185,6 +186,7 @@ def radiograph_file(db: Session, *, person: Person, exam_number: int, radiograph
         if not (
             assignments.has_question_on_exam(db, **exam, batch_ids=held)
             or shared_queues.pool_has_exam(db, **exam)
+            or settles_on_exam(db, **exam)
         ):
             raise NotAllowed(
                 f"No question about exam {exam_number} is assigned to {person.display_name}. "

@@ -2,6 +2,7 @@
 
 from sqlmodel import SQLModel
 
+from storage.rows.adjudications import AdjudicationRow, AdjudicationRulesRow, AdjudicatorRow
 from storage.rows.audit import AuditRow
 from storage.rows.batches import AssignmentRow, BatchQuestionRow, BatchRow, DrawRow, StratumRow
 from storage.rows.claims import ClaimRow, PoolMemberRow, SharedQueueRow
@@ -38,6 +39,9 @@ from storage.rows.verdicts import DraftRow, LookRow, OwnAnswerRow, ReportOpening
 metadata = SQLModel.metadata
 
 __all__ = [
+    "AdjudicationRow",
+    "AdjudicationRulesRow",
+    "AdjudicatorRow",
     "AssignmentRow",
     "AuditRow",
     "BatchQuestionRow",

@@ -46,6 +46,7 @@ def test_the_database_refuses_to_change_a_judgement(engine: Engine, table: str, 
         "own_answer": f"(1, 1, 1, 3, {when})",
         "skip": f"(1, 1, 1, 1, 'burned-in answer', {when})",
         "report_opening": f"(1, 1, 1, 4, {when})",
+        "adjudication": f"(1, 1, 1, 1, 'accept', '{{}}', '[]', 'so', {when})",
         "audit_entry": f"(1, {when}, 1, 'ruth', 'give verdict', 'batch 1 question 1', '', '0', '1')",
     }[table]
     columns = {
@@ -54,6 +55,8 @@ def test_the_database_refuses_to_change_a_judgement(engine: Engine, table: str, 
         "own_answer": "(batch_id, question_id, person_id, confidence, committed_at)",
         "skip": "(batch_id, question_id, person_id, number, reason, skipped_at)",
         "report_opening": "(batch_id, question_id, person_id, image_alignment, opened_at)",
+        "adjudication": "(batch_id, question_id, revision, person_id, decision, correction, follows, reason, "
+        "given_at)",
         "audit_entry": "(number, at, person_id, person_name, what, subject, why, previous_hash, hash)",
     }[table]
     sqlite = engine.dialect.name == "sqlite"

@@ -1,0 +1,69 @@
+"""Adjudications: a further expert settles what reviewers disagree on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from domain.corrections import Correction
+from domain.errors import InvalidValue
+from domain.verdicts import Decision
+
+#: The least overlap (IoU) at which two reviewers' boxes are the same box, unless a batch says it otherwise.
+SAME_BOX = 0.5
+
+
+class Dispute(StrEnum):
+    """What two reviewers of one question can disagree on."""
+
+    DECISION = "decision"
+    KEY = "key"
+    BOXES = "boxes"
+    WORDING = "wording"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdjudicationRules:
+    """How a batch's disputes are settled: by whom, with the reviewers' names hidden or not.
+
+    ``same_box`` is the least IoU, above 0 and up to 1, at which two boxes are one.
+    """
+
+    adjudicators: tuple[str, ...] = ()
+    hide_names: bool = True
+    same_box: float = SAME_BOX
+
+    def __post_init__(self) -> None:
+        if not 0 < self.same_box <= 1:
+            raise InvalidValue("same_box", f"must be above 0 and at most 1, not {self.same_box}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adjudication:
+    """What the adjudicator says a question is to be; it stands above all verdicts of its batch.
+
+    ``revision`` counts from 1 for each (batch, question); a higher one supersedes the lower. ``follows`` are
+    the numbers of the reviewers whose verdict it takes over whole: one, or none where it combines several
+    or is a third.
+    """
+
+    batch_id: int
+    question_id: int
+    revision: int
+    person_id: int
+    decision: Decision
+    correction: Correction = field(default_factory=Correction)
+    follows: tuple[int, ...] = ()
+    reason: str
+    given_at: datetime
+
+    def __post_init__(self) -> None:
+        if self.revision < 1:
+            raise InvalidValue("revision", f"counts from 1, not {self.revision}")
+        if not self.reason.strip():
+            raise InvalidValue("reason", "is empty; say why it is settled so")
+        if (self.decision is Decision.REVISE) == self.correction.is_empty():
+            raise InvalidValue(
+                "decision", "is revise where something is corrected, and accept or reject where nothing is"
+            )

@@ -1,0 +1,50 @@
+"""Tables of second opinions and adjudications."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Column, ForeignKey, Index
+from sqlmodel import Field, SQLModel
+
+from storage.types import BigKey, UtcDateTime
+
+
+class AdjudicationRow(SQLModel, table=True):
+    """An adjudication; append-only by trigger. ``correction`` and ``follows`` are JSON."""
+
+    __tablename__ = "adjudication"
+    __table_args__ = (Index("adjudication_question", "question_id"),)
+
+    batch_id: int = Field(foreign_key="batch.id", primary_key=True)
+    question_id: int = Field(
+        sa_column=Column(BigKey, ForeignKey("question.id"), primary_key=True, autoincrement=False)
+    )
+    revision: int = Field(primary_key=True)
+    person_id: int = Field(foreign_key="person.id")
+    decision: str
+    correction: str = "{}"
+    follows: str = "[]"
+    reason: str
+    given_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class AdjudicationRulesRow(SQLModel, table=True):
+    """How a batch's disputes are settled. ``revision`` counts the changes, from 1."""
+
+    __tablename__ = "adjudication_rules"
+
+    batch_id: int = Field(foreign_key="batch.id", primary_key=True)
+    hide_names: bool = True
+    same_box: float = 0.5
+    revision: int = 1
+
+
+class AdjudicatorRow(SQLModel, table=True):
+    """Somebody who settles a batch's disputes."""
+
+    __tablename__ = "adjudicator"
+
+    batch_id: int = Field(foreign_key="batch.id", primary_key=True)
+    person_id: int = Field(foreign_key="person.id", primary_key=True)
+    named_at: datetime = Field(sa_type=UtcDateTime)
