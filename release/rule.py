@@ -18,8 +18,8 @@ RULE = (
     "that rejects it. Any other is released when the latest verdict of everybody who judged it in these "
     "batches is accept or revise, when they correct it in the same way (or none of them does; boxes are the "
     "same from the batch's overlap on, and the first reviewer's are taken), and when at least one of them "
-    "was asked for more than its image alignment. It carries that correction. Everything else that was judged is "
-    "in left_out.jsonl with the reason."
+    "was asked for more than its image alignment. It carries that correction. Everything else that was "
+    "judged is in left_out.jsonl with the reason."
 )
 
 
