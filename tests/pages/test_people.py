@@ -1,10 +1,12 @@
 """The people page: accounts by the screen, and closed to everybody but admins."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from accounts import service as accounts
 from domain.people import Role
-from storage.unit_of_work import reading
+from storage.unit_of_work import reading, unit_of_work
 from tests.pages.conftest import a_moment_later, texts
 
 PEOPLE = "pages/people.py"
@@ -83,6 +85,18 @@ def test_a_person_is_disabled_and_enabled(page):
     assert person("bert").disabled_at is not None
     a_moment_later(page).button(key=key).click().run()
     assert person("bert").disabled_at is None
+
+
+def test_a_person_is_signed_out_everywhere(page):
+    add(page, name="bert", roles=[Role.REVIEWER])
+    now = datetime.now(UTC)
+    with unit_of_work() as db:
+        accounts.begin_sign_in(db, person=person("bert"), token="of-bert", replaces=None, now=now)
+    page.selectbox(key="person-to-change").set_value("bert").run()
+    page.button(key=f"sign-out-{person('bert').id}").click().run()
+    assert "bert is signed out everywhere: 1 sign-in ended." in texts(page)
+    with reading() as db:
+        assert accounts.person_of_token(db, token="of-bert", now=now) is None
 
 
 def test_the_last_admin_is_not_disabled(page):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import re
 import shutil
+from datetime import UTC, datetime
 
 import pytest
 
@@ -12,7 +14,7 @@ from accounts import service as accounts
 from domain.errors import NotSignedIn
 from domain.people import Role
 from storage.engine import current_engine, engine_for
-from storage.unit_of_work import reading
+from storage.unit_of_work import reading, unit_of_work
 
 PASSWORD = "correct horse battery"
 
@@ -159,3 +161,25 @@ def test_the_last_admin_stays(run):
     code, _, error = run("disable", "anna")
     assert code == 1
     assert "nobody else is an admin" in error
+
+
+def test_somebody_is_signed_out_everywhere(run):
+    add(run)
+    with unit_of_work() as db:
+        anna, now = accounts.person_named(db, name="anna"), datetime.now(UTC)
+        for token in ("here", "there"):
+            accounts.begin_sign_in(db, person=anna, token=token, replaces=None, now=now)
+    assert run("sign-out", "anna")[1] == "anna is signed out everywhere: 2 sign-ins ended.\n"
+    with reading() as db:
+        assert accounts.person_of_token(db, token="here", now=now) is None
+
+
+def test_the_first_admins_code_is_all_that_is_printed_and_there_is_none_where_there_is_an_admin(run):
+    code, said, how = run("first-admin")
+    assert code == 0
+    assert re.fullmatch(r"([A-Z2-9]{5}-){4}[A-Z2-9]{5}\n", said)
+    assert "/first-admin" in how
+    add(run)
+    code, said, error = run("first-admin")
+    assert (code, said) == (1, "")
+    assert "There is an admin already" in error
