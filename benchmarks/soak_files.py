@@ -1,0 +1,293 @@
+"""Strangers' files, tens of thousands of them: no crash, no half import, at most 1 GB and 10 s a file.
+
+    python -m benchmarks.soak_files [--images 20000] [--questions 20000]
+
+Damaged images are described, decoded and de-identified, each by a reading process of the app. Question files,
+made by hypothesis and by damage, go through the import service into a real database. Each is undone again, so
+that the next one finds it empty; before, what is there is counted against what the report says. To start a
+process for each would be most of the time, so all but every 100th are parsed in this one, with the same time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NoReturn
+from unittest import mock
+
+from hypothesis import HealthCheck, Phase, given, settings
+from sqlalchemy import func, select
+from sqlmodel import Session
+
+import intake.service as intake
+from accounts.service import command_line_person
+from benchmarks.soak_shapes import damaged_image, image_bombs, json_values, question_bombs, question_file
+from domain.errors import DomainError
+from imaging.errors import UnreadableImage
+from imaging.guarded import GuardedReader
+from imaging.pseudonyms import PseudonymKey
+from intake.parsing import parsed_batches
+from storage.engine import make_engine
+from storage.rows import DatasetRow, ExamRow, ImportRow, QuestionRow
+from storage.schema import upgrade
+from storage.unit_of_work import unit_of_work
+from storage.workspace import Workspace
+from tests.golden.question_files import write_image
+
+NOW = datetime(2026, 1, 5, tzinfo=UTC)
+SECONDS = 10
+MEMORY = 1 << 30
+_KEY = PseudonymKey(secret=b"k" * 32)
+_WHOLE_WAY = 100  # of so many question files one is parsed by a process of its own
+_TABLES = (DatasetRow, ImportRow, ExamRow, QuestionRow)
+
+
+class Undone(Exception):
+    """An import that was counted and is not kept."""
+
+
+class Figures:
+    """What became of the files, the slowest of them, and what must not happen."""
+
+    def __init__(self) -> None:
+        self.outcomes: Counter[str] = Counter()
+        self.faults: list[str] = []
+        self.slowest = 0.0
+
+    def took(self, name: str, seconds: float, outcome: str) -> None:
+        """One file is done."""
+        self.outcomes[outcome] += 1
+        self.slowest = max(self.slowest, seconds)
+        if seconds > SECONDS + 2:
+            self.faults.append(f"{name}: {seconds:.1f} s")
+
+    def fault(self, text: str) -> None:
+        """Something that must not happen has happened."""
+        self.faults.append(text)
+
+    def told(self, what: str, count: int) -> None:
+        """Print the figures of one part."""
+        kinds = ", ".join(f"{kind} {number:,}" for kind, number in self.outcomes.most_common())
+        print(f"{what}: {count:,} files: {kinds}; slowest {self.slowest:.2f} s; faults {len(self.faults)}")
+        for fault in self.faults[:20]:
+            print(f"    {fault}")
+
+
+# -------------------------------------------------------------------------------------------------- images
+def soak_images(count: int, *, first: int = 0, workers: int = 2) -> Figures:
+    """So many damaged images through the reading processes."""
+    figures = Figures()
+    with GuardedReader(workers=workers) as reader, ThreadPoolExecutor(workers) as threads:
+        reader.start()
+        for number in threads.map(lambda n: _one_image(reader, n, figures), range(first, first + count)):
+            if number and number % 1_000 == 0:
+                print(f"    {number:,} images", file=sys.stderr, flush=True)
+    return figures
+
+
+def soak_image_bombs() -> Figures:
+    """The known shapes, one after the other, with what must become of each."""
+    figures = Figures()
+    with GuardedReader(workers=1) as reader:
+        reader.start()
+        for name, (make, is_refused) in image_bombs().items():
+            outcomes = _ask_all(reader, make(), name, figures)
+            if (set(outcomes) == {"read"}) == is_refused:
+                figures.fault(f"{name}: {', '.join(outcomes)}")
+    return figures
+
+
+def _one_image(reader: GuardedReader, number: int, figures: Figures) -> int:
+    _ask_all(reader, damaged_image(number), f"image {number}", figures)
+    return number
+
+
+def _ask_all(reader: GuardedReader, content: bytes, name: str, figures: Figures) -> list[str]:
+    began = time.monotonic()
+    outcomes = []
+    for ask in (
+        lambda: reader.known_of(content, name=name, key=_KEY, identity=True),
+        lambda: reader.deidentified(content, name=name, key=_KEY),
+        lambda: reader.picture(content, name=name, longest=300),
+    ):
+        started = time.monotonic()
+        try:
+            ask()
+            outcomes.append("read")
+        except UnreadableImage as refusal:
+            outcomes.append("refused" if "broke off" not in refusal.reason else "reader broken off")
+        except Exception as error:  # noqa: BLE001 - whatever else comes out is what this looks for
+            figures.fault(f"{name}: {type(error).__name__}: {error}")
+        began = max(began, started)
+    worst = (
+        "reader broken off"
+        if "reader broken off" in outcomes
+        else "refused"
+        if "refused" in outcomes
+        else "read"
+    )
+    figures.took(name, time.monotonic() - began, worst)
+    return outcomes
+
+
+# ----------------------------------------------------------------------------------------------- questions
+def soak_questions(count: int, *, home: Path, first: int = 0) -> Figures:
+    """So many question files through the import, none of which may leave a part of itself."""
+    figures, world = Figures(), _World(home)
+    numbers = iter(range(first, first + count))
+
+    @settings(
+        max_examples=max(1, count), deadline=None, database=None, derandomize=True, phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    @given(json_values)
+    def one(junk: str) -> None:
+        number = next(numbers, None)
+        if number is None:
+            return
+        world.bring_in(
+            question_file(number, junk),
+            f"question file {number}",
+            figures,
+            whole_way=number % _WHOLE_WAY == 0,
+        )
+        if number and number % 1_000 == 0:
+            print(f"    {number:,} question files", file=sys.stderr, flush=True)
+
+    one()
+    for number in numbers:  # hypothesis ends early when it has thought of all that there is
+        world.bring_in(question_file(number, "null"), f"question file {number}", figures, whole_way=False)
+    return figures
+
+
+def soak_question_bombs(home: Path) -> Figures:
+    """The known shapes, each parsed by a process of its own as in the app, by the first look too."""
+    figures, world = Figures(), _World(home)
+    for name, (content, is_refused) in question_bombs().items():
+        landed = world.bring_in(content, name, figures, whole_way=True)
+        if landed is is_refused:
+            figures.fault(f"{name}: {'came in' if landed else 'was refused'}")
+        world.look(name, figures)
+    return figures
+
+
+class _World:
+    """A workspace with one image, and a database that is empty before and after each file."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.images = home / "images"
+        write_image(self.images / "pa.png", 100, 80, "L")
+        self.engine = make_engine(f"sqlite:///{home / 'soak.sqlite'}")
+        upgrade(self.engine)
+        self.workspace = Workspace(home=home / "workspace", database_url="")
+        self.file = home / "questions.json"
+
+    def bring_in(self, content: bytes, name: str, figures: Figures, *, whole_way: bool) -> bool:
+        """Import and undo; whether anything would have come in."""
+        self.file.write_bytes(content)
+        began, landed = time.monotonic(), False
+        try:
+            with _limits(not whole_way), _parsing_here(not whole_way), unit_of_work(self.engine) as db:
+                report = intake.import_questions(
+                    db, by=command_line_person(), path=self.file, dataset="soak", workspace=self.workspace,
+                    images=self.images if len(content) < 5_000 and whole_way else None, now=NOW,
+                )  # fmt: skip
+                landed = True
+                if _count(db, QuestionRow) != report.questions or report.refused:
+                    figures.fault(f"{name}: {report.questions} reported, {_count(db, QuestionRow)} there")
+                raise Undone
+        except Undone:
+            outcome = "came in whole"
+        except DomainError:
+            outcome = "refused"
+        except Exception as error:  # noqa: BLE001 - whatever else comes out is what this looks for
+            outcome = "fault"
+            figures.fault(f"{name}: {type(error).__name__}: {str(error)[:200]}")
+        figures.took(name, time.monotonic() - began, outcome)
+        with Session(self.engine) as db:
+            left = {row.__tablename__: _count(db, row) for row in _TABLES if _count(db, row)}
+        if left:
+            figures.fault(f"{name}: left behind {left}")
+        return landed
+
+    def look(self, name: str, figures: Figures) -> None:
+        """The page's first look at the file that is there."""
+        try:
+            intake.look_at(by=command_line_person(), path=self.file, images=self.images)
+        except DomainError:
+            pass
+        except Exception as error:  # noqa: BLE001 - whatever else comes out is what this looks for
+            figures.fault(f"{name}, looked at: {type(error).__name__}: {str(error)[:200]}")
+
+
+def _count(db: Session, row: type[Any]) -> int:
+    return db.execute(select(func.count()).select_from(row)).scalar_one()
+
+
+@contextmanager
+def _parsing_here(wanted: bool) -> Iterator[None]:
+    if not wanted:
+        yield
+        return
+    with mock.patch.object(intake, "batches_of", parsed_batches):
+        yield
+
+
+@contextmanager
+def _limits(wanted: bool) -> Iterator[None]:
+    """Ten seconds for what is done here; memory is limited for the whole run by ``main``."""
+
+    def too_slow(_signal: int, _frame: object) -> NoReturn:
+        raise TimeoutError(f"more than {SECONDS} s")
+
+    if not wanted:
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, too_slow)
+    signal.alarm(SECONDS)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def main() -> int:
+    """All of it; 0 if nothing happened that must not."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--images", type=int, default=20_000)
+    parser.add_argument("--questions", type=int, default=20_000)
+    parser.add_argument("--first", type=int, default=0, help="number of the first file, to go on elsewhere")
+    args = parser.parse_args()
+    parts = []
+    with tempfile.TemporaryDirectory() as folder:
+        bombs = soak_image_bombs()
+        bombs.told("image bombs", len(image_bombs()))
+        shapes = soak_question_bombs(Path(folder) / "bombs")
+        shapes.told("question bombs", len(question_bombs()))
+        images = soak_images(args.images, first=args.first)
+        images.told("damaged images", args.images)
+        questions = soak_questions(args.questions, home=Path(folder) / "soak", first=args.first)
+        questions.told("question files", args.questions)
+        parts += [bombs, shapes, images, questions]
+    children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    here = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"most memory at once: {children:,.0f} MB in a reading or parsing process, {here:,.0f} MB here")
+    faults = sum(len(each.faults) for each in parts) + (children * (1 << 20) > MEMORY)
+    print(f"faults: {faults}")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
