@@ -19,6 +19,7 @@ from accounts.service import command_line_person
 from demo.people import DANA, RAVI, RENATE, ROSA, DemoPerson, add_people
 from demo.planted import QuestionSet
 from demo.reviewing import SIMULATED, judge
+from demo.studying import furnish_studies
 from domain.batches import BatchSettings, Mode, Parts, SamplingPlan
 from domain.people import Person
 from domain.questions import Answer
@@ -138,6 +139,8 @@ def furnish(
                 first=drawn_at,
                 last=now,
             )
+    say("Simulating readers of a study")
+    furnish_studies(db, by=dana, dataset=DATASET, exams=report.exams, now=now)
 
 
 def _review(

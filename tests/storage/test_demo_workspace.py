@@ -16,12 +16,16 @@ from accounts.service import command_line_person, list_people
 from demo import workspace as demo_workspace
 from demo.cases import CASES
 from demo.furnishing import DATASET
+from demo.studying import READERS, STUDY
 from demo.workspace import is_there, make_demo
 from domain.errors import AlreadyThere, Refused
 from domain.people import Role
+from reader_study import service as studies
 from review.service import open_sheet, overview
 from sampling.service import drawable, list_batches
+from storage.cases import cases_of
 from storage.engine import make_engine
+from storage.readings import readings_of
 from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import Workspace
 
@@ -75,6 +79,33 @@ def test_there_are_batches_of_each_way_of_judging_partly_done(db):
     assert {each.batch.name for each in overview(db, by=command_line_person())} == {
         batch.name for batch in batches
     }
+
+
+def test_the_demos_readers_are_simulated_and_right_as_often_as_the_papers(db):
+    by = command_line_person()
+    progress = studies.study_progress(db, by=by, study=STUDY)
+    assert [each.reader.name for each in progress] == [reader.name for reader in READERS]
+    assert all(each.reader.simulated and each.done == each.total > 50 for each in progress)
+    assert studies.study_named(db, by=by, name=STUDY).simulated
+    keys = {
+        case.shown.id: case for case in cases_of(db, study_id=studies.study_named(db, by=by, name=STUDY).id)
+    }
+    for reader, each in zip(READERS, progress, strict=True):
+        first = [
+            reading
+            for reading in readings_of(db, study_id=each.reader.study_id, reader_id=each.reader.id)
+            if not reading.key.repeat
+        ]
+        right = sum(keys[reading.key.case_id].is_right(reading.answer) for reading in first)
+        assert right == round(reader.accuracy * len(first))
+
+
+def test_the_demos_reader_finds_a_study_with_a_guideline(db):
+    leo = next(each for each in list_people(db, by=command_line_person()) if each.name == "leo")
+    [found] = studies.studies_for(db, person=leo)
+    stop = studies.open_case(db, person=leo, study_id=found.study.id, now=NOW)
+    assert found.place.training == 2
+    assert "Answer what the images" in stop.guideline
 
 
 def test_a_reviewer_finds_an_open_question_with_images(db):

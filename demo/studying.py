@@ -1,0 +1,190 @@
+"""The demo's reader studies: one that simulated readers have been through, one that the demo's reader begins.
+
+What is simulated is marked so in the study, in each reader's name, and wherever a report shows them. Readers
+are right on exactly so many cases as their accuracy says; which, comes of one difficulty a case that all of
+them share, so that they agree as people do.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import random
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlmodel import Session
+
+from demo.people import LEO
+from domain.batches import SamplingPlan
+from domain.people import Person
+from domain.protocols import Protocol
+from domain.questions import letter
+from domain.studies import (
+    Case,
+    CaseSource,
+    ReaderLevel,
+    ReaderProfile,
+    ReaderStudy,
+    SourceKind,
+    StudyDesign,
+)
+from domain.vocabulary import YES_NO, AnswerFormat
+from reader_study import service as studies
+from storage.cases import cases_of
+
+STUDY, PILOT = "Readers and models (simulated)", "Pilot for readers"
+#: The most cases; the demo's exams have enough questions for them.
+CASES = 200
+#: Latent correlation of two raters: the share of the variance that is the case's own difficulty.
+_SHARED = 0.5
+_GUIDELINE = """\
+**Answer what the images of this exam show.** You are told what a radiologist is told beforehand, no more.
+
+- One answer a case; tick all that are right where the question says so.
+- *Cannot determine* is an answer: give it where the images do not tell.
+- Report a question that is at fault, with the reason. You may answer it all the same.
+- The clock runs while an image is on the screen and you are there. Take breaks.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatedReader:
+    """A reader that is none: how often right, of which profile."""
+
+    name: str
+    accuracy: float
+    profile: ReaderProfile
+
+
+#: Three residents; the best one is right as often as the best reader of ReXVQA's study (its section 6.1).
+READERS = (
+    SimulatedReader(
+        name="simulated-resident-1",
+        accuracy=0.6566,
+        profile=ReaderProfile(level=ReaderLevel.RESIDENT, years=2),
+    ),
+    SimulatedReader(
+        name="simulated-resident-2",
+        accuracy=0.6970,
+        profile=ReaderProfile(level=ReaderLevel.RESIDENT, years=3),
+    ),
+    SimulatedReader(
+        name="simulated-resident-3",
+        accuracy=0.7727,
+        profile=ReaderProfile(level=ReaderLevel.RESIDENT, years=4, subspecialty="chest"),
+    ),
+)
+
+
+def furnish_studies(db: Session, *, by: Person, dataset: str, exams: int, now: datetime) -> ReaderStudy:
+    """Both studies, on a dataset of so many exams; the one that the simulated readers have been through.
+
+    Models join it by their predictions on the same questions: see :func:`right_cases`.
+    """
+    source = CaseSource(kind=SourceKind.DATASET, dataset=dataset)
+    made_at = now - timedelta(days=5)
+    study = studies.create_study(
+        db,
+        by=by,
+        name=STUDY,
+        source=source,
+        design=StudyDesign(plan=SamplingPlan(seed=198, per_1000=None, n=CASES, strata=("task",))),
+        protocol=Protocol(
+            primary_comparison="Mean accuracy of the readers against the model",
+            model="MedGemma (simulated)",
+            exclusions="None",
+            notes="Readers and models of this study are simulated. It shows the figures, and says nothing.",
+        ),
+        simulated=True,
+        now=made_at,
+    )
+    cases = [case for case in cases_of(db, study_id=study.id) if case.scored]
+    for place, reader in enumerate(READERS):
+        content = readings_csv(study, cases, reader, began=made_at + timedelta(hours=6 * place + 2))
+        outcome = studies.import_readings(
+            db,
+            by=by,
+            study=STUDY,
+            content=content.encode(),
+            file=f"{reader.name}.csv",
+            simulated=True,
+            now=now - timedelta(days=3),
+        )
+        if outcome.refusals:
+            raise ValueError(f"the demo's own readings are refused: {outcome.refusals[0]}")
+        studies.set_profile(db, by=by, study=STUDY, reader=reader.name, profile=reader.profile, now=made_at)
+    studies.create_study(
+        db,
+        by=by,
+        name=PILOT,
+        source=source,
+        design=StudyDesign(
+            plan=SamplingPlan(seed=12, per_1000=None, n=max(1, min(12, exams - 2))),
+            one_per_exam=True,
+            training=2 if exams > 2 else 0,
+            repeats=2 if exams > 8 else 0,
+            repeat_gap=4,
+        ),
+        protocol=Protocol(guideline=_GUIDELINE, show_own_result=True),
+        now=now - timedelta(days=1),
+    )
+    studies.assign_readers(db, by=by, study=PILOT, to=[LEO.name], now=now - timedelta(days=1))
+    return study
+
+
+def right_cases(name: str, cases: list[Case], *, accuracy: float) -> frozenset[int]:
+    """Numbers of the cases that a simulated rater has right: exactly the share ``accuracy`` of them."""
+    latent = {
+        case.shown.number: math.sqrt(_SHARED) * random.Random(f"case {case.shown.question_id}").gauss(0, 1)
+        + math.sqrt(1 - _SHARED) * random.Random(f"{name} on {case.shown.question_id}").gauss(0, 1)
+        for case in cases
+    }
+    easiest = sorted(latent, key=lambda number: (-latent[number], number))
+    return frozenset(easiest[: round(accuracy * len(cases))])
+
+
+def said_of(case: Case, *, right: bool, name: str) -> str:
+    """The answer as a file of readings or predictions has it; a wrong one is often everybody's wrong one."""
+    question = case.question
+    if right:
+        return _written(question.answer)
+    source = random.Random(f"{name} errs on {question.id}")
+    if question.format is AnswerFormat.OPEN:
+        return "?" if source.random() < 0.3 else "none of it"
+    if question.format is AnswerFormat.CLOSED:
+        return next(each for each in YES_NO if each != question.answer)
+    key = set(question.answer)
+    wrong = [index for index in range(len(question.options)) if not case.is_right((index,))]
+    tempting = random.Random(f"what tempts in {question.id}").choice(wrong)
+    chosen = tempting if source.random() < 0.6 else source.choice(wrong)
+    if question.format is AnswerFormat.MULTIPLE and len(key) > 1 and chosen in key:
+        return _written(tuple(sorted(key - {chosen})))
+    return _written((chosen,))
+
+
+def readings_csv(study: ReaderStudy, cases: list[Case], reader: SimulatedReader, *, began: datetime) -> str:
+    """One reader's readings as overread.reading/1, a tenth of the cases a second time at the end."""
+    source = random.Random(f"{reader.name} reads")
+    right = right_cases(reader.name, cases, accuracy=reader.accuracy)
+    order = source.sample(cases, len(cases))
+    again = source.sample(order[: len(order) // 2], len(order) // 10)
+    written = io.StringIO()
+    rows = csv.writer(written, lineterminator="\n")
+    rows.writerow(["study", "reader", "question_id", "answer", "confidence", "seconds", "read_at"])
+    at = began
+    for place, case in enumerate([*order, *again]):
+        is_right = case.shown.number in right
+        if place >= len(order) and source.random() < 0.15:
+            is_right = not is_right  # nobody reads twice alike
+        seconds = round(math.exp(source.gauss(3.2 - 0.2 * place / len(order), 0.45)), 1)
+        at += timedelta(seconds=seconds + 4)
+        sure = min(5, max(1, round(source.gauss(3.9 if is_right else 3.1, 0.9))))
+        said = said_of(case, right=is_right, name=reader.name)
+        rows.writerow([study.name, reader.name, case.shown.question_id, said, sure, seconds, at.isoformat()])
+    return written.getvalue()
+
+
+def _written(answer: tuple[int, ...] | str) -> str:
+    return answer if isinstance(answer, str) else "|".join(letter(index) for index in answer)
