@@ -14,6 +14,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from measures.clusters import members
+
 CONFIDENCE = 0.95
 #: Below so many pairs the interval is a rough guide only, and says so.
 FEW = 30
@@ -96,7 +98,7 @@ def weighted_kappa(
         return Kappa(weights=weights, n=n, estimate=0.0, note="no interval: one side uses a single category")
     estimate, influence = _influences(contingency(first, second, k=k), agreement_weights(k, weights))
     each = influence[np.asarray(first), np.asarray(second)]
-    _, member = np.unique(np.arange(n) if clusters is None else np.asarray(clusters), return_inverse=True)
+    member, _ = members(np.arange(n) if clusters is None else clusters)
     se = math.sqrt(float(np.sum(np.bincount(member, weights=each) ** 2))) / n
     if se < 1e-12:  # rounding leaves a trace of nothing
         return Kappa(

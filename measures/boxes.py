@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
+from measures.clusters import members
 from measures.proportions import CONFIDENCE
 
 
@@ -107,8 +108,7 @@ def mean_overlap(
     note = "" if n else "not defined: no question has a box"
     if n >= 2 and bootstrap:
         places = np.arange(n) if clusters is None else np.asarray(clusters)[kept]
-        _, member = np.unique(places, return_inverse=True)
-        groups = int(member.max()) + 1
+        member, groups = members(places)
         sums, sizes = np.bincount(member, weights=scores), np.bincount(member)
         drawn = np.random.default_rng(seed).multinomial(groups, np.full(groups, 1 / groups), size=bootstrap)
         means = drawn @ sums / (drawn @ sizes)

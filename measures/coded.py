@@ -132,7 +132,9 @@ def coded(table: pd.DataFrame, *, reference: str | None = None) -> Coded:
 def _codes(column: pd.Series, names: tuple[str, ...]) -> NDArray[np.int64]:
     """The place of each value in ``names``, -1 of one that is not there."""
     number = {name: at for at, name in enumerate(names)}
-    return np.array([number.get(value, -1) for value in column], dtype=np.int64)
+    which, distinct = pd.factorize(column)
+    places = np.array([number.get(value, -1) for value in distinct], dtype=np.int64)
+    return places[which]
 
 
 def _cells(names: tuple[str, ...], number_of: NDArray[np.int64]) -> list[Cell]:

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm, t
 
+from measures.clusters import members
 from measures.proportions import CONFIDENCE
 
 Ratings = NDArray[np.int64]
@@ -107,8 +108,8 @@ def agreement_of(
     if clusters is None:
         groups, squares = n, float(np.sum(influence**2))
     else:
-        _, member = np.unique(clusters, return_inverse=True)
-        groups, squares = int(member.max()) + 1, float(np.sum(np.bincount(member, weights=influence) ** 2))
+        member, groups = members(clusters)
+        squares = float(np.sum(np.bincount(member, weights=influence) ** 2))
     if groups < 2:
         return Agreement(n=shared, estimate=estimate, note="no interval: all of one exam")
     se = math.sqrt(squares * groups / (groups - 1)) / n

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from measures.agreement import CONFIDENCE
+from measures.clusters import members
 from measures.pairs import Matrix, kappas, pair_tables
 
 
@@ -107,8 +108,7 @@ def _drawn(
     if clusters is None:
         counts = random.multinomial(questions, np.full(questions, 1 / questions), size=resamples)
         return counts.astype(np.float32)
-    _, member = np.unique(clusters, return_inverse=True)
-    groups = int(member.max()) + 1
+    member, groups = members(clusters)
     counts = random.multinomial(groups, np.full(groups, 1 / groups), size=resamples)
     return counts[:, member].astype(np.float32)
 

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from measures.agreement import CONFIDENCE, FEW
+from measures.clusters import members
 from measures.pairs import ac1_pull, kappa_pull
 
 LARGE_SAMPLE, POSTERIOR = "large-sample", "posterior"
@@ -190,7 +191,7 @@ def _error(pulls: NDArray[np.float64], clusters: NDArray[np.int64] | None) -> fl
     """Standard error from each question's pull, summed by exam where questions share one."""
     if clusters is None:
         return math.sqrt(float(np.sum(pulls**2))) / len(pulls)
-    _, member = np.unique(clusters, return_inverse=True)
+    member, _ = members(clusters)
     sums = np.bincount(member, weights=pulls)
     return math.sqrt(float(np.sum(sums**2))) / len(pulls)
 
@@ -203,4 +204,4 @@ def _design_effect(pulls: NDArray[np.float64], se: float, clusters: NDArray[np.i
     if clusters is None:
         return 1.0
     alone = _error(pulls, None)
-    return max(1.0, (se / alone) ** 2) if alone > 1e-12 else len(pulls) / len(np.unique(clusters))
+    return max(1.0, (se / alone) ** 2) if alone > 1e-12 else len(pulls) / members(clusters)[1]

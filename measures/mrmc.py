@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm, t
 
+from measures.clusters import members
 from measures.proportions import CONFIDENCE
 
 Matrix = NDArray[np.float64]
@@ -57,11 +58,17 @@ class Comparison:
     note: str = ""
 
     def above(self, margin: float) -> bool | None:
-        """Whether the whole interval lies above ``margin``: superiority at 0, non-inferiority at less than 0.
+        """Whether the whole interval lies above ``margin``: at 0 the readers are better.
 
-        The margin must have been set before reading.
+        A margin other than 0 must have been set before reading; so for :meth:`below`.
         """
         return None if self.low is None else self.low > margin
+
+    def below(self, margin: float) -> bool | None:
+        """Whether the whole interval lies below ``margin``: at 0 the model is better (superiority), above 0
+        it is worse by less than the margin (non-inferiority).
+        """
+        return None if self.high is None else self.high < margin
 
 
 def against_model(
@@ -139,7 +146,7 @@ def covariance_over_cases(differences: Matrix, exams: NDArray[np.int64] | None =
     """
     pulls = _pulls(differences)
     if exams is not None:
-        _, member = np.unique(exams, return_inverse=True)
+        member, _ = members(exams)
         pulls = np.stack([np.bincount(member, weights=column) for column in pulls.T], axis=1)
     groups = len(pulls)
     covariance: Matrix = pulls.T @ pulls * (groups / max(1, groups - 1))

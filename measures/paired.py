@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.stats import binom, chi2
 
+from measures.clusters import members
 from measures.proportions import CONFIDENCE, wilson
 
 
@@ -178,8 +179,7 @@ def compare(
     step = first.astype(np.int64) - second.astype(np.int64)
     effect, sums, note = 1.0, step, ""
     if clusters is not None:
-        _, member = np.unique(np.asarray(clusters), return_inverse=True)
-        groups = int(member.max()) + 1
+        member, groups = members(clusters)
         if groups < n:
             sums = np.bincount(member, weights=step).round().astype(np.int64)
             effect, note = _design_effect(step, member, groups), "clustered by exam"

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 from statsmodels.stats.proportion import proportion_confint
 
+from measures.clusters import members
+
 CONFIDENCE = 0.95
 
 
@@ -65,7 +67,10 @@ def clopper_pearson(count: int, n: int, *, confidence: float = CONFIDENCE) -> Pr
 
 
 def wilson_by_cluster(
-    hits: Sequence[bool], clusters: Sequence[int], *, confidence: float = CONFIDENCE
+    hits: Sequence[bool] | NDArray[np.bool_],
+    clusters: Sequence[int] | NDArray[np.int64],
+    *,
+    confidence: float = CONFIDENCE,
 ) -> Proportion:
     """The share of hits among questions of which several may be of one cluster (an exam).
 
@@ -81,16 +86,15 @@ def wilson_by_cluster(
     """
     if len(hits) != len(clusters):
         raise ValueError(f"{len(hits)} questions, {len(clusters)} clusters")
-    count, n = sum(map(bool, hits)), len(hits)
+    values: NDArray[np.float64] = np.asarray(hits, dtype=np.float64)
+    count, n = int(values.sum()), len(values)
     plain = wilson(count, n, confidence=confidence)
-    groups = len(set(clusters))
+    member, groups = members(clusters)
     if count in (0, n) or groups == n:
         return plain
     if groups == 1:
         return replace(plain, note="all of one exam: the interval takes them as independent")
-    values: NDArray[np.float64] = np.asarray(hits, dtype=np.float64)
     share = count / n
-    _, member = np.unique(np.asarray(clusters), return_inverse=True)
     sums = np.bincount(member, weights=values - share)
     by_cluster = groups / (groups - 1) * float(np.sum(sums**2)) / n**2
     independent = share * (1 - share) / (n - 1)

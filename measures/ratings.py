@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
 import pandas as pd
 
 from domain.errors import Refused
@@ -110,9 +111,12 @@ def scale(labels: Iterable[str]) -> list[float]:
 
 
 def _text(column: pd.Series) -> pd.Series:
+    """A column as text; each distinct value is looked at once, since answers and raters repeat."""
     if pd.api.types.is_float_dtype(column) and (column.dropna() % 1 == 0).all():
         column = column.astype("Int64")  # whole numbers that a gap made floats: "3.0" was "3" in the file
-    return column.astype("object").where(column.notna(), "").astype(str).str.strip()
+    number, distinct = pd.factorize(column)
+    told = np.array([*(str(value).strip() for value in distinct), ""], dtype=object)
+    return pd.Series(told[number], index=column.index, dtype=object)
 
 
 def _refuse(bad: pd.Series, field: str, reason: str, table: pd.DataFrame) -> None:

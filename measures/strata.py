@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t
 
+from measures.clusters import members
 from measures.proportions import CONFIDENCE
 
 DRAWS = 20_000
@@ -140,7 +141,7 @@ def exam_effect(
         there = stratum == each
         pulls[there] = values[there] - values[there].mean()
     pulls *= np.asarray(weights, dtype=np.float64)
-    _, member = np.unique(np.asarray(exams), return_inverse=True)
+    member, _ = members(exams)
     alone = float(np.sum(pulls**2))
     together = float(np.sum(np.bincount(member, weights=pulls) ** 2))
     return max(1.0, together / alone) if alone > 0 else 1.0

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from measures.clusters import members
 from measures.coded import Cell, Coded
 from measures.proportions import Proportion, wilson, wilson_by_cluster
 from measures.records.settings import Settings
@@ -81,9 +82,9 @@ def share_of(
     """The share of 1 among 0 and 1 (-1 is left out), and whether the interval is clustered."""
     known = right >= 0
     hits = right[known] == 1
-    if exam is None or len(np.unique(exam[known])) == len(hits):
+    if exam is None or members(exam[known])[1] == len(hits):
         return wilson(int(hits.sum()), len(hits), confidence=confidence), False
-    return wilson_by_cluster(hits.tolist(), exam[known].tolist(), confidence=confidence), True
+    return wilson_by_cluster(hits, exam[known], confidence=confidence), True
 
 
 def _share(coded: Coded, settings: Settings, rater: int, rows: NDArray[np.int64]) -> Proportion:
@@ -152,6 +153,6 @@ def _macro_error(coded: Coded, rater: int, tasks: list[NDArray[np.int64]]) -> fl
         spread = math.sqrt(len(rows) / (len(rows) - 1))
         pulls[rows] = spread * (right[rows] - right[rows].mean()) / len(rows) / len(known)
     if coded.exam is not None:
-        _, member = np.unique(coded.exam, return_inverse=True)
+        member, _ = members(coded.exam)
         pulls = np.bincount(member, weights=pulls).astype(np.float64)
     return math.sqrt(float(np.sum(pulls**2)))

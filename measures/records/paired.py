@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from measures.clusters import members
 from measures.coded import Cell, Coded
 from measures.paired import compare, holm, newcombe_unpaired
 from measures.records.settings import EVERY_PAIR, READERS_WITH_MODELS, Settings
@@ -133,6 +134,6 @@ def _error(first: NDArray[np.int64], second: NDArray[np.int64], exam: NDArray[np
         n = int(there.sum())
         pulls[there] += sign * (each[there] - each[there].mean()) / n * math.sqrt(n / max(1, n - 1))
     if exam is not None:
-        _, member = np.unique(exam, return_inverse=True)
+        member, _ = members(exam)
         pulls = np.bincount(member, weights=pulls).astype(np.float64)
     return math.sqrt(float(np.sum(pulls**2)))

@@ -110,7 +110,16 @@ def test_nothing_read_is_not_defined():
     assert against_model(np.full((3, 2), np.nan), np.ones(3)).difference is None
 
 
-@pytest.mark.parametrize(("margin", "wanted"), [(-0.4, True), (0.0, False), (0.3, False)])
-def test_a_margin_is_held_against_the_same_interval(margin, wanted):
+@pytest.mark.parametrize("margin", [-0.4, 0.0, 0.4])
+def test_a_margin_is_held_against_the_same_interval(margin):
     right, model = readings()
-    assert against_model(right, model).above(margin) is wanted
+    found = against_model(right, model)
+    assert -0.4 < found.low < found.high < 0.4
+    assert found.above(margin) is (found.low > margin)
+    assert found.below(margin) is (found.high < margin)
+
+
+def test_without_an_interval_nothing_is_shown_against_a_margin():
+    right, model = readings(readers=1)
+    found = against_model(right, model)
+    assert (found.above(0.0), found.below(0.0)) == (None, None)

@@ -1,0 +1,24 @@
+"""Questions that belong together: the numbers of their exams, brought to 0, 1, 2, … for summing by exam."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def members(clusters: Sequence[int] | NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    """Each question's cluster counted from 0, and how many clusters there are.
+
+    Small numbers from 0 are ranked by counting, which takes a tenth of the time of sorting them.
+    """
+    given = np.asarray(clusters)
+    if not given.size:
+        return np.zeros(0, dtype=np.int64), 0
+    if given.dtype.kind == "i" and given.min() >= 0 and given.max() < 8 * given.size + 1000:
+        there = np.bincount(given) > 0
+        rank = np.cumsum(there) - 1
+        return rank[given].astype(np.int64), int(rank[-1]) + 1
+    distinct, member = np.unique(given, return_inverse=True)
+    return member.astype(np.int64), len(distinct)
