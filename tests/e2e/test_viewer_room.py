@@ -153,18 +153,34 @@ def test_the_label_of_the_next_box_is_not_carried_to_the_next_question(viewer):
     expect(page.get_by_label("label of the next box")).to_have_value("")
 
 
-def test_the_pictures_of_a_question_that_was_taken_back_go_with_the_next_action(app, viewer):
-    page = viewer(11)
+def take_back(app, question):
     with unit_of_work(app.engine) as db:
         db.execute(
             update(AssignmentRow)
-            .where(AssignmentRow.question_id == 11)
+            .where(AssignmentRow.question_id == question)
             .values(state=AssignmentState.WITHDRAWN)
         )
+
+
+def test_the_pictures_of_a_question_that_was_taken_back_go_with_the_next_action(app, viewer):
+    page = viewer(11)
+    take_back(app, 11)
     page.keyboard.press("4")  # kept as a draft, which is refused
     expect(page.get_by_text("Not yours any more.")).to_be_visible()
     expect(page.locator(".pane")).to_have_count(0)
     expect(page.get_by_text("This question is not assigned to you any more.")).to_be_visible()
+    press(page, "5a")  # saves nothing, and what was said stays
     page.get_by_role("button", name="Go on with the next question").click()
     viewing.wait_until_painted(page)
     assert "question=11" not in page.url
+    assert judging.verdicts(app, 11) == []
+
+
+def test_so_they_do_in_the_plain_editor(app, sign_in):
+    page = judging.open_review(sign_in("ruth"), 12)
+    take_back(app, 12)
+    page.keyboard.press("4")
+    expect(page.get_by_text("This question is not assigned to you any more.")).to_be_visible()
+    expect(page.locator(".stage canvas")).to_have_count(0)
+    page.get_by_role("button", name="Go on with the next question").click()
+    judging.wait_for_picture(page)

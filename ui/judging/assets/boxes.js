@@ -5,24 +5,11 @@
 
 import mountCanvas from "./canvas.js";
 import { h, keycap } from "./dom.js";
+import { same } from "./drawings.js";
 
 const SEND = '[aria-label="Update the app with this drawing"]';
 const EDIT = '[aria-label="Edit"]';
 const DELETE = '[aria-label="Delete selected"]';
-
-/** Whether two drawings are the same; the canvas writes its numbers with four decimals. */
-function same(some, others) {
-  const near = (a, b) => Math.abs(a - b) < 0.05;
-  const width = (box) => box.width * (box.scaleX ?? 1);
-  const height = (box) => box.height * (box.scaleY ?? 1);
-  return (
-    some.length === others.length &&
-    some.every((a, index) => {
-      const b = others[index];
-      return (a.label ?? "") === (b.label ?? "") && near(a.left, b.left) && near(a.top, b.top) && near(width(a), width(b)) && near(height(a), height(b));
-    })
-  );
-}
 
 export class Radiographs {
   /** `changed()` after every edit; `drawn()` when the picture in sight has been painted. */
@@ -69,6 +56,20 @@ export class Radiographs {
     const keep = this.order.includes(this.front) ? this.front : this.order[0];
     this.setEditing(false);
     this.bringForward(keep);
+  }
+
+  /** The question is not the person's any more: nothing of its exam is to be seen. */
+  withdrawn() {
+    this.locked = true;
+    for (const view of this.views.values()) {
+      view.end?.();
+      view.host.remove();
+    }
+    this.views.clear();
+    this.order = [];
+    this.front = null;
+    this.stage.replaceChildren(h("p", { class: "no-picture" }, "This question is not assigned to you any more."));
+    this.strip.replaceChildren();
   }
 
   newView(url) {

@@ -6,11 +6,12 @@
 import { LookClock } from "./clock.js";
 import { pressed } from "./commands.js";
 import { showCorrections } from "./corrections.js";
-import { clockTime, h, minutes } from "./dom.js";
+import { commit, decide, skip } from "./deciding.js";
+import { h, minutes } from "./dom.js";
 import { Errand } from "./errand.js";
 import { listen } from "./keys.js";
 import { actions, build } from "./layout.js";
-import { begin, missing, opinionOf } from "./model.js";
+import { begin, opening, opinionOf } from "./model.js";
 import { boxList, keySheet, markChosen, skipPanel } from "./page.js";
 import { QuestionView } from "./question.js";
 import { Drafts, post, speakFor } from "./send.js";
@@ -90,7 +91,7 @@ class JudgingForm {
     this.paintBoxes();
     this.paintChanges();
     this.fit();
-    this.note(this.opening());
+    this.note(opening(data));
     this.savedLine.textContent = this.errand.lastSaved;
     if (!this.root.contains(this.root.getRootNode().activeElement)) this.root.focus({ preventScroll: true });
     this.rightColumn.scrollTop = 0;
@@ -110,16 +111,6 @@ class JudgingForm {
   /** The second half of a double click that judged the question before: nobody has seen this one yet. */
   get isTooSoon() {
     return performance.now() - this.untouchedSince < JUST_SHOWN;
-  }
-
-  /** What should be known before one begins. */
-  opening() {
-    const { data } = this;
-    if (!data.open) return "This batch is closed: it can be read, not changed. A coordinator can open it again.";
-    if (data.skipped) return `You skipped this question: ${data.skipped}`;
-    if (data.last) return `Your verdict of ${clockTime(data.last.at)}: ${data.last.decision}. Saving makes revision ${data.revision}, which supersedes it.`;
-    if (data.drafts.form && !data.blind) return "What you had entered is back.";
-    return "";
   }
 
   // ---------------------------------------------------------------- changes
@@ -166,33 +157,12 @@ class JudgingForm {
 
   // ----------------------------------------------------------------- saving
 
-  async decide(decision) {
-    const { data } = this;
-    if (this.errand.busy || this.isTooSoon || !data.open || data.blind) return;
-    await this.radiographs.settled();
-    const drawings = this.radiographs.drawings();
-    this.paintChanges();
-    const lack = missing(decision, data, this.state, { boxesChanged: this.corrected.boxes });
-    if (lack) {
-      this.note(lack.text);
-      this.pointTo(lack.at);
-      return;
-    }
-    const { why, ...opinion } = opinionOf(this.state, data.full);
-    const body = { batch: data.batch, question: data.question, revision: data.revision, decision, opinion, drawings, why, ...this.clock.totals() };
-    await this.errand.save("verdict", body, { told: (saved) => `${saved.decision} saved ${clockTime(saved.at)}`, last: true, again: () => this.decide(decision) });
+  decide(decision) {
+    return decide(this, decision);
   }
 
-  async commit() {
-    const { data, own } = this;
-    if (!own || this.errand.busy || this.isTooSoon || !data.open) return;
-    const lack = own.missing();
-    if (lack) {
-      this.note(lack);
-      return;
-    }
-    const body = { batch: data.batch, question: data.question, answer: own.answer(), confidence: own.confidence };
-    await this.errand.save("own-answer", body, { told: (saved) => `answer saved ${clockTime(saved.at)}`, then: { to: data.question }, again: () => this.commit() });
+  commit() {
+    return commit(this);
   }
 
   askSkip() {
@@ -207,11 +177,8 @@ class JudgingForm {
     this.root.focus({ preventScroll: true });
   }
 
-  async skip(reason) {
-    const { data } = this;
-    this.stopSkipping();
-    await this.drafts.flush();
-    await this.errand.save("skip", { batch: data.batch, question: data.question, reason }, { told: (saved) => `skipped ${clockTime(saved.at)}` });
+  skip(reason) {
+    return skip(this, reason);
   }
 
   tellLook(times) {
@@ -224,7 +191,8 @@ class JudgingForm {
   /** The question was taken back: what was entered stays to be read, the pictures go. */
   withdrawn() {
     this.isWithdrawn = true;
-    this.radiographs.withdrawn?.();
+    this.data = { ...this.data, open: false };
+    this.radiographs.withdrawn();
     this.boxPlace.replaceChildren();
   }
 
@@ -279,6 +247,7 @@ class JudgingForm {
   }
 
   note(text) {
+    if (this.isWithdrawn) return; // what is said of that stays
     if (!text && this.errand.unsaved) return;
     this.message.classList.remove("problem");
     this.message.replaceChildren(text);

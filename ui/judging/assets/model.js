@@ -1,8 +1,19 @@
 // What the reviewer has said so far of one question: plain values, and what they come to.
 
+import { clockTime } from "./dom.js";
+
 export const FLAGS = ["domain_specific", "cognitive_depth", "image_centric", "clinically_relevant"];
 const TEXTS = ["stem", "explanation", "category"];
 const CHOICES = ["task", "difficulty"];
+
+/** What should be known before one begins. */
+export function opening(data) {
+  if (!data.open) return "This batch is closed: it can be read, not changed. A coordinator can open it again.";
+  if (data.skipped) return `You skipped this question: ${data.skipped}`;
+  if (data.last) return `Your verdict of ${clockTime(data.last.at)}: ${data.last.decision}. Saving makes revision ${data.revision}, which supersedes it.`;
+  if (data.drafts.form && !data.blind) return "What you had entered is back.";
+  return "";
+}
 
 /** A blank opinion, or the one of a draft or of the verdict that is being superseded. */
 export function begin(data) {
