@@ -3,10 +3,10 @@
 import sys
 from pathlib import Path
 
-from lints import actions, modules, screens, services
+from lints import actions, modules, records, screens, services
 from lints.source import Offence, sources
 
-RULES = (*screens.RULES, *actions.RULES, *services.RULES, *modules.RULES)
+RULES = (*screens.RULES, *actions.RULES, *services.RULES, *records.RULES, *modules.RULES)
 
 
 def offences(root: Path) -> list[Offence]:

@@ -15,6 +15,9 @@ from sqlmodel import Session
 from domain.batches import AssignmentState
 from storage.rows import AssignmentRow, ClaimRow
 
+#: How often a queue is looked through while all that it has is in the hands of other transactions.
+_LOOKS = 5
+
 
 class ClaimState(StrEnum):
     """Where one judgement that a shared queue asks for is."""
@@ -56,8 +59,10 @@ def take_claim(
 
     First one about the exam they have been on, then one about an exam that nobody else is on, then any, then
     one whose time ran out; last of all what they had before and lost or handed back. None: there is none that
-    they could take now. What somebody else is about to take is passed over, and waited for only where it
-    might come free after all, so the queue never looks empty while it is not.
+    they could take now.
+
+    What somebody else is about to take is passed over, never waited for: who waits holding a lock may be
+    waited for in turn. Where that leaves nothing, it is looked for again a few times.
     """
     mine = _touched(person_id, batch_id)
     given_up = _touched(person_id, batch_id, but=AssignmentState.WITHDRAWN)
@@ -78,18 +83,16 @@ def take_claim(
     ]
     if beside_exam is not None:
         ways.insert(0, (and_(free, ~mine, ClaimRow.exam_id == beside_exam), in_order))
-    while True:
+    for _ in range(_LOOKS):
         for where, order in ways:
-            found = _first(db, where, order, skip_locked=True)
+            found = _first(db, where, order)
             if found is not None:
                 _give(db, found, batch_id=batch_id, person_id=person_id, expires_at=expires_at)
                 return found
         anything = select(ClaimRow.turn).where(or_(and_(free, ~given_up), and_(run_out, ~given_up))).limit(1)
         if db.execute(anything).first() is None:
-            return None
-        # Somebody holds a lock on what there is. Wait for one of them to make up their mind; then look again.
-        for where, order in ways[-2:]:
-            _first(db, where, order, skip_locked=False)
+            break
+    return None
 
 
 def renew(db: Session, *, batch_id: int, question_id: int, person_id: int, expires_at: datetime) -> bool:
@@ -114,7 +117,7 @@ def take_again(
             and_(ClaimRow.state == ClaimState.CLAIMED, ClaimRow.expires_at <= now),
         ),
     )
-    found = _first(db, where, (ClaimRow.turn,), skip_locked=True)
+    found = _first(db, where, (ClaimRow.turn,))
     if found is None:
         return False
     _give(db, found, batch_id=batch_id, person_id=person_id, expires_at=expires_at)
@@ -217,15 +220,13 @@ def _held(batch_id: int, person_id: int) -> ColumnElement[bool]:
     )
 
 
-def _first(
-    db: Session, where: ColumnElement[bool], order: Sequence[Any], *, skip_locked: bool
-) -> Claim | None:
+def _first(db: Session, where: ColumnElement[bool], order: Sequence[Any]) -> Claim | None:
     statement: Select[Any] = (
         select(ClaimRow.question_id, ClaimRow.turn, ClaimRow.position, ClaimRow.person_id)
         .where(where)
         .order_by(*order)
         .limit(1)
-        .with_for_update(of=ClaimRow, skip_locked=skip_locked)  # SQLite: BEGIN IMMEDIATE has done it already
+        .with_for_update(of=ClaimRow, skip_locked=True)  # SQLite: BEGIN IMMEDIATE has done it already
     )
     row = db.execute(statement).first()
     if row is None:

@@ -11,7 +11,7 @@ from domain.people import Person
 from storage.audit import Unchained, add_entry, last_entry_of
 
 
-def record(
+def record(  # allow writes-without-record: it is what puts on record
     db: Session,
     *,
     by: Person,

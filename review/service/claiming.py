@@ -74,7 +74,10 @@ def claim_next(
         number = others[0] if others else held[0]
         claims.renew(db, **mine, question_id=number, expires_at=expires_at)
         return NextClaim(question=number)
-    return NextClaim(question=None, free_at=claims.others_hold(db, **mine))
+    free_at = claims.others_hold(db, **mine)
+    if free_at is None and claims.count_takeable(db, **mine):
+        free_at = now  # others are about to take it, or not: looking again will tell
+    return NextClaim(question=None, free_at=free_at)
 
 
 def may_hand_back(db: Session, *, person: Person, batch_id: int, question_number: int) -> bool:

@@ -35,7 +35,7 @@ class HeldQuestion:
     late: bool
 
 
-def hold_question(
+def hold_question(  # allow writes-without-record: a claim that lasts on is the same claim
     db: Session, *, person: Person, batch_id: int, question_number: int, now: datetime, active: bool = True
 ) -> HeldQuestion:
     """The question, if it is the person's; other writers of it wait until this transaction ends.

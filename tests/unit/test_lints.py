@@ -53,6 +53,17 @@ def rules_broken(path: str, text: str) -> list[str]:
         ("draws-by-chance", "accounts/service.py", "from secrets import token_urlsafe\n"),
         ("draws-by-chance", "measures/agreement.py", "rng = np.random.default_rng()\n"),
         ("draws-by-chance", "intake/service.py", "identifier = uuid.uuid4()\n"),
+        (
+            "writes-without-record",
+            "review/service/queue.py",
+            "from storage.verdicts import add_skip\ndef skip(db, *, person, now):\n    add_skip(db)\n",
+        ),
+        (
+            "writes-without-record",
+            "accounts/service/people.py",
+            "from storage import people\ndef rename(db, *, by):\n    _put(db)\n"
+            "def _put(db):\n    people.set_name(db)\n",
+        ),
         ("too-long", "review/queue.py", "x = 1\n" * 301),
         ("vague-name", "review/utils.py", "x = 1\n"),
         ("vague-name", "common/dates.py", "x = 1\n"),
@@ -87,6 +98,21 @@ def test_a_planted_offence_is_found(rule, path, text):
         ("tests/pages/test_review.py", "from streamlit.testing.v1 import AppTest\n"),
         ("ui/clock.py", "moment = datetime.now(UTC)\n"),
         ("measures/agreement.py", "rng = np.random.default_rng(seed)\n"),
+        (
+            "review/service/queue.py",
+            "from storage.verdicts import add_skip\ndef skip(db, *, person):\n    add_skip(db)\n    _note(db)\n"
+            "def _note(db):\n    record(db)\n",
+        ),
+        (
+            "review/service/queue.py",
+            "from storage.drafts import put_draft\n"
+            "def keep(db, *, person):  # allow writes-without-record: a draft is nothing said yet\n"
+            "    put_draft(db)\n",
+        ),
+        (
+            "review/service/queue.py",
+            "from storage.verdicts import last_skip\ndef look(db, *, by):\n    last_skip(db)\n",
+        ),
         ("review/queue.py", "x = 1\n" * 300),
         ("review/queue.py", "x = 1  # noqa: E501 - the address is one word\n"),
         ("review/queue.py", "x = 1  # type: ignore[assignment]  # SQLModel says column, means value\n"),
