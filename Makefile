@@ -10,7 +10,7 @@ PIP := $(PY) -m pip --disable-pip-version-check --no-input
 RUN_PINS := requirements.txt constraints.txt
 DEV_PINS := requirements-dev.txt $(RUN_PINS)
 
-.PHONY: app install demo test test-fast check check-style check-types check-imports check-rules viewer check-viewer format screenshots benchmarks benchmark-viewer browser constraints clean help
+.PHONY: app install demo test test-fast check check-style check-types check-imports check-rules viewer check-viewer format screenshots benchmarks benchmark-viewer soak browser constraints clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo "make format       put the code into ruff's form"
 	@echo "make screenshots  every page of the demo into docs/screenshots/"
 	@echo "make benchmarks   the figures of benchmarks/"
+	@echo "make soak         many at once, kill -9 and the like in full: hours"
 	@echo "make clean        remove .venv and caches; the workspace stays"
 
 # ---------------------------------------------------------------------------- the virtual environment
@@ -118,6 +119,11 @@ benchmarks: $(VENV)/dev.stamp browser
 
 benchmark-viewer: $(VENV)/dev.stamp browser
 	$(PY) -m benchmarks.viewer
+
+# Hours, not minutes: what must hold with many at once, under kill -9, for every role. Short forms are tests.
+soak: $(VENV)/dev.stamp browser
+	$(PY) -m benchmarks.claims
+	$(PY) -m benchmarks.soak_kill
 
 # ------------------------------------------------------------------------------------------------ upkeep
 constraints: $(VENV)/dev.stamp

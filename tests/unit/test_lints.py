@@ -61,8 +61,10 @@ def rules_broken(path: str, text: str) -> list[str]:
         (
             "writes-without-record",
             "accounts/service/people.py",
-            "from storage import people\ndef rename(db, *, by):\n    _put(db)\n"
-            "def _put(db):\n    people.set_name(db)\n",
+            (
+                "from storage import people\ndef rename(db, *, by):\n    _put(db)\n"
+                "def _put(db):\n    people.set_name(db)\n"
+            ),
         ),
         ("too-long", "review/queue.py", "x = 1\n" * 301),
         ("vague-name", "review/utils.py", "x = 1\n"),
@@ -100,14 +102,19 @@ def test_a_planted_offence_is_found(rule, path, text):
         ("measures/agreement.py", "rng = np.random.default_rng(seed)\n"),
         (
             "review/service/queue.py",
-            "from storage.verdicts import add_skip\ndef skip(db, *, person):\n    add_skip(db)\n    _note(db)\n"
-            "def _note(db):\n    record(db)\n",
+            (
+                "from storage.verdicts import add_skip\ndef skip(db, *, person):\n    add_skip(db)\n"
+                "    _note(db)\n"
+                "def _note(db):\n    record(db)\n"
+            ),
         ),
         (
             "review/service/queue.py",
-            "from storage.drafts import put_draft\n"
-            "def keep(db, *, person):  # allow writes-without-record: a draft is nothing said yet\n"
-            "    put_draft(db)\n",
+            (
+                "from storage.drafts import put_draft\n"
+                "def keep(db, *, person):  # allow writes-without-record: a draft is nothing said yet\n"
+                "    put_draft(db)\n"
+            ),
         ),
         (
             "review/service/queue.py",

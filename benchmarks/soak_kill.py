@@ -1,0 +1,198 @@
+"""kill -9 at random points while verdicts are posted: the app, or PostgreSQL under it.
+
+A few reviewers post verdicts without a pause, by the form's own route, and send again what was not
+acknowledged, as the form does. Meanwhile the app's process is killed with SIGKILL and started anew, or all
+processes of the PostgreSQL server are. Then: every acknowledged verdict is saved word for word, every saved
+verdict has its entry in the audit trail, the trail is whole, and the database's own check finds nothing.
+
+``python -m benchmarks.soak_kill [--kills 200] [--postgres-kills 50] [--minutes N] [--reviewers 4]``
+kills the app on SQLite, then PostgreSQL under a running app; 0 leaves one out. Prints the figures, exits 1
+where one is missed. ``--minutes`` ends each of the two after so long, with the kills that there were.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.exc import DBAPIError
+
+from accounts.service import command_line_person
+from accounts.service.audit_trail import verify_audit
+from benchmarks.soak_poster import PATIENCE, Reviewer, Seen
+from benchmarks.soak_victims import App, Postgres
+from benchmarks.soak_world import Place, furnish, place_on, sqlite_place
+from storage.rows import VerdictRow
+from storage.unit_of_work import reading
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What the database holds afterwards; ``faults`` in words."""
+
+    kills: int
+    acknowledged: int
+    saved: int
+    unanswered: int
+    entries: int
+    seconds: float
+    faults: tuple[str, ...]
+
+
+def soak(
+    place: Place,
+    *,
+    kills: int,
+    reviewers: int,
+    port: int,
+    postgres: Postgres | None = None,
+    seconds: float | None = None,
+    seed: int = 1,
+) -> Outcome:
+    """Kill the app, or PostgreSQL where one is given, so many times; then look at what is there.
+
+    ``seconds`` ends it earlier, with the kills that there were.
+    """
+    names = furnish(place, reviewers=reviewers, questions_each=max(40, kills * 10), per_exam=40)
+    chance, seen, stop = random.Random(seed), Seen(), threading.Event()
+    app, begun = App(place, port), time.perf_counter()
+    try:
+        app.start()
+        people = [Reviewer(name, place, app.address, seen, stop) for name in names]
+        for each in people:
+            each.start()
+        done = 0
+        while done < kills and (seconds is None or time.perf_counter() - begun < seconds):
+            _until_more(seen, stop)
+            time.sleep(chance.uniform(0.0, 0.4))
+            (postgres or app).kill()
+            (postgres or app).start()
+            done += 1
+            if done % 10 == 0:
+                acknowledged = f"{len(seen.acknowledged):,} verdicts acknowledged"
+                print(f"  {done} of {kills} kills, {acknowledged}", file=sys.stderr, flush=True)
+        _until_more(seen, stop)  # work goes on after the last one
+        stop.set()
+        for each in people:
+            each.join(PATIENCE + 10)
+    finally:
+        app.close()
+    return _held_against(place, seen, kills=done, seconds=time.perf_counter() - begun)
+
+
+def _until_more(seen: Seen, stop: threading.Event) -> None:
+    """Until a verdict more is acknowledged: the kill falls into work, not into a start."""
+    before, patience = len(seen.acknowledged), time.monotonic() + 300
+    while len(seen.acknowledged) == before:
+        if stop.is_set() or time.monotonic() > patience:
+            raise RuntimeError(f"work did not go on: {seen.refused[:3]}")
+        time.sleep(0.01)
+
+
+def _held_against(place: Place, seen: Seen, *, kills: int, seconds: float) -> Outcome:
+    place.engine.dispose()
+    with reading(place.engine) as db:
+        saved = {
+            (row.person_id, row.question_id): row.comment for row in db.execute(select(VerdictRow)).scalars()
+        }
+        trail = verify_audit(db, by=command_line_person())
+    faults = [f"lost: {key}" for key, comment in seen.acknowledged.items() if saved.get(key) != comment]
+    faults += [f"refused: {each}" for each in seen.refused]
+    if trail.fault:
+        faults.append(f"audit trail, entry {trail.number}: {trail.fault}")
+    faults += _broken(place)
+    return Outcome(
+        kills=kills, acknowledged=len(seen.acknowledged), saved=len(saved), unanswered=seen.unanswered,
+        entries=trail.entries, seconds=seconds, faults=tuple(faults),
+    )  # fmt: skip
+
+
+def _broken(place: Place) -> list[str]:
+    """What the database's own check finds: SQLite's of pages and references, PostgreSQL's amcheck."""
+    with place.engine.connect() as connection:
+        if place.engine.dialect.name == "sqlite":
+            found = [row[0] for row in connection.exec_driver_sql("PRAGMA integrity_check")]
+            loose = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+            return [each for each in found if each != "ok"] + [f"loose reference: {row}" for row in loose]
+        try:
+            connection.exec_driver_sql("CREATE EXTENSION IF NOT EXISTS amcheck")
+            connection.exec_driver_sql(
+                "SELECT bt_index_check(index => c.oid, heapallindexed => true) FROM pg_index i "
+                "JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am am ON c.relam = am.oid "
+                "WHERE am.amname = 'btree' AND c.relpersistence = 'p' AND i.indisvalid"
+            )
+            connection.exec_driver_sql(
+                "SELECT verify_heapam(c.oid) FROM pg_class c WHERE c.relkind = 'r' AND c.relpersistence = 'p'"
+            )
+        except DBAPIError as error:
+            return [f"amcheck: {error.orig}"]
+    return []
+
+
+@contextmanager
+def sqlite_soak(home: Path) -> Iterator[tuple[Place, None]]:
+    """SQLite: what is killed is the app."""
+    with sqlite_place(home) as place:
+        yield place, None
+
+
+@contextmanager
+def postgres_soak(home: Path) -> Iterator[tuple[Place, Postgres]]:
+    """PostgreSQL: what is killed is the server."""
+    server = Postgres(home)
+    try:
+        for place in place_on(home, server.url):
+            yield place, server
+    finally:
+        server.close()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kills", type=int, default=200, help="of the app, on SQLite")
+    parser.add_argument("--postgres-kills", type=int, default=50, help="of PostgreSQL under the app")
+    parser.add_argument("--minutes", type=float, help="end each of the two after so long")
+    parser.add_argument("--reviewers", type=int, default=4)
+    parser.add_argument("--port", type=int, default=8721)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args(arguments)
+    whole = True
+    wanted: list[tuple[str, int, Callable[..., Any]]] = [
+        ("the app on SQLite", args.kills, sqlite_soak),
+        ("PostgreSQL", args.postgres_kills, postgres_soak),
+    ]
+    for what, kills, opened in wanted:
+        if not kills:
+            continue
+        with (
+            tempfile.TemporaryDirectory(prefix="overread-kill-") as folder,
+            opened(Path(folder)) as (place, server),
+        ):
+            found = soak(
+                place, kills=kills, reviewers=args.reviewers, port=args.port, postgres=server,
+                seconds=args.minutes and 60 * args.minutes, seed=args.seed,
+            )  # fmt: skip
+        whole &= not found.faults
+        print(
+            f"{what}, killed {found.kills} times in {found.seconds:.0f} s: {found.acknowledged:,} verdicts "
+            f"acknowledged, {found.saved:,} saved, {found.unanswered:,} posts unanswered and sent again, "
+            f"{found.entries:,} entries in the audit trail; "
+            + ("nothing lost, trail whole, integrity check clean" if not found.faults else "FAULTS:")
+        )
+        for fault in found.faults[:20]:
+            print(f"  {fault}")
+    return 0 if whole else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

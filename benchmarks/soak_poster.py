@@ -1,0 +1,83 @@
+"""A reviewer who posts verdicts without a pause, and sends each again until it is acknowledged."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+from sqlalchemy import select
+
+from accounts.service import person_named
+from benchmarks.soak_world import PASSWORD, Place
+from domain.verdicts import RATING_NAMES
+from storage.rows import AssignmentRow
+from storage.unit_of_work import reading
+
+PATIENCE = 10.0  # seconds until a post counts as unanswered, as in the form
+
+
+@dataclass(slots=True, kw_only=True)
+class Seen:
+    """What the reviewers saw: the comment of each acknowledged verdict by (person, question)."""
+
+    acknowledged: dict[tuple[int, int], str] = field(default_factory=dict)
+    unanswered: int = 0
+    refused: list[str] = field(default_factory=list)
+
+
+class Reviewer(threading.Thread):
+    """One reviewer who judges one question after the other, and sends each until it is acknowledged."""
+
+    def __init__(self, name: str, place: Place, address: str, seen: Seen, stop: threading.Event) -> None:
+        """Signs in at once; ``stop`` ends it after the verdict that it is at."""
+        super().__init__(daemon=True)
+        self._seen, self._stop_asked = seen, stop
+        self._client = httpx.Client(base_url=address, timeout=PATIENCE)
+        with reading(place.engine) as db:
+            self._person = person_named(db, name=name).id
+            mine = select(AssignmentRow.question_id).where(AssignmentRow.person_id == self._person)
+            self._questions = list(db.execute(mine.order_by(AssignmentRow.position)).scalars())
+        shown = self._client.get("/sign-in", timeout=30)
+        token = shown.text.split('name="form_token" value="')[1].split('"')[0]
+        fields = {"form_token": token, "name": name, "password": PASSWORD}
+        if self._client.post("/sign-in", data=fields, timeout=30).status_code != 303:
+            raise RuntimeError(f"{name} was not let in")
+
+    def run(self) -> None:
+        """Until told to stop, or through."""
+        for question in self._questions:
+            comment = f"{self._person} on {question}: {random.getrandbits(64):x}"
+            while not self._stop_asked.is_set() and not self._saved(question, comment):
+                time.sleep(0.02)
+            if self._stop_asked.is_set():
+                return
+
+    def _saved(self, question: int, comment: str) -> bool:
+        headers = {"X-Overread": "1", "X-Overread-Person": str(self._person), "Sec-Fetch-Site": "same-origin"}
+        try:
+            answer = self._client.post("/judging/verdict", json=_verdict(question, comment), headers=headers)
+        except httpx.HTTPError:
+            self._seen.unanswered += 1
+            return False
+        if answer.status_code == 200:
+            self._seen.acknowledged[self._person, question] = comment
+            return True
+        if answer.status_code < 500:
+            self._seen.refused.append(f"{answer.status_code} {answer.text[:200]}")
+            self._stop_asked.set()
+        return False
+
+
+def _verdict(question: int, comment: str) -> dict[str, Any]:
+    opinion = {
+        "ratings": dict.fromkeys(RATING_NAMES, 4), "domain_specific": True, "cognitive_depth": False,
+        "image_centric": None, "clinically_relevant": None, "difficulty": "easy", "errors": [],
+        "correction": {}, "clinical_reasoning": "", "comment": comment,
+    }  # fmt: skip
+    times = {"seconds": 9.0, "seconds_looking": 8.0, "seconds_away": 0.0}
+    return {"batch": 1, "question": question, "revision": 1, "decision": "accept", "opinion": opinion,
+            "drawings": None, "why": "", **times}  # fmt: skip

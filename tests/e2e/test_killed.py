@@ -1,0 +1,26 @@
+"""The short form of benchmarks/soak_kill.py: kill -9 under posts of verdicts, and nothing acknowledged is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.soak_kill import Outcome, postgres_soak, soak, sqlite_soak
+from tests.e2e.several_processes import free_ports
+
+
+def test_no_verdict_is_lost_when_the_app_is_killed(tmp_path: Path) -> None:
+    with sqlite_soak(tmp_path) as (place, _):
+        found = soak(place, kills=3, reviewers=2, port=free_ports(1)[0])
+    assert_whole(found, kills=3)
+
+
+def test_no_verdict_is_lost_when_postgres_is_killed_and_work_goes_on(tmp_path: Path) -> None:
+    with postgres_soak(tmp_path) as (place, server):
+        found = soak(place, kills=2, reviewers=2, port=free_ports(1)[0], postgres=server)
+    assert_whole(found, kills=2)
+
+
+def assert_whole(found: Outcome, *, kills: int) -> None:
+    assert found.faults == ()
+    assert found.kills == kills
+    assert found.saved >= found.acknowledged > kills
