@@ -54,6 +54,11 @@ def load_person(db: Session, *, person_id: int) -> Person:
     return _with_roles(db, [row])[0]
 
 
+def hold_person(db: Session, *, person_id: int) -> None:
+    """Let others who would change that person wait until this transaction ends."""
+    db.execute(select(PersonRow.id).where(PersonRow.id == person_id).with_for_update())
+
+
 def find_person(db: Session, *, name: str) -> Person | None:
     """The person who signs in by that name, if there is one."""
     return _first(db, select(PersonRow).where(PersonRow.name == name))

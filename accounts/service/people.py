@@ -9,7 +9,7 @@ from sqlmodel import Session
 
 from accounts.passwords import DEMO_PASSWORD, check_password_rules, hash_password
 from accounts.service.audit import record
-from domain.errors import InvalidValue, NotFound, Refused
+from domain.errors import InvalidValue, NotFound, Refused, StaleRevision
 from domain.people import Action, Person, Role, check_name, require
 from storage import people, sign_ins
 
@@ -64,15 +64,36 @@ def add_person(
     return added
 
 
-def change_roles(db: Session, *, by: Person, name: str, roles: Iterable[Role], now: datetime) -> Person:
+def change_roles(
+    db: Session,
+    *,
+    by: Person,
+    name: str,
+    roles: Iterable[Role],
+    instead_of: Iterable[Role] | None = None,
+    now: datetime,
+) -> Person:
     """Give the person these roles in place of the ones they have; it holds from their next click on.
 
+    ``instead_of`` are the roles that whoever asks has seen; None: whatever they are.
+
     Raises:
+        StaleRevision: somebody changed the roles since they were seen; both are named.
         Refused: nobody could manage people any more.
     """
     require(by, Action.MANAGE_PEOPLE)
     person = person_named(db, name=name)
+    people.hold_person(db, person_id=person.id)
+    person = people.load_person(db, person_id=person.id)
     chosen = _check_roles(roles)
+    if chosen == person.roles:
+        return person
+    if instead_of is not None and frozenset(instead_of) != person.roles:
+        raise StaleRevision(
+            f"Not saved: the roles of {person.display_name} were changed since this page showed them. They "
+            f"are {_listed(person.roles)} now; this page showed {_listed(instead_of)} and would save "
+            f"{_listed(chosen)}. Look at them again, then save."
+        )
     if Role.ADMIN not in chosen:
         _keep_an_admin(db, person, "take the role admin from")
     people.replace_roles(db, person_id=person.id, roles=chosen)
@@ -158,6 +179,10 @@ def _check_roles(roles: Iterable[Role]) -> frozenset[Role]:
     if not chosen:
         raise InvalidValue("roles", f"choose at least one of {', '.join(Role)}")
     return chosen
+
+
+def _listed(roles: Iterable[Role]) -> str:
+    return ", ".join(sorted(roles)) or "none"
 
 
 def _check_display_name(display_name: str | None) -> str:

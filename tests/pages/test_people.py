@@ -71,7 +71,7 @@ def test_what_is_wrong_is_said_and_what_was_typed_stays(page, name, roles, passw
 def test_roles_are_changed(page, sign_in_as, browser, run_page):
     add(page, name="bert", roles=[Role.REVIEWER])
     page.selectbox(key="person-to-change").set_value("bert").run()
-    page.multiselect(key=f"roles-of-{person('bert').id}-roles").set_value([Role.COORDINATOR])
+    page.multiselect(key=f"roles-of-{person('bert').id}-reviewer-roles").set_value([Role.COORDINATOR])
     next(button for button in page.button if button.label == "Save roles").click().run()
     assert not page.exception
     assert person("bert").roles == {Role.COORDINATOR}

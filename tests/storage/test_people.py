@@ -6,7 +6,15 @@ import pytest
 from argon2 import PasswordHasher
 
 from accounts import service as accounts
-from domain.errors import AlreadyThere, InvalidValue, NotAllowed, NotFound, NotSignedIn, Refused
+from domain.errors import (
+    AlreadyThere,
+    InvalidValue,
+    NotAllowed,
+    NotFound,
+    NotSignedIn,
+    Refused,
+    StaleRevision,
+)
 from domain.people import Role
 from storage import people
 from storage.unit_of_work import reading, unit_of_work
@@ -50,6 +58,20 @@ def test_roles_are_replaced(engine):
     with unit_of_work(engine) as db:
         changed = accounts.change_roles(db, by=BY, name="anna", roles=[Role.COORDINATOR], now=NOON)
     assert changed.roles == {Role.COORDINATOR}
+
+
+def test_roles_that_somebody_changed_since_are_refused_with_both_named(engine):
+    add(engine, "anna", Role.REVIEWER)
+    change = partial(accounts.change_roles, by=BY, name="anna", instead_of=[Role.REVIEWER], now=NOON)
+    with unit_of_work(engine) as db:
+        change(db, roles=[Role.REVIEWER, Role.READER])
+    with (
+        unit_of_work(engine) as db,
+        pytest.raises(StaleRevision, match="are reader, reviewer now; .* save coordinator"),
+    ):
+        change(db, roles=[Role.COORDINATOR])
+    with unit_of_work(engine) as db:
+        assert change(db, roles=[Role.READER, Role.REVIEWER]).roles == {Role.READER, Role.REVIEWER}
 
 
 @pytest.mark.parametrize("what", ["disable", "roles"])

@@ -34,12 +34,17 @@ def change_forms(people: list[Person]) -> None:
 
 def _change_roles(person: Person) -> None:
     form = f"roles-of-{person.id}"
+    # Roles that somebody else has given since are shown, not overwritten by what stood here before.
+    field = f"{form}-{'-'.join(sorted(person.roles))}"
     with st.form(form, border=True):
         st.multiselect(
-            "Roles", list(Role), default=sorted(person.roles), key=f"{form}-roles", format_func=role_words
+            "Roles", list(Role), default=sorted(person.roles), key=f"{field}-roles", format_func=role_words
         )
         st.form_submit_button(
-            "Save roles", on_click=act, args=(_save_roles, person.name, form), kwargs={"place": "change"}
+            "Save roles",
+            on_click=act,
+            args=(_save_roles, person.name, field, person.roles),
+            kwargs={"place": "change"},
         )
 
 
@@ -82,10 +87,15 @@ def _in_or_out(person: Person) -> None:
     )
 
 
-def _save_roles(name: str, form: str) -> str:
+def _save_roles(name: str, field: str, shown: frozenset[Role]) -> str:
     with unit_of_work() as db:
         person = accounts.change_roles(
-            db, by=current_person(), name=name, roles=chosen_roles(f"{form}-roles"), now=clock()
+            db,
+            by=current_person(),
+            name=name,
+            roles=chosen_roles(f"{field}-roles"),
+            instead_of=shown,
+            now=clock(),
         )
     return f"{person.display_name} is now: {', '.join(sorted(person.roles))}."
 
