@@ -123,6 +123,9 @@ benchmark-viewer: $(VENV)/dev.stamp browser
 # Hours, not minutes: what must hold with many at once, under kill -9, for every role. Short forms are tests.
 soak: $(VENV)/dev.stamp browser
 	$(PY) -m benchmarks.claims
+	$(PY) -m benchmarks.soak_readers
+	$(PY) -m benchmarks.soak_readers --postgres
+	$(PY) -m benchmarks.soak_clicks
 	$(PY) -m benchmarks.soak_kill
 
 # ------------------------------------------------------------------------------------------------ upkeep

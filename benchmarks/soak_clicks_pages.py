@@ -1,0 +1,205 @@
+"""The two kinds of pages that `soak_clicks.py` races on, and how each action is counted in the database."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import count
+
+from playwright.sync_api import BrowserContext, Locator, Page
+from sqlalchemy import func, select
+from sqlmodel import Session
+
+from accounts.service import command_line_person, person_named
+from benchmarks.soak_world import COORDINATOR, Place
+from domain.batches import BatchSettings, BatchState, SamplingPlan
+from domain.verdicts import Decision, Opinion, Ratings, Verdict
+from domain.vocabulary import Difficulty
+from review import service as review
+from sampling.service import draw_batch
+from storage import rows
+from storage.unit_of_work import reading, unit_of_work
+
+_RATED = "3333nne"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Act:
+    """Something to click: ``done()`` is how many rows came of it, ``key`` does the same by the keyboard."""
+
+    name: str
+    click: Callable[[], None]
+    done: Callable[[], int]
+    key: str = "Enter"
+
+
+class _Pages:
+    """A window, and the pages that are open in it."""
+
+    def __init__(self, window: BrowserContext, place: Place) -> None:
+        self.window, self.place = window, place
+
+    def says_not_saved(self) -> bool:
+        """Whether a page of the window says so."""
+        said = ("Not saved", "not saved")
+        return any(page.get_by_text(text).first.is_visible() for page in self.window.pages for text in said)
+
+    def tidy(self) -> None:
+        """Close all but one page; the closing itself is what some races are about."""
+        self.window.new_page()
+        for page in self.window.pages[:-1]:
+            page.close()
+
+    def page(self) -> Page:
+        return self.window.pages[-1] if self.window.pages else self.window.new_page()
+
+
+class Reviewer(_Pages):
+    """The review page: one question a race."""
+
+    def __init__(self, window: BrowserContext, place: Place) -> None:
+        super().__init__(window, place)
+        window.add_init_script("localStorage.setItem('overread-viewer', 'plain')")
+        self.numbers = count(1)
+        self.number = 0
+
+    def ready(self, chance: random.Random) -> tuple[Page, Act]:
+        """A fresh question, rated, with the way back leading to Home."""
+        self.number, page = next(self.numbers), self.page()
+        page.goto("/")
+        self._open(page)
+        number = self.number
+        decide = page.get_by_role("button", name="Accept")
+        place = decide.bounding_box()
+        if place is None:
+            raise RuntimeError("no button to accept by")
+        at = (place["x"] + 10, place["y"] + 10)
+        click = chance.choice([lambda: page.mouse.click(*at), lambda: page.keyboard.press("a")])
+        return page, Act(name="verdict", click=click, done=lambda: self._verdicts(number), key="a")
+
+    def _open(self, page: Page) -> None:
+        page.goto(f"/review?batch=1&question={self.number}")
+        page.get_by_label("Stem", exact=True).wait_for(timeout=60_000)
+        page.wait_for_timeout(600)  # nothing is saved of a question that has only just come
+        for key in _RATED:
+            page.keyboard.press(key)
+
+    def other_widget(self, page: Page) -> None:
+        page.get_by_role("button", name="next question (J)").click(no_wait_after=True, timeout=5_000)
+
+    def same_in_second_tab(self, action: Act) -> None:  # noqa: ARG002 - it is judged by its key there
+        page = self.window.new_page()
+        self._open(page)
+        page.keyboard.press("a")
+        page.wait_for_timeout(500)
+
+    def _verdicts(self, number: int) -> int:
+        row = rows.VerdictRow
+        with reading(self.place.engine) as db:
+            return db.execute(
+                select(func.count()).select_from(row).where(row.question_id == number, row.revision == 1)
+            ).scalar_one()
+
+
+class Coordinator(_Pages):
+    """Draw, assign, close or open, release: one action a race, counted by its rows of the audit trail."""
+
+    def __init__(self, window: BrowserContext, place: Place) -> None:
+        super().__init__(window, place)
+        self.numbers = count(1)
+        self.name = ""
+        with unit_of_work(place.engine) as db:
+            _judge_one(db)
+
+    def ready(self, chance: random.Random) -> tuple[Page, Act]:
+        """One of the four, ready to be clicked, with the way back leading to Home."""
+        page, self.name = self.page(), f"race-{next(self.numbers)}"
+        page.goto("/")
+        self.prepare = chance.choice([self._draw, self._assign, self._close, self._release])
+        with unit_of_work(self.place.engine) as db:
+            self._only_open_batch(db)
+        button, whats = self.prepare(page)
+        button.wait_for(timeout=60_000)
+        before = self._rows(whats)
+        name = self.prepare.__name__.strip("_")
+        done = lambda: self._rows(whats) - before  # noqa: E731 - a name for it would say no more
+        return page, Act(name=name, click=lambda: button.click(no_wait_after=True), done=done)
+
+    def other_widget(self, page: Page) -> None:
+        page.get_by_role("link", name="Progress").click(no_wait_after=True, timeout=5_000)
+
+    def same_in_second_tab(self, action: Act) -> None:
+        page = self.window.new_page()
+        button, _ = self.prepare(page)
+        if action.name != "close":  # there the second tab offers the opposite, which is another action
+            button.click(no_wait_after=True, timeout=10_000)
+        page.wait_for_timeout(500)
+
+    def _draw(self, page: Page) -> tuple[Locator, set[str]]:
+        page.goto("/sampling")
+        self._fill(page, "Name of the batch")
+        return page.get_by_role("button", name=re.compile("^Draw [0-9]")), {"draw batch"}
+
+    def _assign(self, page: Page) -> tuple[Locator, set[str]]:
+        page.goto("/assign")
+        page.get_by_role("combobox", name=re.compile("Reviewers")).click(timeout=60_000)
+        page.get_by_role("option").first.click()
+        return page.get_by_role("button", name="Assign", exact=True), {"assign questions"}
+
+    def _close(self, page: Page) -> tuple[Locator, set[str]]:
+        page.goto("/assign")
+        return page.get_by_role("button", name="Close batch"), {"close batch"}
+
+    def _release(self, page: Page) -> tuple[Locator, set[str]]:
+        page.goto("/releases")
+        self._fill(page, "Name of the release")
+        return page.get_by_role("button", name="Make the release"), {"make release"}
+
+    def _fill(self, page: Page, label: str) -> None:
+        field = page.get_by_label(label)
+        field.fill(self.name, timeout=60_000)
+        field.press("Tab")
+        page.wait_for_timeout(500)  # the page is drawn anew with it
+
+    def _only_open_batch(self, db: Session) -> None:
+        """A batch of this race's own that nobody has yet, and no other one open: the page begins with it."""
+        now, by = datetime.now(UTC), command_line_person()
+        for each in review.overview(db, by=by):
+            if each.batch.state is BatchState.OPEN:
+                review.close_batch(db, by=by, batch=each.batch.name, now=now)
+        plan = SamplingPlan(seed=1, per_1000=None, n=4)
+        name = f"{self.name}-own"
+        draw_batch(db, by=by, dataset="demo", plan=plan, batch_name=name, settings=BatchSettings(), now=now)
+
+    def _rows(self, whats: set[str]) -> int:
+        row = rows.AuditRow
+        with reading(self.place.engine) as db:
+            return db.execute(
+                select(func.count())
+                .select_from(row)
+                .where(row.what.in_(whats), row.person_name == COORDINATOR)
+            ).scalar_one()
+
+
+def _judge_one(db: Session) -> None:
+    """One verdict, so that there is something to release."""
+    person = person_named(db, name="reviewer-001")
+    rated = Ratings(clinical_quality=4, explanation_clarity=4, factual_correctness=4, image_alignment=4)
+    verdict = Verdict(
+        batch_id=1,
+        question_id=1,
+        person_id=person.id,
+        revision=1,
+        decision=Decision.ACCEPT,
+        opinion=Opinion(
+            ratings=rated, domain_specific=True, cognitive_depth=True, difficulty=Difficulty.HARD
+        ),
+        seconds=30,
+        seconds_looking=20,
+        seconds_away=0,
+        given_at=datetime.now(UTC),
+    )
+    review.give_verdict(db, verdict=verdict, person=person)
