@@ -126,3 +126,14 @@ def test_the_command_refuses_settings_that_cannot_be(tmp_path, capsys, option, v
     source.write_text(HEAD + "q1,r1,A,reader\n", encoding="utf-8")
     assert main(["measure", str(source), "--out", str(tmp_path / "out.json"), option, value]) == 1
     assert option.strip("-") in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("out", ["", "nowhere/measures.json"])
+def test_the_command_refuses_an_output_before_it_reads(tmp_path, capsys, out):
+    assert main(["measure", str(tmp_path / "no.csv"), "--out", str(tmp_path / out)]) == 1
+    assert "name a file in a folder that there is" in capsys.readouterr().err
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path, capsys):
+    assert main(["measure", str(tmp_path / "no.csv"), "--out", str(tmp_path / "out.json")]) == 1
+    assert "no.csv: No such file" in capsys.readouterr().err
