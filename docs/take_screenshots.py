@@ -27,6 +27,7 @@ from pathlib import Path
 
 from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
+from screenshot_steps import begin_reading, press
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the script is run from anywhere, and reads the demo's own facts
@@ -128,6 +129,12 @@ SHOTS = (
     Shot(name="batches", person="dana", path="/assign", shows="Batches"),
     Shot(name="progress", person="dana", path="/progress", shows="Progress"),
     Shot(name="releases", person="dana", path="/releases", shows="Releases"),
+    Shot(name="studies", person="dana", path="/studies", shows="Protocol"),
+    Shot(name="studies-new", person="dana", path="/studies", shows="Reader studies",
+         steps=press("New study", "Primary comparison")),
+    Shot(name="studies-plan", person="dana", path="/studies", shows="Reader studies",
+         steps=press("Plan", "Precision of a kappa")),
+    Shot(name="read", person="leo", path="/read", shows="Read", steps=begin_reading),
     Shot(name="people", person="ada", path="/people", shows="People"),
     Shot(name="audit-trail", person="dana", path="/audit", shows="Verify"),
     Shot(name="review", person="rosa", batch="Round 1", sheet=_choice, shows="Guideline", steps=_rate),

@@ -14,6 +14,7 @@ from ui import state
 from ui.context import reading, require_page
 from ui.next_step import next_step
 from ui.parts import go_to, plain
+from ui.studies.own import show_own_studies
 
 _BATCHES_AT_MOST = 8
 
@@ -27,8 +28,10 @@ def main(person: Person) -> None:
         _coordinator(person)
     if person.may(Action.MANAGE_PEOPLE):
         _admin(person)
+    if person.may(Action.READ):
+        show_own_studies(person)
     if not any(person.may(action) for action in Action):
-        st.info("There is nothing for you to do here yet: reader studies come with a later version.")
+        st.info("There is nothing for you to do here: your account has no role. Ask an admin for one.")
 
 
 def _reviewer(person: Person) -> None:

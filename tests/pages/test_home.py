@@ -2,6 +2,7 @@
 
 from domain.people import Role
 from tests.pages.conftest import texts
+from tests.storage.study_worlds import answer, make_study_world
 from tests.storage.worlds import close, make_world
 
 HOME = "pages/home.py"
@@ -70,4 +71,13 @@ def test_an_admin_sees_how_many_people_there_are(workspace, sign_in_as, open_pag
 
 def test_a_reader_is_told_that_there_is_nothing_yet(sign_in_as, open_page):
     sign_in_as("rea", Role.READER)
-    assert "nothing for you to do here yet" in texts(open_page(HOME))
+    assert "Nothing is yours to read yet" in texts(open_page(HOME))
+
+
+def test_a_reader_goes_on_with_a_study_from_here(workspace, sign_in_as, open_page):
+    made = make_study_world(workspace)
+    answer(made)
+    sign_in_as("rea", Role.READER)
+    page = open_page(HOME)
+    assert "1 of 6 cases read" in texts(page)
+    assert page.button(key=f"own-study-{made.study.id}").label == "Continue"
