@@ -1,6 +1,8 @@
 """Overread in the browser: ``streamlit run app.py``."""
 
 import gc
+import os
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -8,6 +10,7 @@ import streamlit as st
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 
+from domain.errors import DomainError
 from storage.schema import prepare_workspace
 from ui.door.errors import Errors, on_script_error
 from ui.door.gate import Gate
@@ -24,7 +27,11 @@ from ui.door.uploads import keep_uploads_in_memory
 @asynccontextmanager
 async def _lifespan(_app: st.App) -> AsyncIterator[None]:
     configure_logs()
-    await run_in_threadpool(prepare_workspace)
+    try:
+        await run_in_threadpool(prepare_workspace)
+    except DomainError as error:
+        print(f"Overread could not start. {error}", file=sys.stderr, flush=True)  # noqa: T201 - for the log
+        os._exit(1)  # the server would put a traceback around it, and a page's start has nothing to undo
     shared_reader().start()
     _leave_modules_to_themselves()
     yield

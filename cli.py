@@ -26,6 +26,7 @@ FAMILIES = (
     "batch",
     "settings",
     "assign",
+    "adjudicate",
     "progress",
     "release",
     "study",
@@ -34,6 +35,7 @@ FAMILIES = (
     "image",
     "backup",
     "restore",
+    "health",
     "demo",
 )
 

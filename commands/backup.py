@@ -11,8 +11,6 @@ from accounts.service import command_line_person, record_backup
 from commands.telling import Telling, size_text
 from domain.errors import DomainError
 from storage.backup import make_backup
-from storage.engine import current_engine
-from storage.schema import is_current
 from storage.unit_of_work import unit_of_work
 from storage.workspace import current_workspace
 
@@ -38,11 +36,9 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Make it, and put it on record; 1 when images are missing from the workspace."""
-    workspace, engine = current_workspace(), current_engine()
     now = datetime.now(UTC)
     made = make_backup(
-        workspace,
-        engine,
+        current_workspace(),
         args.file,
         with_images=not args.without_images,
         replace=args.replace,
@@ -50,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         progress=Telling(),
     )
     manifest = made.manifest
-    if is_current(engine):
+    if made.current:
         try:
             with unit_of_work() as db:
                 record_backup(

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from accounts.service import command_line_person, record_restore
 from commands.telling import Telling
-from storage.backup import check_backup, restore_backup
-from storage.backup.manifest import Manifest
+from storage.backup import Manifest, check_backup, restore_backup
 from storage.unit_of_work import unit_of_work
 from storage.workspace import current_workspace
 

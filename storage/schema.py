@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 
 from alembic import command
@@ -15,8 +14,6 @@ from sqlalchemy.exc import OperationalError
 
 from domain.errors import NotNow, Refused
 from storage.engine import current_engine
-
-_LOG = logging.getLogger(__name__)
 
 
 def alembic_config(on: Engine | Connection) -> Config:
@@ -53,10 +50,10 @@ def prepare_workspace() -> None:
         if not is_current(engine):
             upgrade(engine)
     except OperationalError as error:
-        _LOG.warning("the database could not be prepared: %s", error.orig)
+        why = str(error.orig).splitlines()[0]
         raise NotNow(
-            f"The database could not be opened or prepared: {str(error.orig).strip()}. See that it runs and "
-            "that OVERREAD_DATABASE_URL and OVERREAD_HOME are right."
+            f"The database could not be opened or prepared: {why}. See that it runs and that "
+            "OVERREAD_DATABASE_URL and OVERREAD_HOME are right."
         ) from error
     except CommandError as error:
         raise Refused(

@@ -41,6 +41,8 @@ class ArchiveWriter:
 
     def write(self, content: bytes) -> int:
         """What the tar writes through, on its way to the disk."""
+        if self._file.closed:  # the backup was given up, and the tar still wants to say its end
+            return len(content)
         with naming(self._path):
             self._file.write(content)
         self._hash.update(content)

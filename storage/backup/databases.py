@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import Connection, inspect
+from sqlalchemy import Connection
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -104,8 +104,7 @@ def _on_server(workspace: Workspace) -> Iterator[Connection]:
 
 
 def _rows(connection: Connection) -> dict[str, int]:
-    names = [name for name in inspect(connection).get_table_names() if name != "alembic_version"]
-    return {name: count_rows(connection, name) for name in names}
+    return {shape.name: count_rows(connection, shape.name) for shape in table_shapes(connection)}
 
 
 def _rows_of_a_new_one(revision: str | None) -> dict[str, int]:

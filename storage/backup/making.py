@@ -25,6 +25,7 @@ from storage.backup.manifest import FORMAT, NAME, FileInBackup, ImagesInBackup, 
 from storage.backup.tables import TableShape, lines_of, table_shapes
 from storage.engine import make_engine
 from storage.image_files import image_store
+from storage.schema import revisions
 from storage.workspace import KEPT, Workspace
 
 #: Lines of a table are packed in parts of about this many bytes.
@@ -43,10 +44,14 @@ class Made:
     sha256: str
     manifest: Manifest
 
+    @property
+    def current(self) -> bool:
+        """Whether the tables were those of this version."""
+        return self.manifest.revision == revisions()[-1]
+
 
 def make_backup(
     workspace: Workspace,
-    engine: Engine,
     path: Path,
     *,
     with_images: bool = True,
@@ -59,8 +64,7 @@ def make_backup(
     What was committed before the call is in it; writers go on, and none of them waits.
 
     Args:
-        workspace: whose images and files.
-        engine: its database, of any revision.
+        workspace: whose database (of any revision), images and files.
         path: the file to write.
         with_images: False leaves them out, for who keeps them safe otherwise.
         replace: whether a file that is there already may be replaced, once the new one is whole.
@@ -80,7 +84,7 @@ def make_backup(
     _sweep(path, now=now)
     aside = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.making-"))
     try:
-        with _one_state(engine, aside, progress) as connection:
+        with _one_state(workspace.database_url, aside, progress) as connection:
             revision = MigrationContext.configure(connection).get_current_revision()
             if revision is None:
                 raise Refused(f"There is nothing to back up: {workspace.home} is no workspace yet.")
@@ -113,8 +117,18 @@ def make_backup(
 
 
 @contextmanager
-def _one_state(engine: Engine, aside: Path, progress: Progress) -> Iterator[Connection]:
+def _one_state(url: str, aside: Path, progress: Progress) -> Iterator[Connection]:
     """A connection that sees one state of the database for as long as it lasts."""
+    engine = make_engine(url)
+    try:
+        with _one_state_of(engine, aside, progress) as connection:
+            yield connection
+    finally:
+        engine.dispose()
+
+
+@contextmanager
+def _one_state_of(engine: Engine, aside: Path, progress: Progress) -> Iterator[Connection]:
     if engine.dialect.name == "sqlite":
         _copy_sqlite(engine, aside / "copy.sqlite", progress)
         copy = make_engine(f"sqlite:///{aside / 'copy.sqlite'}")

@@ -27,6 +27,8 @@ _KINDS: tuple[tuple[type, str], ...] = (
     (types.String, "text"),
 )
 _ROWS_AT_ONCE = 2_000
+#: The index for search: each database has its own form of it, and fills it when it is behind.
+MADE_AGAIN = ("question_words",)
 _encoder = msgspec.json.Encoder()
 
 
@@ -40,10 +42,13 @@ class TableShape:
 
 
 def table_shapes(connection: Connection) -> list[TableShape]:
-    """The tables that the database has, each after those that it refers to; not Alembic's own."""
+    """The tables that the database has, each after those that it refers to.
+
+    Without Alembic's own, and without what is made of others again (:data:`MADE_AGAIN`).
+    """
     inspector = inspect(connection)
     names = [name for name, _ in inspector.get_sorted_table_and_fkc_names() if name]
-    return [_shape(inspector, name) for name in names if name != "alembic_version"]
+    return [_shape(inspector, name) for name in names if not _left_out(name)]
 
 
 def count_rows(connection: Connection, table: str) -> int:
@@ -123,6 +128,13 @@ def count_on(connection: Connection, shape: TableShape) -> None:
             f"SELECT setval(%s, highest.id) FROM ({highest}) highest(id) WHERE highest.id IS NOT NULL",  # noqa: S608 - as above
             (sequence,),
         )
+
+
+def _left_out(name: str) -> bool:
+    """Also what SQLite keeps an index in: tables of its own, named after it."""
+    return name == "alembic_version" or any(
+        name == each or name.startswith(f"{each}_") for each in MADE_AGAIN
+    )
 
 
 def _shape(inspector: Inspector, name: str) -> TableShape:

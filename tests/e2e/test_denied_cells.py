@@ -129,7 +129,7 @@ def test_without_a_sign_in_no_route_answers(app, route):
 
 def test_no_route_is_open_that_is_not_a_way_in(app):
     assert {route.split()[1] for route in OPEN_ROUTES} == {
-        "/health", "/first-admin", "/sign-in", "/sign-in/provider",
+        "/health", "/health/ready", "/first-admin", "/sign-in", "/sign-in/provider",
     }  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ def workspace(engine, tmp_path):
 
 @pytest.fixture
 def backup(workspace, engine, tmp_path):
-    return make_backup(workspace, engine, tmp_path / "a.backup", now=NOW).path
+    return make_backup(workspace, tmp_path / "a.backup", now=NOW).path
 
 
 @pytest.fixture
@@ -79,19 +80,22 @@ def test_a_backup_taken_under_load_restores_to_equal_rows_and_hashes(workspace, 
                 )  # fmt: skip
             acknowledged.append(f"w{writer}-{number}")
 
-    writers = [threading.Thread(target=write, args=(writer,)) for writer in range(4)]
-    for each in writers:
-        each.start()
-    while len(acknowledged) < 20:
-        enough.wait(0.01)
-    before = list(acknowledged)
-    made = make_backup(workspace, engine, tmp_path / "b.backup", now=NOW)
-    during = len(acknowledged)
-    while len(acknowledged) == during:  # they went on: nobody waited for the backup
-        enough.wait(0.01)
-    enough.set()
-    for each in writers:
-        each.join()
+    with ThreadPoolExecutor(4) as threads:
+        writers = [threads.submit(write, writer) for writer in range(4)]
+
+        def wait_for_more_than(count: int) -> None:
+            while len(acknowledged) <= count and not any(each.done() for each in writers):
+                enough.wait(0.01)
+
+        try:
+            wait_for_more_than(20)
+            before = list(acknowledged)
+            made = make_backup(workspace, tmp_path / "b.backup", now=NOW)
+            wait_for_more_than(len(acknowledged))  # they go on: nobody waited for the backup to end
+        finally:
+            enough.set()
+        for each in writers:
+            each.result()
     restore_backup(made.path, elsewhere, now=LATER)
     there = make_engine(elsewhere.database_url)
     with reading(there) as db:
@@ -110,7 +114,7 @@ def test_a_backup_goes_into_the_other_database_and_back(workspace, backup, engin
     there = workspace_on(other, tmp_path / "there")
     restore_backup(backup, there, now=LATER)
     assert rows_of(there) == rows_of(workspace)
-    again = make_backup(there, other, tmp_path / "again.backup", now=LATER)
+    again = make_backup(there, tmp_path / "again.backup", now=LATER)
     first = check_backup(backup)
     changed_on_purpose = ("sign_in", "release")
     assert {
@@ -120,7 +124,7 @@ def test_a_backup_goes_into_the_other_database_and_back(workspace, backup, engin
 
 def test_new_rows_are_numbered_after_the_restored_ones(postgres_engine, tmp_path):
     workspace = furnish(postgres_engine, tmp_path / "home")
-    made = make_backup(workspace, postgres_engine, tmp_path / "a.backup", now=NOW)
+    made = make_backup(workspace, tmp_path / "a.backup", now=NOW)
     restore_backup(made.path, workspace, replace=True, now=LATER)
     with unit_of_work(postgres_engine) as db:
         accounts.add_person(
@@ -164,9 +168,9 @@ def test_nothing_but_the_backup_is_left_behind(backup):
 def test_a_file_that_is_there_is_not_replaced_unless_told(workspace, backup, engine):
     before = backup.read_bytes()
     with pytest.raises(AlreadyThere, match="is there already"):
-        make_backup(workspace, engine, backup, now=LATER)
+        make_backup(workspace, backup, now=LATER)
     assert backup.read_bytes() == before
-    make_backup(workspace, engine, backup, replace=True, now=LATER)
+    make_backup(workspace, backup, replace=True, now=LATER)
     assert check_backup(backup).made_at == LATER
 
 
@@ -179,7 +183,7 @@ def test_a_workspace_that_is_not_empty_is_left_as_it_is(workspace, backup):
 
 def test_what_was_there_is_set_aside_when_it_has_to_make_way(sqlite_engine, tmp_path):
     workspace = furnish(sqlite_engine, tmp_path)
-    made = make_backup(workspace, sqlite_engine, tmp_path / "a.backup", now=NOW)
+    made = make_backup(workspace, tmp_path / "a.backup", now=NOW)
     with unit_of_work(sqlite_engine) as db:
         accounts.add_person(
             db, by=BY, name="later", display_name=None, roles=[Role.READER], password=None, now=LATER
@@ -195,7 +199,7 @@ def test_what_was_there_is_set_aside_when_it_has_to_make_way(sqlite_engine, tmp_
 
 def test_a_database_that_the_app_has_open_is_not_replaced(sqlite_engine, tmp_path):
     workspace = furnish(sqlite_engine, tmp_path)
-    made = make_backup(workspace, sqlite_engine, tmp_path / "a.backup", now=NOW)
+    made = make_backup(workspace, tmp_path / "a.backup", now=NOW)
     with sqlite_engine.connect(), pytest.raises(Refused, match=r"is in use\. Stop the app first"):
         restore_backup(made.path, workspace, replace=True, now=LATER)
 
@@ -203,7 +207,7 @@ def test_a_database_that_the_app_has_open_is_not_replaced(sqlite_engine, tmp_pat
 def test_an_image_that_is_missing_is_named_and_the_rest_is_backed_up(workspace, engine, tmp_path, elsewhere):
     [first, *_] = sorted(path.name for path in workspace.images.rglob("*") if path.is_file())
     image_store(workspace).remove(first)
-    made = make_backup(workspace, engine, tmp_path / "b.backup", now=NOW)
+    made = make_backup(workspace, tmp_path / "b.backup", now=NOW)
     assert made.manifest.images.missing == (first,)
     assert restore_backup(made.path, elsewhere, now=LATER).missing == (first,)
 
@@ -211,12 +215,12 @@ def test_an_image_that_is_missing_is_named_and_the_rest_is_backed_up(workspace, 
 def test_an_image_that_was_changed_is_not_backed_up_as_if_it_were_good(workspace, engine, tmp_path):
     [first, *_] = sorted(path for path in workspace.images.rglob("*") if path.is_file())
     first.write_bytes(b"other bytes")
-    made = make_backup(workspace, engine, tmp_path / "b.backup", now=NOW)
+    made = make_backup(workspace, tmp_path / "b.backup", now=NOW)
     assert made.manifest.images.missing == (first.name,)
 
 
 def test_images_can_be_left_out_and_are_then_looked_for(workspace, engine, tmp_path, elsewhere):
-    made = make_backup(workspace, engine, tmp_path / "b.backup", with_images=False, now=NOW)
+    made = make_backup(workspace, tmp_path / "b.backup", with_images=False, now=NOW)
     assert made.manifest.images.count == 0
     assert len(restore_backup(made.path, elsewhere, now=LATER).missing) == 2
 
@@ -226,7 +230,7 @@ def test_tables_of_an_older_version_are_backed_up_as_they_are_and_brought_up_at_
 ):
     workspace = furnish(sqlite_engine, tmp_path / "home")
     downgrade(sqlite_engine, "0001")
-    made = make_backup(workspace, sqlite_engine, tmp_path / "old.backup", now=NOW)
+    made = make_backup(workspace, tmp_path / "old.backup", now=NOW)
     assert (made.manifest.revision, revision_of(sqlite_engine)) == ("0001", "0001")
     restore_backup(made.path, elsewhere, now=LATER)
     engine = make_engine(elsewhere.database_url)
@@ -237,6 +241,5 @@ def test_tables_of_an_older_version_are_backed_up_as_they_are_and_brought_up_at_
 
 
 def test_an_empty_folder_is_no_workspace_to_back_up(elsewhere, tmp_path):
-    engine = make_engine(elsewhere.database_url)
     with pytest.raises(Refused, match="is no workspace yet"):
-        make_backup(elsewhere, engine, tmp_path / "b.backup", now=NOW)
+        make_backup(elsewhere, tmp_path / "b.backup", now=NOW)

@@ -36,7 +36,7 @@ def sound(sqlite_template, tmp_path_factory) -> bytes:
     folder = tmp_path_factory.mktemp("sound")
     shutil.copyfile(sqlite_template, folder / "overread.sqlite")
     engine = make_engine(f"sqlite:///{folder / 'overread.sqlite'}")
-    made = make_backup(furnish(engine, folder), engine, folder / "a.backup", now=NOW)
+    made = make_backup(furnish(engine, folder), folder / "a.backup", now=NOW)
     engine.dispose()
     return made.path.read_bytes()
 

@@ -22,10 +22,10 @@ from storage.unit_of_work import unit_of_work
 from storage.workspace import current_workspace
 from tests.storage.worlds import World, make_world
 from tests.unit.makers.dicom_files import dicom, ramp
-from ui.door import pixels, radiographs
+from ui.door import health, pixels, radiographs
 from ui.door.gate import Gate
 
-ROUTES = [*radiographs.ROUTES, *pixels.ROUTES]
+ROUTES = [*radiographs.ROUTES, *pixels.ROUTES, *health.ROUTES]
 PLATE = dicom(ramp(300, 400), PhotometricInterpretation="MONOCHROME1")
 PLATE_SHA256 = f"{1:062d}{0:02d}"  # as the made world has it
 

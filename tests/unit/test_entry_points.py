@@ -10,8 +10,10 @@ ROOT = Path(__file__).resolve().parents[2]
 STAGES = {
     "accounts", "browsing", "intake", "privacy", "quality", "reader_study", "release", "review", "sampling",
 }  # fmt: skip
+# What is done to a workspace as a whole belongs to no stage.
+WHOLE = {"storage.backup", "storage.health"}
 # The edge opens the one transaction and asks where the workspace is; the rest of storage is the services'.
-DOORS = {"storage.unit_of_work", "storage.workspace", "storage.schema"}
+DOORS = {"storage.unit_of_work", "storage.workspace", "storage.schema", *WHOLE}
 
 
 def imported(text: str) -> Iterator[str]:
