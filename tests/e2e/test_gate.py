@@ -7,15 +7,19 @@ from datetime import UTC, datetime
 
 import httpx
 import pytest
+from sqlalchemy import delete, update
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import ConnectionClosed, InvalidStatus
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import ClientConnection
 
 from accounts import service as accounts
 from domain.people import Role
+from storage.rows import WrongPasswordRow
 from storage.unit_of_work import unit_of_work
-from tests.e2e.conftest import PASSWORD, RunningApp
+from tests.e2e.conftest import PASSWORD
+from tests.e2e.wire import open_socket
 
 _FORM_TOKEN = re.compile(r'name="form_token" value="([^"]+)"')
 _CLOSED = (
@@ -58,25 +62,14 @@ def signed_in(client: httpx.Client, name: str) -> str:
     return client.cookies["overread"]
 
 
-def websocket(app: RunningApp, cookie: str | None, *, resume: str = "") -> ClientConnection:
-    headers = {"Cookie": f"overread={cookie}"} if cookie else {}
-    protocols = ["streamlit", "no-xsrf-token", *([resume] if resume else [])]
-    address = app.url.replace("http", "ws") + "/_stcore/stream"
-    return connect(address, origin=app.url, additional_headers=headers, subprotocols=protocols)  # type: ignore[arg-type]  # plain text will do
-
-
 def rerun() -> bytes:
-    message = BackMsg()
-    message.rerun_script.query_string = ""
-    return message.SerializeToString()
+    return BackMsg(rerun_script=ClientState(query_string="")).SerializeToString()
 
 
 def next_message(socket: ClientConnection) -> ForwardMsg:
-    message = ForwardMsg()
     received = socket.recv(timeout=20)
     assert isinstance(received, bytes)
-    message.ParseFromString(received)
-    return message
+    return ForwardMsg.FromString(received)
 
 
 def last_message(socket: ClientConnection) -> ForwardMsg:
@@ -128,13 +121,13 @@ def test_the_health_route_is_open_and_says_only_ok(client):
 
 
 def test_without_a_cookie_the_websocket_is_refused(app):
-    with pytest.raises(InvalidStatus) as refused, websocket(app, None):
+    with pytest.raises(InvalidStatus) as refused, open_socket(app, None):
         pass
     assert refused.value.response.status_code == 403
 
 
 def test_a_made_up_cookie_on_the_websocket_leads_to_the_sign_in_page_and_nowhere_else(app):
-    with websocket(app, "made-up") as socket:
+    with open_socket(app, "made-up") as socket:
         assert next_message(socket).auth_redirect.url == "/sign-in"
         with pytest.raises(ConnectionClosed):
             socket.recv(timeout=20)
@@ -205,12 +198,15 @@ def test_what_was_typed_comes_back_as_text(client):
     assert "<script>" not in answer.text
 
 
-def test_many_wrong_passwords_make_the_right_one_wait(client):
-    for _ in range(5):
-        post_sign_in(client, "dora", "wrong")
+def test_many_wrong_passwords_make_the_right_one_wait(app, client):
+    post_sign_in(client, "dora", "wrong")
+    with unit_of_work(app.engine) as db:  # as if there had been many; how long each takes must not count
+        db.execute(update(WrongPasswordRow).values(count=50))
     answer = post_sign_in(client, "dora")
     assert answer.status_code == 429
     assert "Too many wrong passwords" in answer.text
+    with unit_of_work(app.engine) as db:
+        db.execute(delete(WrongPasswordRow))
 
 
 def test_a_form_of_megabytes_is_not_read(client):
@@ -236,7 +232,7 @@ def signed_in_anew(client: httpx.Client, name: str) -> str:
 # ------------------------------------------------------------------------------------- the running session
 def test_a_click_after_signing_out_elsewhere_leads_to_the_sign_in_page(app, client):
     cookie = signed_in(client, "rosa")
-    with websocket(app, cookie) as socket:
+    with open_socket(app, cookie) as socket:
         streamlit_session(socket)
         with unit_of_work(app.engine) as db:
             accounts.sign_out(db, token=cookie, now=datetime.now(UTC))
@@ -247,7 +243,7 @@ def test_a_click_after_signing_out_elsewhere_leads_to_the_sign_in_page(app, clie
 def test_a_disabled_person_is_out_at_the_next_click(app, client):
     app.add_person("vera", Role.REVIEWER)
     cookie = signed_in(client, "vera")
-    with websocket(app, cookie) as socket:
+    with open_socket(app, cookie) as socket:
         streamlit_session(socket)
         app.command("user", "disable", "vera")
         socket.send(rerun())
@@ -257,32 +253,29 @@ def test_a_disabled_person_is_out_at_the_next_click(app, client):
 
 def test_the_same_browser_gets_its_session_back_after_a_broken_connection(app, client):
     cookie = signed_in(client, "rosa")
-    with websocket(app, cookie) as socket:
+    with open_socket(app, cookie) as socket:
         mine = streamlit_session(socket)
-    with websocket(app, cookie, resume=mine) as socket:
+    with open_socket(app, cookie, resume=mine) as socket:
         assert streamlit_session(socket) == mine
 
 
 def test_another_person_who_names_the_session_does_not_get_it(app, client):
-    with websocket(app, signed_in(client, "rosa")) as socket:
+    with open_socket(app, signed_in(client, "rosa")) as socket:
         hers = streamlit_session(socket)
         with httpx.Client(base_url=app.url) as thief:
             cookie = signed_in(thief, "otto")
-        with websocket(app, cookie, resume=hers) as other:
+        with open_socket(app, cookie, resume=hers) as other:
             assert streamlit_session(other) != hers
         assert streamlit_session(socket)  # and hers goes on
 
 
 def test_the_header_that_binds_a_session_is_not_taken_from_outside(app, client):
-    with websocket(app, signed_in(client, "rosa")) as socket:
+    with open_socket(app, signed_in(client, "rosa")) as socket:
         hers = streamlit_session(socket)
     with httpx.Client(base_url=app.url) as thief:
         cookie = signed_in(thief, "otto")
-    address = app.url.replace("http", "ws") + "/_stcore/stream"
-    headers = {"Cookie": f"overread={cookie}", "X-Overread-Sign-In": "guessed"}
-    with connect(
-        address, origin=app.url, additional_headers=headers, subprotocols=["streamlit", "x", hers]
-    ) as other:  # type: ignore[list-item]  # plain text will do
+    forged = {"X-Overread-Sign-In": "guessed"}
+    with open_socket(app, cookie, resume=hers, **forged) as other:
         assert streamlit_session(other) != hers
 
 

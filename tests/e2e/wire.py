@@ -13,6 +13,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin, Subprotocol
 
 from tests.e2e.conftest import RunningApp
 
@@ -24,9 +25,9 @@ def open_socket(
     cookies = {"Cookie": f"overread={cookie}"} if cookie else {}
     return connect(
         app.url.replace("http", "ws") + "/_stcore/stream",
-        origin=origin or app.url,  # type: ignore[arg-type]  # plain text will do
+        origin=Origin(origin or app.url),
         additional_headers={**cookies, **headers},
-        subprotocols=["streamlit", "no-xsrf-token", *([resume] if resume else [])],  # type: ignore[list-item]
+        subprotocols=[*map(Subprotocol, ["streamlit", "no-xsrf-token", resume][: 3 if resume else 2])],
         max_size=None,
     )
 
