@@ -1,4 +1,4 @@
-"""The short form of benchmarks/soak_kill.py: kill -9 under posts of verdicts, and nothing acknowledged is lost."""
+"""The short form of benchmarks/soak_kill.py: kill -9 under posts of verdicts, and nothing is lost."""
 
 from __future__ import annotations
 
