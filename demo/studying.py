@@ -85,6 +85,22 @@ def furnish_studies(db: Session, *, by: Person, dataset: str, exams: int, now: d
     """
     source = CaseSource(kind=SourceKind.DATASET, dataset=dataset)
     made_at = now - timedelta(days=5)
+    studies.create_study(
+        db,
+        by=by,
+        name=PILOT,
+        source=source,
+        design=StudyDesign(
+            plan=SamplingPlan(seed=12, per_1000=None, n=max(1, min(12, exams - 2))),
+            one_per_exam=True,
+            training=2 if exams > 2 else 0,
+            repeats=2 if exams > 8 else 0,
+            repeat_gap=4,
+        ),
+        protocol=Protocol(guideline=_GUIDELINE, show_own_result=True),
+        now=now - timedelta(days=6),
+    )
+    studies.assign_readers(db, by=by, study=PILOT, to=[LEO.name], now=now - timedelta(days=6))
     study = studies.create_study(
         db,
         by=by,
@@ -115,22 +131,6 @@ def furnish_studies(db: Session, *, by: Person, dataset: str, exams: int, now: d
         if outcome.refusals:
             raise ValueError(f"the demo's own readings are refused: {outcome.refusals[0]}")
         studies.set_profile(db, by=by, study=STUDY, reader=reader.name, profile=reader.profile, now=made_at)
-    studies.create_study(
-        db,
-        by=by,
-        name=PILOT,
-        source=source,
-        design=StudyDesign(
-            plan=SamplingPlan(seed=12, per_1000=None, n=max(1, min(12, exams - 2))),
-            one_per_exam=True,
-            training=2 if exams > 2 else 0,
-            repeats=2 if exams > 8 else 0,
-            repeat_gap=4,
-        ),
-        protocol=Protocol(guideline=_GUIDELINE, show_own_result=True),
-        now=now - timedelta(days=1),
-    )
-    studies.assign_readers(db, by=by, study=PILOT, to=[LEO.name], now=now - timedelta(days=1))
     return study
 
 

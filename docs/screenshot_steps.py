@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page
 
+_CASE = "cannot determine from this exam"  # stands on every case
+
 
 def press(name: str, then: str) -> Callable[[Page], None]:
     """Click on that text, and wait for the other one."""
@@ -20,11 +22,11 @@ def press(name: str, then: str) -> Callable[[Page], None]:
 
 def begin_reading(page: Page) -> None:
     """Past the guideline, where it was not read for the picture before, to a case with its image drawn."""
-    page.get_by_text("I have read it").or_(page.get_by_text("This question is faulty")).first.wait_for()
+    page.get_by_text("I have read it").or_(page.get_by_text(_CASE)).first.wait_for()
     button = page.get_by_role("button", name="I have read it: begin")
     if button.count():
         button.click()
-    page.get_by_text("This question is faulty").wait_for(timeout=30_000)
+    page.get_by_text(_CASE).first.wait_for(timeout=30_000)
     page.wait_for_timeout(4000)
     page.keyboard.press("b")
     page.wait_for_timeout(500)

@@ -29,7 +29,7 @@ class ReadingPlace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Feedback:
+class TrainingResult:
     """What a training case shows once it is answered: right or not, and the question with its key."""
 
     right: bool
@@ -57,7 +57,7 @@ class ReadingSheet:
     exam: Exam
     training: bool
     reading: Reading | None
-    feedback: Feedback | None
+    feedback: TrainingResult | None
     draft: dict[str, Any]
     draft_revision: int
     times: tuple[float, float, float]

@@ -14,12 +14,12 @@ from domain.studies import BlindCase, CaseKind, Reader, ReaderStudy, Slot, Study
 from measures.proportions import wilson
 from reader_study.service.drawing import content_hash
 from reader_study.sheet import (
-    Feedback,
     OwnResult,
     ReadingPlace,
     ReadingSheet,
     ReadingStop,
     StudyForReader,
+    TrainingResult,
 )
 from review.sheet import StoredImage
 from storage import cases, study_readers
@@ -177,7 +177,7 @@ def _sheet(
     feedback = None
     if training and reading is not None:  # only now is the key fetched, and of a case that counts nowhere
         keyed = cases.load_case(db, case_id=case.id)
-        feedback = Feedback(right=keyed.is_right(reading.answer), question=keyed.question)
+        feedback = TrainingResult(right=keyed.is_right(reading.answer), question=keyed.question)
     draft = stored.draft_of(db, key=key)
     after = [each for each in coming if each.position != slot.position]
     ahead = [cases.load_blind_case(db, case_id=each.case_id).exam_number for each in after[:1]]

@@ -8,7 +8,7 @@ from domain.boxes import LabelledBox
 from domain.exams import Radiograph
 from domain.questions import Answer, letter
 from domain.vocabulary import Sex
-from reader_study.sheet import Feedback, ReadingSheet
+from reader_study.sheet import ReadingSheet, TrainingResult
 from ui.judging.boxes import boxes_of_plain
 from ui.judging.sheet import age_in_words, radiograph_address
 from ui.judging.words import VIEWS
@@ -123,7 +123,7 @@ def _boxes(sheet: ReadingSheet) -> tuple[LabelledBox, ...]:
     return sheet.reading.boxes if sheet.reading else ()
 
 
-def _feedback(sheet: ReadingSheet, feedback: Feedback) -> dict[str, Any]:
+def _feedback(sheet: ReadingSheet, feedback: TrainingResult) -> dict[str, Any]:
     question = feedback.question
     answers = [question.answer, *question.also_right]
     return {
