@@ -63,6 +63,7 @@ class LeaveOut(StrEnum):
     CORRECTIONS_DIFFER = "corrected differently by two reviewers"
     SETTLED_AGAINST = "rejected by the adjudicator"
     ALIGNMENT_ONLY = "only its image alignment was judged"
+    PATIENT_IN_IMAGE = "its image was taken out for showing a patient's data"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -103,7 +103,7 @@ def count_looks(db: Session, *, dataset_id: int, dicom_only: bool) -> tuple[int,
 def unranked_images(db: Session, *, dataset_id: int, method: str) -> list[str]:
     """SHA-256 of the dataset's images that were not ranked by that method."""
     statement = (
-        select(RadiographRow.image_sha256.distinct())
+        select(RadiographRow.image_sha256)
         .join(ExamRow, ExamRow.id == RadiographRow.exam_id)
         .outerjoin(
             PixelTextRow,
@@ -114,6 +114,7 @@ def unranked_images(db: Session, *, dataset_id: int, method: str) -> list[str]:
             RadiographRow.image_sha256.is_not(None),
             PixelTextRow.image_sha256.is_(None),
         )
+        .distinct()
     )
     return sorted(db.execute(statement).scalars())
 
@@ -158,6 +159,33 @@ def decisions_on(db: Session, *, sha256: Sequence[str]) -> dict[str, PixelDecisi
         )
         found.update({row.image_sha256: PixelDecision(row.decision) for row in db.execute(statement)})
     return found
+
+
+def removed_everywhere(db: Session) -> set[str]:
+    """SHA-256 of all images of the workspace that a person took out."""
+    removed = (
+        select(PixelDecisionRow.image_sha256)
+        .where(PixelDecisionRow.decision == PixelDecision.REMOVE.value)
+        .distinct()
+    )
+    once = list(db.execute(removed).scalars())
+    latest = decisions_on(db, sha256=once)
+    return {sha256 for sha256 in once if latest[sha256] is PixelDecision.REMOVE}
+
+
+def undecided(db: Session, *, sha256: Sequence[str], dicom_only: bool) -> list[str]:
+    """Those of these images that nobody has decided on, of all or of those that came as DICOM."""
+    wanted = list(sha256)
+    if dicom_only:
+        wanted = []
+        for start in range(0, len(sha256), 500):
+            part = sha256[start : start + 500]
+            statement = select(ImageRow.sha256).where(
+                ImageRow.sha256.in_(part), ImageRow.media_type == _DICOM
+            )
+            wanted += db.execute(statement).scalars()
+    decided = decisions_on(db, sha256=wanted)
+    return [each for each in wanted if each not in decided]
 
 
 def _looks(dataset_id: int, dicom_only: bool) -> Subquery:

@@ -13,6 +13,7 @@ from domain.gold import GoldItem, LeftOut
 from domain.people import Action, Person, require
 from release.manifest import DrawnBatch
 from release.rule import settle
+from release.service.patients import without_removed_images
 from release.tally import Counting, Tally
 from storage import batches as batch_rows
 from storage import draws, frames, gold
@@ -80,7 +81,8 @@ def settled_questions(
     db: Session, batches: list[Batch], *, with_report: bool
 ) -> Iterator[GoldItem | LeftOut]:
     """What becomes of each judged question, in the order in which they came in."""
-    return map(settle, gold.judged_questions(db, batches=batches, with_report=with_report))
+    settled = map(settle, gold.judged_questions(db, batches=batches, with_report=with_report))
+    return without_removed_images(db, settled)
 
 
 def tally_of(db: Session, counting: Counting, drawn: list[DrawnBatch]) -> Tally:

@@ -14,6 +14,7 @@ from sqlmodel import Session
 
 from domain.errors import InvalidValue, Refused
 from domain.file_errors import naming
+from domain.gold import GoldItem
 from domain.people import Action, Person, require
 from imaging.guarded import GuardedReader
 from release.folder import MANIFEST, HashedFile, file_hash, put_in_place, written_aside
@@ -22,6 +23,7 @@ from release.forms.datacard import datacard_text
 from release.manifest import DrawnBatch, Entry, manifest_text
 from release.private import keys_folder
 from release.service.choosing import Names, drawn_batches, reviewer_names, settled_questions, tally_of
+from release.service.patients import check_looks, images_of
 from release.service.pictures import copied_images, originals, pictures
 from release.service.sides import sides_of
 from release.splits import Side, SplitPlan
@@ -114,16 +116,18 @@ def write_release(
             keys=keys,
         )
         with ReleaseFiles(folder, contents) as files:
-            counting, last = Counting(), None
+            counting, last, images = Counting(), None, set[str]()
             for count, settled in enumerate(
                 settled_questions(db, of_batches, with_report=with_reports), start=1
             ):
                 counting.add(settled)
                 files.add(settled)
+                images |= images_of(settled) if isinstance(settled, GoldItem) else set()
                 last = max(last or "", latest(settled.judged))
                 progress(count)
         tally = tally_of(db, counting, drawn)
         _check_something(dataset, tally, files, split)
+        check_looks(db, images=images, dataset=dataset)
         entries = files.entries()
         if with_images:
             entries += copied_images(workspace, files.gold.images, folder)

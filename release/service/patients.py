@@ -1,0 +1,48 @@
+"""What a release asks of the pixels: no image that was taken out, and looks at the others where rules ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlmodel import Session
+
+from domain.errors import Refused
+from domain.gold import GoldItem, LeaveOut, LeftOut
+from domain.patient_data import ConfirmPixels
+from storage import patient_data
+
+
+def without_removed_images(
+    db: Session, settled: Iterator[GoldItem | LeftOut]
+) -> Iterator[GoldItem | LeftOut]:
+    """The same, but questions with an image that a person took out are left out."""
+    removed = patient_data.removed_everywhere(db)
+    for each in settled:
+        if isinstance(each, GoldItem) and removed and not removed.isdisjoint(images_of(each)):
+            yield LeftOut(judged=each.judged, reason=LeaveOut.PATIENT_IN_IMAGE)
+        else:
+            yield each
+
+
+def images_of(settled: GoldItem | LeftOut) -> set[str]:
+    """SHA-256 of the images of the exam that is asked about."""
+    return {each.sha256 for each in settled.judged.exam.radiographs if each.sha256 is not None}
+
+
+def check_looks(db: Session, *, images: set[str], dataset: str) -> None:
+    """See that a person has looked at the released images, as far as the workspace's rules ask for it.
+
+    Raises:
+        Refused: how many nobody has looked at, and the way out.
+    """
+    asked = patient_data.rules_of(db).confirm_pixels
+    if asked is ConfirmPixels.NONE:
+        return
+    left = patient_data.undecided(db, sha256=sorted(images), dicom_only=asked is ConfirmPixels.DICOM)
+    if left:
+        kind = "DICOM images" if asked is ConfirmPixels.DICOM else "images"
+        raise Refused(
+            f"Nobody has looked for text in {len(left):,} of the {kind} of this release, as this workspace "
+            f"asks. Look at those of {dataset!r} on the page Patient data, or ask for fewer: "
+            "cli.py workspace --confirm-pixels."
+        )

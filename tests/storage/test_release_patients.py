@@ -1,0 +1,69 @@
+"""A release and the pixels: an image taken out takes its questions along, and rules may ask for looks."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import select
+
+from accounts.service import command_line_person
+from domain.errors import Refused
+from domain.gold import LeaveOut
+from domain.patient_data import ConfirmPixels, PixelDecision
+from privacy.service import change_rules, decide_images
+from release.service import preview_release
+from storage.rows import ImageRow, RadiographRow
+from storage.unit_of_work import reading, unit_of_work
+from tests.golden.release_world import judged_world, write
+from tests.storage.worlds import NOW
+
+BY = command_line_person()
+SHA256 = "a" * 64
+
+
+@pytest.fixture
+def world(sqlite_engine):
+    world = judged_world(sqlite_engine)
+    with unit_of_work(sqlite_engine) as db:
+        db.add(
+            ImageRow(
+                sha256=SHA256, media_type="application/dicom", bytes=1, rows=10, columns=10, bits=12,
+                photometric="MONOCHROME2",
+            )
+        )  # fmt: skip
+        db.flush()
+        for row in db.execute(select(RadiographRow)).scalars():
+            row.image_sha256 = SHA256
+    return world
+
+
+def decide(world, decision):
+    with unit_of_work(world.engine) as db:
+        decide_images(db, by=BY, decisions=[(SHA256, decision)], now=NOW)
+
+
+def ask_for(world, rule):
+    with unit_of_work(world.engine) as db:
+        change_rules(db, by=BY, confirm_pixels=rule, revision=0, now=NOW)
+
+
+def test_questions_of_an_image_that_was_taken_out_are_left_out(world):
+    with reading(world.engine) as db:
+        before = preview_release(db, by=BY, dataset="demo")
+    decide(world, PixelDecision.REMOVE)
+    with reading(world.engine) as db:
+        after = preview_release(db, by=BY, dataset="demo")
+    assert after.released == 0
+    assert after.left_out[LeaveOut.PATIENT_IN_IMAGE.value] == before.released > 0
+
+
+def test_no_look_is_asked_for_by_default(world, tmp_path):
+    assert write(world, tmp_path / "v1").tally.released > 0
+
+
+@pytest.mark.parametrize("rule", [ConfirmPixels.DICOM, ConfirmPixels.ALL])
+def test_where_looks_are_asked_for_a_release_is_refused_until_somebody_looked(world, tmp_path, rule):
+    ask_for(world, rule)
+    with pytest.raises(Refused, match="Nobody has looked for text in 1 of the"):
+        write(world, tmp_path / "v1")
+    decide(world, PixelDecision.NO_PATIENT_TEXT)
+    assert write(world, tmp_path / "v1").tally.released > 0
