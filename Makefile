@@ -127,6 +127,7 @@ soak: $(VENV)/dev.stamp browser
 	$(PY) -m benchmarks.soak_readers --postgres
 	$(PY) -m benchmarks.soak_clicks
 	$(PY) -m benchmarks.soak_kill
+	$(PY) -m benchmarks.soak_migrations
 	$(PY) -m benchmarks.soak_files
 
 # ------------------------------------------------------------------------------------------------ upkeep
