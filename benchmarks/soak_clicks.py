@@ -2,8 +2,8 @@
 
 1,000 races, seeded. On the review page: a judged question's save and, 0 to 250 ms later, the same click
 again, another widget, F5, the same question in a second tab, the browser's way back, the key held down, the
-tab closed. On the coordinator's pages: draw, assign, close, release, each with the same seven. After each race
-the database is read: one row of what was asked for, or none and "not saved" on screen; never two.
+tab closed. On the coordinator's pages: draw, assign, close, release, each with the same seven. After it the
+database is read: one row of what was asked for, or none and "not saved" on screen; never two.
 
 ``python -m benchmarks.soak_clicks [--races N] [--seed N] [--port PORT]`` prints a line for each kind of race;
 exits 1 where one left a double, or nothing and no word of it.

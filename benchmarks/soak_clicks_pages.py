@@ -147,6 +147,7 @@ class Coordinator(_Pages):
         page.goto("/assign")
         page.get_by_role("combobox", name=re.compile("Reviewers")).click(timeout=60_000)
         page.get_by_role("option").first.click()
+        page.keyboard.press("Escape")  # behind an open list nothing else can be found by its role
         return page.get_by_role("button", name="Assign", exact=True), {"assign questions"}
 
     def _close(self, page: Page) -> tuple[Locator, set[str]]:

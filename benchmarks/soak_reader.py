@@ -66,7 +66,7 @@ class Reader:
     async def work(self) -> None:
         """Sign in, open the review page, judge until the number is reached."""
         self._chance = random.Random(self.seed)
-        async with httpx.AsyncClient(base_url=self.address, timeout=60) as self._client:
+        async with httpx.AsyncClient(base_url=self.address, timeout=300) as self._client:
             await self._sign_in()
             address = self.address.replace("http", "ws") + "/_stcore/stream"
             cookie = f"overread={self._client.cookies['overread']}"
