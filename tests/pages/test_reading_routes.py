@@ -1,0 +1,193 @@
+"""The routes that the reading form saves by, asked as a browser and as a stranger would."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import httpx
+import pytest
+from sqlalchemy import func, select
+from starlette.applications import Starlette
+
+from domain.people import Role
+from domain.protocols import Protocol
+from storage.rows import ReadingDraftRow, ReadingRow
+from storage.unit_of_work import reading
+from tests.storage.study_worlds import make_design, make_study_world
+from tests.storage.worlds import SECRETS
+from ui.door.reading import ROUTES
+from ui.reading.assets import address, files, loader
+
+OURS = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin"}
+TIMES = {"seconds": 9.5, "seconds_looking": 8, "seconds_away": 0}
+
+
+class Client:
+    """What sends requests to the routes: its headers and cookies go with each."""
+
+    def __init__(self, cookies, person):
+        self.cookies, self.person = dict(cookies), person
+
+    def get(self, path):
+        return asyncio.run(self._ask("GET", path, OURS))
+
+    def post(self, path, body, headers=None):
+        return asyncio.run(self._ask("POST", path, OURS if headers is None else headers, json=body))
+
+    async def _ask(self, method, path, headers, **more):
+        transport = httpx.ASGITransport(app=Starlette(routes=ROUTES))
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://overread.example", cookies=self.cookies
+        ) as client:
+            headers = {"X-Overread-Person": str(self.person.id)} | headers
+            return await client.request(method, path, headers=headers, **more)
+
+
+def said(**changes):
+    body = {
+        "study": 1, "position": 1, "revision": 1, "answer": [1], "cannot": False, "confidence": 4,
+        "faulty": "", "drawings": None,
+    }  # fmt: skip
+    return {**body, **TIMES, **changes}
+
+
+@pytest.fixture
+def client(workspace, sign_in_as, browser):
+    """A browser that rea is signed in with; six cases are hers."""
+    make_study_world(workspace)
+    return Client(browser.cookies, sign_in_as("rea"))
+
+
+def count(table):
+    with reading() as db:
+        return db.execute(select(func.count()).select_from(table)).scalar_one()
+
+
+def test_an_answer_is_told_with_its_time_and_brings_the_next_case(client):
+    answer = client.post("/reading/answer", said())
+    assert answer.status_code == 200
+    told = answer.json()
+    assert (told["revision"], told["sheet"]["position"]) == (1, 2)
+    assert "T" in told["at"]
+
+
+def test_an_answer_sent_twice_is_saved_once(client):
+    first = client.post("/reading/answer", said()).json()
+    again = client.post("/reading/answer", said(seconds=11.0)).json()
+    assert (again["at"], again["sheet"]["position"]) == (first["at"], 2)
+    assert count(ReadingRow) == 1
+
+
+def test_no_answer_of_any_route_holds_a_word_that_answers_a_case(client):
+    answers = [
+        client.post("/reading/turn", {"study": 1, "to": None}),
+        client.post("/reading/draft", {
+            "study": 1, "position": 1, "part": "entry", "revision": 0, "body": {"answer": [0]},
+        }),
+        client.post("/reading/time", {"study": 1, "position": 1, **TIMES}),
+        client.post("/reading/answer", said()),
+    ]  # fmt: skip
+    assert [each.status_code for each in answers] == [200] * 4
+    seen = b"".join(each.content for each in answers).decode()
+    assert not [word for word in SECRETS.values() if word in seen]
+
+
+def test_a_training_case_tells_its_key_after_the_answer(workspace, sign_in_as, browser):
+    make_study_world(workspace, design=make_design(6, training=1))
+    client = Client(browser.cookies, sign_in_as("rea"))
+    before = client.post("/reading/turn", {"study": 1, "to": None})
+    after = client.post("/reading/answer", said()).json()["sheet"]
+    assert SECRETS["explanation"] not in before.text
+    assert after["feedback"]["explanation"] == SECRETS["explanation"]
+    assert after["position"] == 1
+
+
+def test_after_the_last_case_there_is_none(workspace, sign_in_as, browser):
+    make_study_world(workspace, cases=1)
+    client = Client(browser.cookies, sign_in_as("rea"))
+    assert client.post("/reading/answer", said()).json()["sheet"] is None
+
+
+def test_a_draft_comes_back_with_the_case(client):
+    body = {"answer": [2], "cannot": False, "confidence": 3, "faulty": "two are right", "drawings": None}
+    client.post("/reading/draft", {"study": 1, "position": 1, "part": "entry", "revision": 0, "body": body})
+    sheet = client.post("/reading/turn", {"study": 1, "to": None}).json()["sheet"]
+    assert sheet["draftRevision"] == 1
+    assert (sheet["entry"]["answer"], sheet["entry"]["faulty"]) == ([2], "two are right")
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [
+        ({"answer": [9]}, 422),
+        ({"answer": None}, 422),
+        ({"confidence": 6}, 422),
+        ({"confidence": None}, 422),
+        ({"position": 3}, 422),
+        ({"position": 99}, 404),
+        ({"study": 2}, 404),
+        ({"revision": 2}, 409),
+        ({"seconds": -1}, 422),
+        ({"drawings": {"pa": [{"type": "Box", "label": "", "box": [0, 0, 10, 10]}]}}, 422),
+        ({"mood": "good"}, 422),
+    ],
+)
+def test_what_can_not_be_saved_is_refused_and_changes_nothing(client, changes, status):
+    answer = client.post("/reading/answer", said(**changes))
+    assert answer.status_code == status
+    assert answer.json()["error"]
+    assert count(ReadingRow) == 0
+
+
+@pytest.mark.parametrize("name", ["rob", "ruth", "cora", "ada"])
+def test_nobody_else_reads_a_readers_case(workspace, sign_in_as, browser, name):
+    make_study_world(workspace, readers=["rea"])
+    client = Client(browser.cookies, sign_in_as(name))
+    for path, body in (
+        ("/reading/answer", said()),
+        ("/reading/turn", {"study": 1, "to": None}),
+        ("/reading/time", {"study": 1, "position": 1, **TIMES}),
+        ("/reading/draft", {"study": 1, "position": 1, "part": "entry", "revision": 0, "body": {}}),
+    ):
+        assert client.post(path, body).status_code in (403, 404)
+    assert count(ReadingRow) == count(ReadingDraftRow) == 0
+
+
+def test_nobody_who_is_signed_out_reads(client):
+    client.cookies = {}
+    assert client.post("/reading/answer", said()).status_code == 401
+    assert count(ReadingRow) == 0
+
+
+@pytest.mark.parametrize("headers", [{}, {"X-Overread": "1", "Sec-Fetch-Site": "cross-site"}])
+def test_another_sites_page_can_not_answer(client, headers):
+    assert client.post("/reading/answer", said(), headers=headers).status_code == 403
+    assert count(ReadingRow) == 0
+
+
+def test_a_page_that_somebody_else_opened_saves_nothing(client):
+    answer = client.post("/reading/answer", said(), headers=OURS | {"X-Overread-Person": "1"})
+    assert answer.status_code == 401
+    assert count(ReadingRow) == 0
+
+
+def test_the_guideline_comes_first_by_the_route_too(workspace, sign_in_as, browser):
+    make_study_world(workspace, protocol=Protocol(guideline="Look."))
+    client = Client(browser.cookies, sign_in_as("rea", Role.READER))
+    assert client.post("/reading/turn", {"study": 1, "to": None}).json() == {"sheet": None}
+    assert client.post("/reading/answer", said()).status_code == 422
+
+
+def test_the_form_is_served_with_what_it_imports(client):
+    assert address("reading.js") in loader()
+    for name in ("reading.js", "answer.js", "send.js", "clock.js", "reading.css"):
+        assert client.get(address(name)).content == files()[name]
+    assert client.get("/reading/assets/0000/reading.js").status_code == 404
+
+
+def test_numbers_of_the_next_image_are_told_and_no_others(client):
+    sheet = client.post("/reading/turn", {"study": 1, "to": None}).json()["sheet"]
+    exams = {each["pixels"].split("/")[2] for each in sheet["upcoming"]}
+    assert len(exams) == 1
+    assert json.dumps(sheet).count("/pixels/") == 2 * (2 + 2)  # two radiographs here, two of the next case
