@@ -1,0 +1,95 @@
+"""SIGTERM: what was under way is finished, nobody new is let in, and no import is left half."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from sqlalchemy import func, select
+
+from storage.engine import make_engine
+from storage.rows import DatasetRow, QuestionRow
+from storage.unit_of_work import reading
+from tests.e2e.conftest import ROOT, running_app
+
+
+def test_a_request_that_has_begun_is_answered_and_then_the_process_ends(sqlite_template, tmp_path):
+    """Half of a request is sent, the app is told to stop, and the other half comes when nobody gets in."""
+    home = tmp_path / "workspace"
+    home.mkdir()
+    shutil.copyfile(sqlite_template, home / "overread.sqlite")
+    with running_app(home, tmp_path / "log") as app:
+        place = (urlsplit(app.url).hostname, urlsplit(app.url).port)
+        body = b"name=ruth&password=wrong"
+        with socket.create_connection(place, timeout=60) as begun:
+            begun.sendall(
+                b"POST /sign-in HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                b"Content-Type: application/x-www-form-urlencoded\r\n"
+                + f"Content-Length: {len(body)}\r\n\r\n".encode()
+                + body[:10]
+            )
+            time.sleep(0.5)  # it is read: the server has taken it up
+            os.kill(app.process, signal.SIGTERM)
+            while _lets_in(place):
+                time.sleep(0.05)
+            assert os.waitid(os.P_PID, app.process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+            begun.sendall(body[10:])
+            answer = b"".join(iter(lambda: begun.recv(65536), b""))
+        assert answer.startswith(b"HTTP/1.1 303 ")  # back to the form, which comes without a token of ours
+        assert answer.endswith(b"\r\n\r\n")
+        ended = os.waitid(os.P_PID, app.process, os.WEXITED | os.WNOWAIT)
+        assert ended.si_status in {0, signal.SIGTERM}
+
+
+def test_an_import_that_is_stopped_lands_whole_or_not_at_all(sqlite_template, tmp_path):
+    home = tmp_path / "workspace"
+    home.mkdir()
+    shutil.copyfile(sqlite_template, home / "overread.sqlite")
+    count = 20_000
+    with (tmp_path / "questions.jsonl").open("w") as file:
+        for number in range(count):
+            record = {
+                "id": f"q{number}",
+                "exam": {"id": f"e{number // 2}", "radiographs": [
+                    {"id": "pa", "file": "pa.png", "view": "PA"}]},
+                "format": "closed", "stem": f"Is there an effusion, number {number}?", "answer": "yes",
+            }  # fmt: skip
+            file.write(json.dumps(record) + "\n")
+    importing = subprocess.Popen(
+        [sys.executable, "cli.py", "import", "questions", str(tmp_path / "questions.jsonl"),
+         "--dataset", "demo", "--without-images"],
+        cwd=ROOT, env=os.environ | {"OVERREAD_HOME": str(home)},
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    while importing.poll() is None and not _is_writing(home):
+        time.sleep(0.02)
+    importing.send_signal(signal.SIGTERM)
+    importing.wait(timeout=60)
+    engine = make_engine(f"sqlite:///{home / 'overread.sqlite'}")
+    with reading(engine) as db:
+        datasets = db.execute(select(func.count()).select_from(DatasetRow)).scalar_one()
+        questions = db.execute(select(func.count()).select_from(QuestionRow)).scalar_one()
+    engine.dispose()
+    assert (datasets, questions) in {(0, 0), (1, count)}
+
+
+def _lets_in(place: tuple[str | None, int | None]) -> bool:
+    try:
+        socket.create_connection(place, timeout=5).close()
+    except OSError:
+        return False
+    return True
+
+
+def _is_writing(home: Path) -> bool:
+    """Whether rows have come into the write-ahead log: the import is at it."""
+    log = home / "overread.sqlite-wal"
+    return log.exists() and log.stat().st_size > 200_000
