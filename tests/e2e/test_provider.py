@@ -153,7 +153,7 @@ def test_in_a_browser_by_the_provider_in_with_its_roles_and_out_at_the_click_aft
     page.get_by_role("link", name="Review").wait_for(timeout=30_000)  # the claim's role, not the one she had
     assert page.get_by_role("link", name="People").count() == 0
     page.get_by_role("link", name="My account").click()
-    expect(page.get_by_text("by sign-in provider")).to_be_visible()
+    expect(page.get_by_text("by sign-in provider").first).to_be_visible()
     app.command("user", "sign-out", "anna@example.org")
     page.get_by_role("link", name="Home").click()
     page.get_by_role("link", name="Sign in with Hospital").wait_for()
