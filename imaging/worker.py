@@ -102,8 +102,7 @@ def _answer(request: dict[str, Any], sent: bytes | None) -> Answer:
 
 
 def _deidentified(content: bytes, *, name: str, key: PseudonymKey, identity: bool) -> Answer:
-    # its table and library are for this alone, and take a while
-    from imaging.deidentify import deidentify  # noqa: PLC0415
+    from imaging.deidentify import deidentify  # noqa: PLC0415 - a library for this alone
 
     made = deidentify(content, name=name, key=key)
     head: dict[str, Any] = {
