@@ -1,7 +1,12 @@
 """A save and, at once, something else: exactly one verdict comes of it, and never none."""
 
+from datetime import UTC, datetime
+
 import pytest
 
+from accounts.service import command_line_person, list_people
+from review import service as review
+from storage.unit_of_work import reading, unit_of_work
 from tests.e2e import judging
 from tests.e2e.judging import open_review, press, verdicts, wait_for_question
 
@@ -72,3 +77,53 @@ def test_a_double_click_on_save_leaves_one_verdict(app, sign_in):
     wait_for_question(page, 3 * TRIES + 1) if len(verdicts(app, 3 * TRIES)) else None
     assert [len(verdicts(app, number)) for number in range(2 * TRIES + 1, 3 * TRIES + 1)] == [1] * TRIES
     assert verdicts(app, 3 * TRIES + 1) == []
+
+
+def test_a_save_followed_at_once_by_the_way_back_leaves_one_verdict(app, sign_in):
+    page = sign_in("remo")
+    for attempt in range(0, TRIES, 6):
+        number = attempt + 1
+        page.goto("/")
+        open_review(page, number)
+        page.wait_for_timeout(600)  # nothing is saved of a question that has only just come
+        press(page, RATED)
+        accept(page).click(no_wait_after=True)
+        page.wait_for_timeout(gap(attempt))
+        page.evaluate("history.back()")
+        assert len(of_remo(app, page, number)) == 1, f"try {number}"
+
+
+def test_the_same_question_judged_in_two_tabs_is_judged_once(app, sign_in):
+    page = open_review(sign_in("remo"), 40)
+    press(page, RATED)
+    second = open_review(page.context.new_page(), 40)
+    press(second, RATED)
+    second.wait_for_timeout(700)
+    for tab in (page, second):
+        tab.keyboard.press("a")
+    assert len(of_remo(app, page, 40)) == 1
+    second.wait_for_timeout(1_000)
+    assert len(of_remo(app, page, 40)) == 1
+
+
+def test_a_tab_on_a_question_that_was_given_to_somebody_else_says_that_nothing_is_saved(app, world, sign_in):
+    page = open_review(sign_in("remo"), 50)
+    press(page, RATED)
+    page.wait_for_timeout(600)
+    with unit_of_work(app.engine) as db:
+        review.withdraw(db, by=world.people["cora"], batch="first", from_="remo", now=datetime.now(UTC))
+    press(page, "a")
+    page.get_by_text("taken back or given to somebody else").wait_for(timeout=30_000)
+    assert [row for row in verdicts(app, 50) if row.person_id == world.people["remo"].id] == []
+
+
+def of_remo(app, page, number):
+    """Remo's verdicts on a question, once there is one; what there is after ten seconds."""
+    with reading(app.engine) as db:
+        remo = next(each.id for each in list_people(db, by=command_line_person()) if each.name == "remo")
+    for _ in range(100):
+        found = verdicts(app, number, remo)
+        if found:
+            break
+        page.wait_for_timeout(100)
+    return found
