@@ -63,6 +63,7 @@ class ReadingForm {
     this.entry = new Entry({ where: { study: data.study, position: data.position }, revision: data.draftRevision, body: () => this.body(), told: (problem) => this.draftTold(problem) });
     this.build();
     this.radiographs.show(data);
+    this.radiographs.setLabel?.("evidence");
     this.paintBoxes();
     this.fit();
     this.note(this.opening());
@@ -237,10 +238,13 @@ class ReadingForm {
     }
     // Between two cases a letter is nobody's: neither the old one's nor the next one's.
     if (this.busy) return key.length === 1 || key === "Enter";
+    const target = event.composedPath()[0];
+    const onButton = target instanceof HTMLButtonElement && !this.answer.root.contains(target);
+    // Enter saves, whatever box is chosen: a label is not asked for.
+    if (key === "Enter" && !onButton && !event.repeat && this.answer.key(key)) return true;
     if (this.radiographs.key?.(event, true)) return true;
     if (event.repeat && !["+", "-"].includes(key)) return true;
-    const target = event.composedPath()[0];
-    if (target instanceof HTMLButtonElement && (key === " " || (key === "Enter" && !this.answer.root.contains(target)))) return false;
+    if ((onButton && key === "Enter") || (target instanceof HTMLButtonElement && key === " ")) return false;
     if (event.shiftKey ? false : this.answer.key(key)) return true;
     if (this.radiographs.key?.(event, false)) return true;
     const act = this.actions();
