@@ -1,0 +1,19 @@
+"""The short form of `benchmarks/soak_readers.py`: a few simulated readers through the real web server."""
+
+import pytest
+
+from benchmarks.soak_readers import soak
+from benchmarks.soak_world import postgres_place, sqlite_place
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize(("opened", "processes"), [(sqlite_place, 1), (postgres_place, 2)])
+def test_readers_at_once_lose_nothing_and_double_nothing(opened, processes, tmp_path, monkeypatch):
+    monkeypatch.delenv("OVERREAD_TEST_POSTGRES_URL", raising=False)  # a database of this test's own
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    with opened(tmp_path) as place:
+        outcome = soak(place, readers=6, verdicts=3, thinking=0.5, processes=processes)
+    assert len(outcome.tally.acknowledged) == 18, outcome.tally.troubles
+    assert outcome.is_whole
+    assert outcome.faults == 0
