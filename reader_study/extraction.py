@@ -1,0 +1,178 @@
+r"""The answer in a model's free text, by stated rules in a fixed order; what they can't read is failed.
+
+1. ``tag``, ``json``, ``boxed``: ``<answer>B</answer>``, ``{"answer": "B"}``, ``\boxed{B}``; two that differ
+   fail.
+2. ``explicit``: the last "answer is X", "Final answer: X", "the correct option is: X". The last one decides:
+   where it names nothing readable ("the answer is not A", "A or B"), the reply fails.
+3. ``letter``: a lone letter (yes or no), as the whole reply or on a line of its own, with or without the text
+   of that option; two lines that differ fail.
+4. ``option text``: the whole reply is the text of one option.
+5. ``failed``. It counts as wrong and is reported apart.
+
+A rule never looks for letters inside sentences. What stands in <think> is no reply. An open question's
+answer is what a tag holds, else the ``whole reply``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from domain.questions import Answer
+from domain.vocabulary import AnswerFormat
+from reader_study.reply_values import is_option_text, listed, plain_text, value_of
+
+GIVEN, TAG, JSON, BOXED = "given", "tag", "json", "boxed"
+EXPLICIT, LETTER, OPTION_TEXT, WHOLE, FAILED = "explicit", "letter", "option text", "whole reply", "failed"
+#: Longer replies than this are read no further, in characters.
+LONGEST = 200_000
+#: Objects that are tried as JSON in one reply.
+_OBJECTS = 20
+
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(r"<answer>([^<]{0,2000})", re.IGNORECASE)
+_BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]{0,500}\}){0,2000})\}")
+_TEX = re.compile(r"\\(?:text|mathrm|textbf|mathbf)\s*\{([^{}]{0,500})\}")
+_CUE = re.compile(
+    r"\b(?P<before>\w+\s+)?(?:answer|option|choice)(?:\s+is\b\s*:?|\s*[:=])\s*"
+    r"(?:(?:most likely|likely|probably|clearly|therefore|thus)\s+)?",
+    re.IGNORECASE,
+)
+_DENIED = frozenset(
+    {"wrong", "incorrect", "false", "worst", "bad", "other", "no", "not", "possible", "previous"}
+)
+_DOUBT = re.compile(
+    r"\b(?:not|never|doubt|if|whether|unless|cannot|would|could|might|may|suppose|assuming|initially)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+#: A clause begins after one of these.
+_CLAUSE = re.compile(r"[,;.:!?\n]|\b(?:so|but|therefore|thus|hence|and)\b", re.IGNORECASE)
+#: Where what is named ends, if it does not fill its line.
+_END = re.compile(
+    r"[.;!\n]|,\s*(?:not|because|since|as|which|although|rather|given|due|instead)\b"
+    r"|\s+(?:not|because|since|given|due to|based on|rather than|instead of)\b",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(r"\s*([\[(]?\s*[A-Za-z]\s*[\])]|[A-Za-z]\s*[.:)])")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """An answer in the question's own order of options, None where failed, and the rule that fired."""
+
+    answer: Answer | None
+    rule: str
+
+
+def extract(reply: str, *, format_: AnswerFormat, options: Sequence[str]) -> Extraction:
+    """What may be read from a reply to a question of that format and options."""
+    text = _THOUGHT.sub(" ", reply[:LONGEST])
+    marked = list(_marked(text, format_, options))
+    if marked:
+        answers = {answer for answer, _ in marked}
+        return _found(marked[0][0] if len(answers) == 1 else None, marked[0][1])
+    if format_ is AnswerFormat.OPEN:
+        return _found(plain_text(text) or None, WHOLE)
+    text = plain_text(text)
+    cues = list(_CUE.finditer(text))
+    if cues:
+        return _found(_named(text, cues[-1], format_, options), EXPLICIT)
+    whole = value_of(text, format_=format_, options=options)
+    if whole is not None:
+        return _found(whole, OPTION_TEXT if is_option_text(text, options) else LETTER)
+    lines = {value_of(line, format_=format_, options=options) for line in text.splitlines() if _lone(line)}
+    return _found(lines.pop() if len(lines) == 1 else None, LETTER)
+
+
+def _found(answer: Answer | None, rule: str) -> Extraction:
+    return Extraction(answer=answer, rule=FAILED if answer is None else rule)
+
+
+def _marked(text: str, format_: AnswerFormat, options: Sequence[str]) -> Iterator[tuple[Answer | None, str]]:
+    for tagged in _TAG.finditer(text):
+        yield value_of(tagged[1], format_=format_, options=options), TAG
+    for value in _json_answers(text):
+        if isinstance(value, str):
+            yield value_of(value, format_=format_, options=options), JSON
+        elif isinstance(value, list):
+            yield listed(value, format_=format_, options=options), JSON
+        else:
+            yield None, JSON  # a number: nobody knows whether it counts from 0 or from 1
+    for boxed in _BOXED.finditer(text):
+        inner = _TEX.sub(r"\1", boxed[1])
+        yield value_of(inner, format_=format_, options=options), BOXED
+
+
+def _json_answers(text: str) -> Iterator[object]:
+    """What the objects in the text hold as their answer."""
+    decoder = json.JSONDecoder(object_pairs_hook=_pairs)
+    at = text.find("{")
+    for _ in range(_OBJECTS):
+        if at < 0:
+            return
+        try:
+            found, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            at = text.find("{", at + 1)
+            continue
+        if isinstance(found, _Object):
+            for name, value in found.pairs:
+                if name.lower() in ("answer", "final_answer"):
+                    yield value
+        at = text.find("{", end)
+
+
+class _Object:
+    """An object with all its fields, those that stand twice too."""
+
+    def __init__(self, pairs: list[tuple[str, object]]) -> None:
+        self.pairs = pairs
+
+
+def _pairs(pairs: list[tuple[str, object]]) -> _Object:
+    return _Object(pairs)
+
+
+def _named(text: str, cue: re.Match[str], format_: AnswerFormat, options: Sequence[str]) -> Answer | None:
+    """What the last cue names, None where it is denied, in doubt or not readable."""
+    if (cue["before"] or "").strip().lower() in _DENIED:
+        return None
+    lead = text[max(0, cue.start() - 120) : cue.start()] + (cue["before"] or "")
+    clause = _CLAUSE.split(lead)[-1]
+    if _DOUBT.search(clause):
+        return None
+    said = text[cue.end() : cue.end() + 2000].lstrip()
+    line = said.split("\n", 1)[0]
+    whole = value_of(line, format_=format_, options=options)
+    if whole is not None:
+        return whole
+    lead_letter = _LEAD.match(line)
+    start = lead_letter.end() if lead_letter else 0
+    end = _END.search(line, start)
+    if end is None:
+        # a letter in brackets, or with its point, and then a sentence
+        return _before_sentence(line, lead_letter, format_, options)
+    named = value_of(line[: end.start()], format_=format_, options=options)
+    return named if named is not None else _before_sentence(line, lead_letter, format_, options)
+
+
+def _before_sentence(
+    line: str, lead: re.Match[str] | None, format_: AnswerFormat, options: Sequence[str]
+) -> Answer | None:
+    """The letter of "B. The angle is blunt", unless another letter or option is offered beside it."""
+    if lead is None:
+        return None
+    rest = line[lead.end() :].strip()
+    if re.match(r"(?:or|and|and/or|[,/&|;])(?:\s|$)|\?", rest, re.IGNORECASE):
+        return None
+    if value_of(rest.split(".")[0], format_=format_, options=options) is not None:
+        return None
+    return value_of(lead[1], format_=format_, options=options)
+
+
+def _lone(line: str) -> bool:
+    """Whether the line could be a letter, or yes or no, alone."""
+    bare = line.strip(" .()[]:!\"'")
+    return len(bare) == 1 or bare.lower() in ("yes", "no")

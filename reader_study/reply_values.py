@@ -1,0 +1,99 @@
+"""What a piece of a reply names: one option, several, yes or no. Read whole, or not at all."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from domain.questions import Answer, letter
+from domain.vocabulary import YES_NO, AnswerFormat
+
+#: Between letters that are named together.
+_BETWEEN = re.compile(r"\s*(?:,\s*and\b|[,;|&+]|\band\b)\s*", re.IGNORECASE)
+#: A letter with or without what stands around it: "B", "(B)", "[B]", "'B'", "B.", "B)", "option B".
+_LETTER = re.compile(
+    r"(?:(?:option|choice|letter)\s+)?[\[({\"']*\s*([A-Za-z])\s*[\])}\"']*\s*[.:)]?", re.IGNORECASE
+)
+#: A letter before the text of its option: "B) Pleural effusion", "(B): …", "B - …".
+_BEFORE_TEXT = re.compile(r"[\[(]?\s*([A-Za-z])\s*(?:[\])]\s*[.:]?|[.:]|\s-|\s–)\s*(\S.*)", re.DOTALL)
+_MARKS = str.maketrans("", "", "*`")
+
+
+def plain_text(text: str) -> str:
+    """The text without marks of emphasis, its signs in one spelling (full-width letters are letters)."""
+    return unicodedata.normalize("NFKC", text).translate(_MARKS).strip()
+
+
+def value_of(text: str, *, format_: AnswerFormat, options: Sequence[str]) -> Answer | None:
+    """The answer that the whole text names; None where it names none, several at odds, or one too many."""
+    text = plain_text(text)
+    if not text:
+        return None
+    if format_ is AnswerFormat.OPEN:
+        return text
+    if format_ is AnswerFormat.CLOSED:
+        word = text.strip(" .!\"'()[]").lower()
+        return word if word in YES_NO else None
+    by_text = _by_text(text, options)
+    named = _letters(text, len(options))
+    if named is None:
+        before = _BEFORE_TEXT.fullmatch(text)
+        if before and _by_text(before[2], options) == [_index(before[1])]:
+            named = by_text = [_index(before[1])]
+    if by_text and named and by_text != named:
+        return None  # the text of one option is the letter of another
+    found = by_text or named
+    if not found or max(found) >= len(options):
+        return None
+    if format_ is AnswerFormat.SINGLE and len(found) != 1:
+        return None
+    return tuple(found)
+
+
+def listed(values: Sequence[object], *, format_: AnswerFormat, options: Sequence[str]) -> Answer | None:
+    """The answer that a list names, each of its items by itself."""
+    found: set[int] = set()
+    for each in values:
+        answer = value_of(each, format_=format_, options=options) if isinstance(each, str) else None
+        if not isinstance(answer, tuple):
+            return None
+        found |= set(answer)
+    if not found or (format_ is AnswerFormat.SINGLE and len(found) != 1):
+        return None
+    return tuple(sorted(found))
+
+
+def _letters(text: str, count: int) -> list[int] | None:
+    """Indices of the letters that are all of the text, rising; None where anything else stands there."""
+    if text.startswith("[") and text.endswith("]"):
+        text = text[1:-1]
+    if len(text) > 40 * max(1, count):
+        return None
+    found = set()
+    for part in _BETWEEN.split(text):
+        one = _LETTER.fullmatch(part.strip())
+        if one is None:
+            return None
+        found.add(_index(one[1]))
+    return sorted(found)
+
+
+def is_option_text(text: str, options: Sequence[str]) -> bool:
+    """Whether the whole text is the text of one option."""
+    return _by_text(text, options) is not None
+
+
+def _by_text(text: str, options: Sequence[str]) -> list[int] | None:
+    """The option whose text this is to the word; None where it is none's, or two options'."""
+    wanted = _bare(text)
+    found = [index for index, option in enumerate(options) if _bare(option) == wanted]
+    return found if wanted and len(found) == 1 else None
+
+
+def _bare(text: str) -> str:
+    return " ".join(plain_text(text).split()).strip(" .\"'“”").casefold()
+
+
+def _index(sign: str) -> int:
+    return ord(sign.upper()) - ord(letter(0))
