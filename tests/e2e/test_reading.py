@@ -16,7 +16,7 @@ from domain.people import Role
 from domain.protocols import Protocol
 from domain.studies import CaseSource, SourceKind, StudyDesign
 from reader_study import service as studies
-from storage.cases import slots_of
+from storage.cases import blind_cases_of, slots_of
 from storage.rows import QuestionRow, ReadingRow
 from storage.unit_of_work import reading, unit_of_work
 from tests.e2e import judging
@@ -225,3 +225,57 @@ def _drawn() -> str:
         f"() => {roots}.some(root => [...root.querySelectorAll('.pane[data-radiograph]')]"
         ".some(pane => /C -?\\d+ W \\d+/.test(pane.textContent)))"
     )
+
+
+def test_a_box_is_kept_as_evidence_and_an_answer_is_changed_where_the_protocol_allows_it(
+    app, study, chromium
+):
+    app.add_person("ria", Role.READER)
+    with unit_of_work(app.engine) as db:
+        second = studies.create_study(
+            db,
+            by=CORA,
+            name="second",
+            source=CaseSource(kind=SourceKind.DATASET, dataset="demo"),
+            design=StudyDesign(plan=SamplingPlan(seed=3, per_1000=None, n=15, strata=("task",))),
+            protocol=Protocol(going_back=True, ask_confidence=False),
+            now=datetime.now(UTC),
+        )
+        studies.assign_readers(db, by=CORA, study="second", to=["ria"], now=datetime.now(UTC))
+    slots = order_of(app, second, "ria")
+    with reading(app.engine) as db:
+        asks = {case.id for case in blind_cases_of(db, study_id=second.id) if case.asks_box}
+    place = next(index for index, slot in enumerate(slots) if slot.case_id in asks)
+    page = page_of(chromium, app, "ria")
+    page.goto("/read")
+    for done, slot in enumerate(slots[: place + 1]):
+        page.get_by_text(f"{done} of 15 read").wait_for(timeout=30_000)
+        if done == place:
+            page.wait_for_function(_drawn(), timeout=60_000)
+            pane = page.locator(".pane[data-radiograph]").first.bounding_box()
+            x, y = pane["x"] + pane["width"] / 2, pane["y"] + pane["height"] / 2
+            page.mouse.move(x - 40, y - 40)
+            page.mouse.down()
+            page.mouse.move(x + 40, y + 60, steps=6)
+            page.mouse.up()
+            page.get_by_text("Your evidence").wait_for()
+        page.keyboard.press(key_for_b(slot))
+        page.keyboard.press("Enter")
+    page.get_by_text(f"{place + 1} of 15 read").wait_for(timeout=30_000)
+    page.wait_for_timeout(600)  # a key at once after a case is shown is nobody's
+    page.keyboard.press("k")
+    page.get_by_text("You answered this case").wait_for(timeout=30_000)
+    page.keyboard.press("q")
+    page.wait_for_timeout(600)
+    page.get_by_role("button", name="Change my answer").click()
+    page.get_by_text(f"{place + 1} of 15 read").wait_for(timeout=30_000)
+    expect(page.get_by_text("You answered this case")).to_have_count(0, timeout=30_000)
+    first, changed = (row for row in rows_of(app, slots) if row.position == place + 1)
+    assert (first.revision, json.loads(first.answer), first.cannot_determine) == (1, [1], False)
+    assert (changed.revision, changed.answer, changed.cannot_determine) == (2, None, True)
+    [box] = json.loads(first.boxes)
+    x_min, y_min, x_max, y_max = box["box"]
+    assert 0 < x_min < x_max < judging.COLUMNS
+    assert 0 < y_min < y_max < judging.ROWS
+    assert box["label"] == "evidence"
+    page.context.close()

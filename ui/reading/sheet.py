@@ -7,16 +7,13 @@ from typing import Any
 from domain.boxes import LabelledBox
 from domain.exams import Radiograph
 from domain.questions import Answer, letter
-from domain.vocabulary import Sex
 from reader_study.sheet import ReadingSheet, TrainingResult
 from ui.judging.boxes import boxes_of_plain
 from ui.judging.sheet import age_in_words, radiograph_address
-from ui.judging.words import VIEWS
+from ui.judging.words import SEX, VIEWS
 from viewer.canvas import canvas_data
 from viewer.plain_editor import surface_for
 from viewer.radiograph_viewer import facts_address, pixels_address, told
-
-_SEX = {Sex.FEMALE: "female", Sex.MALE: "male", Sex.OTHER: "other"}
 
 
 def reading_data(sheet: ReadingSheet, *, person: int) -> dict[str, Any]:
@@ -44,7 +41,7 @@ def reading_data(sheet: ReadingSheet, *, person: int) -> dict[str, Any]:
         "told": sheet.arm.told,
         "patient": {
             "age": sheet.exam.age and age_in_words(sheet.exam.age),
-            "sex": None if sheet.exam.sex is None else _SEX[sheet.exam.sex],
+            "sex": None if sheet.exam.sex is None else SEX[sheet.exam.sex],
             "indication": sheet.exam.indication,
         },
         "radiographs": [

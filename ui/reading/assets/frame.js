@@ -81,7 +81,7 @@ export function boxLine(data, radiographs) {
 /** All keys, the viewer's too. */
 export function keySheet(close, viewers) {
   const list = (rows) => h("dl", {}, rows.map(([keys, what]) => [h("dt", {}, keycap(keys)), h("dd", {}, what)]));
-  return veil("Keys", [list(KEYS), viewers ? h("h2", {}, "Radiographs") : null, viewers ? list(viewers) : null], button("Close", "Esc", close, { class: "primary" }));
+  return veil("Keys", [list(KEYS), viewers ? h("h2", {}, "Radiographs") : null, viewers ? list(viewers.filter(([keys]) => !keys.startsWith("Enter"))) : null], button("Close", "Esc", close, { class: "primary" }));
 }
 
 /** The break: nothing of the case is in sight, and the clock stands. */
