@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 #: What reviewers said. The first migration guards these.
 JUDGEMENTS = ("verdict", "own_answer", "skip", "report_opening")
 #: Tables that are only ever added to.
-APPEND_ONLY = (*JUDGEMENTS, "audit_entry", "adjudication")
+APPEND_ONLY = (*JUDGEMENTS, "audit_entry", "adjudication", "applied_rule", "rule_taken_back")
 
 
 def create_triggers(connection: Connection) -> None:

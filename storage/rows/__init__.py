@@ -3,6 +3,7 @@
 from sqlmodel import SQLModel
 
 from storage.rows.adjudications import AdjudicationRow, AdjudicationRulesRow, AdjudicatorRow
+from storage.rows.applying import AppliedQuestionRow, AppliedRuleRow, RuleTakenBackRow
 from storage.rows.audit import AuditRow
 from storage.rows.batches import AssignmentRow, BatchQuestionRow, BatchRow, DrawRow, StratumRow
 from storage.rows.claims import ClaimRow, PoolMemberRow, SharedQueueRow
@@ -42,6 +43,8 @@ __all__ = [
     "AdjudicationRow",
     "AdjudicationRulesRow",
     "AdjudicatorRow",
+    "AppliedQuestionRow",
+    "AppliedRuleRow",
     "AssignmentRow",
     "AuditRow",
     "BatchQuestionRow",
@@ -78,6 +81,7 @@ __all__ = [
     "ReleaseItemRow",
     "ReleaseRow",
     "ReportOpeningRow",
+    "RuleTakenBackRow",
     "SharedQueueRow",
     "SignInRow",
     "SkipRow",

@@ -48,6 +48,8 @@ def test_the_database_refuses_to_change_a_judgement(engine: Engine, table: str, 
         "report_opening": f"(1, 1, 1, 4, {when})",
         "adjudication": f"(1, 1, 1, 1, 'accept', '{{}}', '[]', 'so', {when})",
         "audit_entry": f"(1, {when}, 1, 'ruth', 'give verdict', 'batch 1 question 1', '', '0', '1')",
+        "applied_rule": f"(1, 1, 'reject', '{{}}', 'so', 1, 1, {when})",
+        "rule_taken_back": f"(1, 'so', 1, {when})",
     }[table]
     columns = {
         "verdict": "(batch_id, question_id, person_id, revision, decision, errors, correction, "
@@ -58,6 +60,8 @@ def test_the_database_refuses_to_change_a_judgement(engine: Engine, table: str, 
         "adjudication": "(batch_id, question_id, revision, person_id, decision, correction, follows, reason, "
         "given_at)",
         "audit_entry": "(number, at, person_id, person_name, what, subject, why, previous_hash, hash)",
+        "applied_rule": "(id, dataset_id, what, search, reason, questions, person_id, applied_at)",
+        "rule_taken_back": "(rule_id, reason, person_id, taken_back_at)",
     }[table]
     sqlite = engine.dialect.name == "sqlite"
     connection = engine.raw_connection()

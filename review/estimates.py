@@ -1,0 +1,239 @@
+"""What a reviewed sample says of the whole dataset: rates of errors, of acceptance, with intervals.
+
+The sample is one of cells: the questions of one tier (and of the further fields that a draw was stratified
+by) that came in between two draws. Within a cell every question had the same chance, so its judged ones
+stand for it, and a rate of the whole weighs the cells by their size (:mod:`measures.strata`). Cells of which
+nothing was judged are not guessed: they are counted as not covered, and the worst case takes all of them for
+errors.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from domain.verdicts import Decision, ErrorKind
+from measures.strata import StratumCount, WholeRate, exam_effect, whole_rate
+from review.progress import interval, percent
+
+SEED = 20
+KEY_KINDS = frozenset({ErrorKind.SEVERAL_RIGHT, ErrorKind.NONE_RIGHT, ErrorKind.WRONG_KEY})
+ACCEPTED, CORRECTED, REJECTED, KEY_ERROR = "accepted", "corrected", "rejected", "key error"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What review came to on one question: what stands, once disputes are settled.
+
+    ``decision`` None: reviewers differ and nobody settled it. ``key_only``: only its key was looked at.
+    """
+
+    question_number: int
+    exam_number: int
+    cell: Hashable
+    decision: Decision | None
+    errors: frozenset[ErrorKind]
+    key_error: bool
+    key_only: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """Cells of the whole with their names and sizes, what was judged of them, and how many were skipped.
+
+    ``whole`` are all questions of the dataset; those in no cell came after the last draw.
+    """
+
+    names: Mapping[Hashable, str]
+    sizes: Mapping[Hashable, int]
+    outcomes: Sequence[Outcome]
+    skipped: Mapping[Hashable, int]
+    whole: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """One rate of the whole. ``count`` of ``rate.reviewed`` judged ones; ``covered`` of ``whole`` questions.
+
+    ``worst`` is the upper limit were every question that is not covered, and every skipped one, so.
+    """
+
+    name: str
+    count: int
+    rate: WholeRate
+    skipped: int
+    covered: int
+    whole: int
+    worst: float | None
+
+    @property
+    def half_width(self) -> float | None:
+        """Half the width of the interval, as a share."""
+        if self.rate.low is None or self.rate.high is None:
+            return None
+        return (self.rate.high - self.rate.low) / 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimates:
+    """All rates of one sample: three outcomes, the key errors, each kind of error."""
+
+    outcomes: tuple[Estimate, ...]
+    key_errors: Estimate
+    errors: tuple[Estimate, ...]
+    reviewed: int
+    skipped: int
+    covered: int
+    whole: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def every(self) -> tuple[Estimate, ...]:
+        """In the order in which they are shown."""
+        return (*self.outcomes, self.key_errors, *self.errors)
+
+
+def estimate(sample: Sample, *, seed: int = SEED) -> Estimates:
+    """Every rate of the sample."""
+    full = [each for each in sample.outcomes if not each.key_only]
+    every = _Rates(sample, full, seed)
+    keys = every if len(full) == len(sample.outcomes) else _Rates(sample, sample.outcomes, seed)
+    asked = properties()
+    return Estimates(
+        outcomes=tuple(every.rate(name, asked[name]) for name in (ACCEPTED, CORRECTED, REJECTED)),
+        key_errors=keys.rate(KEY_ERROR, asked[KEY_ERROR]),
+        errors=tuple(every.rate(kind.value, asked[kind.value]) for kind in ErrorKind),
+        reviewed=len(sample.outcomes),
+        skipped=sum(sample.skipped.values()),
+        covered=keys.covered,
+        whole=sample.whole,
+        notes=tuple(_notes(sample, every, len(full))),
+    )
+
+
+def refusal(found: Estimate, *, under: float) -> str | None:
+    """Why a dataset does not meet "the upper limit is under so much"; None where it does.
+
+    Args:
+        found: the rate.
+        under: as a share; the worst case must lie under it.
+    """
+    if found.worst is not None and found.worst < under:
+        return None
+    asked = f"the rule asks for an upper limit under {100 * under:g} %"
+    if found.rate.estimate is None or found.worst is None:
+        return f"Of {found.name}s nothing can be said of the whole yet, and {asked}."
+    more = ""
+    if found.skipped or found.covered < found.whole:
+        left = found.whole - found.covered
+        more = f"; {percent(found.worst)} with {left:,} questions not covered and {found.skipped:,} skipped"
+    return (
+        f"{found.name.capitalize()}s are {percent(found.rate.estimate)} of the whole, 95 % interval "
+        f"{interval(found.rate.low, found.rate.high)}{more}; {asked}."
+    )
+
+
+# ---------------------------------------------------------------------------------------------- the rates
+class _Rates:
+    """The same judged questions asked for one property after another."""
+
+    def __init__(self, sample: Sample, outcomes: Sequence[Outcome], seed: int) -> None:
+        """Count them by cell."""
+        self.sample, self.outcomes, self.seed = sample, outcomes, seed
+        self.judged = Counter(each.cell for each in outcomes)
+        self.cells = [key for key, size in sample.sizes.items() if size and self.judged[key]]
+        self.covered = sum(sample.sizes[key] for key in self.cells)
+        place = {key: number for number, key in enumerate(self.cells)}
+        self.strata = [place[each.cell] for each in outcomes]
+        self.exams = [each.exam_number for each in outcomes]
+        self.weights = [sample.sizes[each.cell] / self.judged[each.cell] for each in outcomes]
+        self.clustered = len(set(self.exams)) < len(self.exams)
+
+    def rate(self, name: str, has: Callable[[Outcome], bool]) -> Estimate:
+        hits = [has(each) for each in self.outcomes]
+        by_cell: Counter[Hashable] = Counter(
+            each.cell for each, hit in zip(self.outcomes, hits, strict=True) if hit
+        )
+        effect = 1.0
+        if self.clustered and any(hits):
+            effect = exam_effect(hits, self.strata, self.exams, self.weights)
+        found = whole_rate(
+            [
+                StratumCount(
+                    name=self.sample.names[key],
+                    size=self.sample.sizes[key],
+                    reviewed=self.judged[key],
+                    hits=by_cell[key],
+                    skipped=min(self.sample.skipped.get(key, 0), self.sample.sizes[key] - self.judged[key]),
+                )
+                for key in self.cells
+            ],
+            seed=self.seed,
+            design_effect=effect,
+        )
+        return Estimate(
+            name=name,
+            count=sum(hits),
+            rate=found,
+            skipped=sum(self.sample.skipped.values()),
+            covered=self.covered,
+            whole=self.sample.whole,
+            worst=self._worst(found),
+        )
+
+    def _worst(self, found: WholeRate) -> float | None:
+        if found.high is None or found.estimate is None or not self.sample.whole:
+            return None
+        most = found.high if found.bounds is None else found.high + (found.bounds[1] - found.estimate)
+        left = max(0, self.sample.whole - self.covered)
+        return min(1.0, (most * self.covered + left) / (self.covered + left))
+
+
+def properties() -> dict[str, Callable[[Outcome], bool]]:
+    """What an estimate can be of, by its name, each as a question to one outcome."""
+    decided = {ACCEPTED: Decision.ACCEPT, CORRECTED: Decision.REVISE, REJECTED: Decision.REJECT}
+    return {
+        **{name: _is(decision) for name, decision in decided.items()},
+        KEY_ERROR: lambda each: each.key_error,
+        **{kind.value: _has(kind) for kind in ErrorKind},
+    }
+
+
+def _is(decision: Decision) -> Callable[[Outcome], bool]:
+    return lambda each: each.decision is decision
+
+
+def _has(kind: ErrorKind) -> Callable[[Outcome], bool]:
+    return lambda each: kind in each.errors
+
+
+def _notes(sample: Sample, every: _Rates, full: int) -> Iterable[str]:
+    open_ = sum(each.decision is None for each in sample.outcomes)
+    if open_:
+        yield (
+            f"{open_:,} judged questions are disputed and not settled: they count as neither accepted, "
+            "corrected nor rejected, and with every error that any reviewer found."
+        )
+    if full < len(sample.outcomes):
+        yield (
+            f"{len(sample.outcomes) - full:,} questions were judged for their key only: they count for key "
+            "errors and nothing else."
+        )
+    left: dict[str, int] = defaultdict(int)
+    for key, size in sample.sizes.items():
+        if not every.judged[key]:
+            left[sample.names[key]] += size
+    if any(left.values()):
+        said = ", ".join(f"{name} ({size:,})" for name, size in left.items() if size)
+        yield f"Nothing was judged yet of {said}: the figures are of the rest."
+    later = sample.whole - sum(sample.sizes.values())
+    if later > 0:
+        yield f"{later:,} questions came in after the last draw: the figures say nothing of them."
+    skipped = sum(sample.skipped.values())
+    if skipped:
+        share = skipped / (skipped + len(sample.outcomes))
+        yield (
+            f"{skipped:,} questions were skipped and judged by nobody ({percent(share)} of those looked at): "
+            "the bounds take none, or all, of them."
+        )

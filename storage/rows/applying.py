@@ -1,0 +1,56 @@
+"""Tables of one finding applied to many questions; append-only by trigger, all three."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Column, ForeignKey, Index
+from sqlmodel import Field, SQLModel
+
+from storage.types import BigKey, UtcDateTime
+
+
+class AppliedRuleRow(SQLModel, table=True):
+    """Questions like one another, rejected or queued in one step; ``search`` is JSON: what found them.
+
+    ``batch_id`` is the batch that they were queued into: no random sample of anything.
+    """
+
+    __tablename__ = "applied_rule"
+
+    id: int = Field(sa_column=Column(BigKey, primary_key=True, autoincrement=False))
+    dataset_id: int = Field(foreign_key="dataset.id")
+    what: str
+    search: str
+    reason: str
+    questions: int
+    batch_id: int | None = Field(default=None, foreign_key="batch.id")
+    person_id: int | None = Field(default=None, foreign_key="person.id")
+    applied_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class AppliedQuestionRow(SQLModel, table=True):
+    """A question that a rule was applied to."""
+
+    __tablename__ = "applied_question"
+    __table_args__ = (Index("applied_question_question", "question_id"),)
+
+    rule_id: int = Field(
+        sa_column=Column(BigKey, ForeignKey("applied_rule.id"), primary_key=True, autoincrement=False)
+    )
+    question_id: int = Field(
+        sa_column=Column(BigKey, ForeignKey("question.id"), primary_key=True, autoincrement=False)
+    )
+
+
+class RuleTakenBackRow(SQLModel, table=True):
+    """A rule that holds no more since then."""
+
+    __tablename__ = "rule_taken_back"
+
+    rule_id: int = Field(
+        sa_column=Column(BigKey, ForeignKey("applied_rule.id"), primary_key=True, autoincrement=False)
+    )
+    reason: str
+    person_id: int | None = Field(default=None, foreign_key="person.id")
+    taken_back_at: datetime = Field(sa_type=UtcDateTime)
