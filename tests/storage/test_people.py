@@ -67,7 +67,7 @@ def test_roles_that_somebody_changed_since_are_refused_with_both_named(engine):
         change(db, roles=[Role.REVIEWER, Role.READER])
     with (
         unit_of_work(engine) as db,
-        pytest.raises(StaleRevision, match="are reader, reviewer now; .* save coordinator"),
+        pytest.raises(StaleRevision, match=r"are reader, reviewer now; .* save coordinator"),
     ):
         change(db, roles=[Role.COORDINATOR])
     with unit_of_work(engine) as db:

@@ -1,0 +1,14 @@
+"""The worked examples of tests/golden/statistics: published data, and what R computes from them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "statistics"
+
+
+def example(name):
+    """Data, expected values, tolerance."""
+    read = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return read["data"], read["expected"], read["tolerance"]
