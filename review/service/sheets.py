@@ -106,7 +106,7 @@ def drawn_on(
     """
     require(person, Action.JUDGE)
     key = {"batch_id": batch_id, "question_id": question, "person_id": person.id}
-    place = assignments.assignment(db, **key)
+    place = assignments.assignment(db, person_id=person.id, batch_id=batch_id, question_id=question)
     if place is None or not _may_open(db, person, batch_id, place):
         raise not_theirs(person, batch_id=batch_id, question_number=question)
     answer_first = load_batch(db, batch_id=batch_id).settings.mode is Mode.ANSWER_FIRST
