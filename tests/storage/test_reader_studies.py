@@ -9,12 +9,17 @@ from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError
 
 from domain.batches import SamplingPlan
+from domain.corrections import Correction
 from domain.errors import AlreadyThere, InvalidValue, NotFound, Refused
 from domain.protocols import Hypothesis, Protocol
 from domain.studies import CaseKind, CaseSource, Crossing, ReaderLevel, ReaderProfile, SourceKind
+from domain.verdicts import Decision
 from reader_study import service as studies
+from release.service import create_release
 from storage.cases import blind_cases_of, cases_of, slots_of
 from storage.unit_of_work import reading, unit_of_work
+from storage.workspace import Workspace
+from tests.storage.judgements import accept, give
 from tests.storage.study_worlds import SOURCE, answer, make_design, make_study_world
 from tests.storage.worlds import NOW, make_world
 
@@ -174,7 +179,8 @@ FROZEN = [
     ("DELETE FROM study_slot", "frozen"),
     (
         (
-            "INSERT INTO study_slot (reader_id, position, study_id, case_id, arm, repeat, period, option_order) "
+            "INSERT INTO study_slot "
+            "(reader_id, position, study_id, case_id, arm, repeat, period, option_order) "
             "SELECT reader_id, 999, study_id, case_id, 'other', 0, 1, '[]' FROM study_slot LIMIT 1"
         ),
         "frozen",
@@ -211,3 +217,46 @@ def test_a_plan_that_draws_nothing_is_refused(engine: Engine) -> None:
     design = replace(make_design(), plan=SamplingPlan(seed=1, per_1000=1))
     with pytest.raises(Refused, match="draws no case"):
         create(engine, by=world.people["cora"], design=design)
+
+
+def test_from_a_release_the_corrected_question_is_read(sqlite_engine: Engine, tmp_path) -> None:
+    world = make_world(sqlite_engine, assigned_to=["ruth"])
+    give(world, accept(world, question=1))
+    correction = Correction(stem="Which zone is opaque?", answer=(2,))
+    give(world, accept(world, question=3, decision=Decision.REVISE, correction=correction))
+    with unit_of_work(sqlite_engine) as db:
+        create_release(
+            db,
+            by=world.people["cora"],
+            dataset="demo",
+            name="v1",
+            out=tmp_path / "v1",
+            workspace=Workspace(home=tmp_path, database_url=""),
+            now=NOW,
+        )
+    source = CaseSource(kind=SourceKind.RELEASE, dataset="demo", name="v1")
+    study = create(sqlite_engine, by=world.people["cora"], source=source)
+    with reading(sqlite_engine) as db:
+        found = {case.shown.question_number: case for case in cases_of(db, study_id=study.id)}
+    assert sorted(found) == [1, 3]
+    assert (found[3].shown.stem, found[3].question.answer) == ("Which zone is opaque?", (2,))
+
+
+def test_a_release_that_was_changed_since_is_not_read_from(sqlite_engine: Engine, tmp_path) -> None:
+    world = make_world(sqlite_engine, assigned_to=["ruth"])
+    give(world, accept(world, question=1))
+    with unit_of_work(sqlite_engine) as db:
+        create_release(
+            db,
+            by=world.people["cora"],
+            dataset="demo",
+            name="v1",
+            out=tmp_path / "v1",
+            workspace=Workspace(home=tmp_path, database_url=""),
+            now=NOW,
+        )
+    gold = tmp_path / "v1" / "gold.jsonl"
+    gold.write_text(gold.read_text().replace("Q1", "Q2"))
+    source = CaseSource(kind=SourceKind.RELEASE, dataset="demo", name="v1")
+    with pytest.raises(Refused, match="was changed since"):
+        create(sqlite_engine, by=world.people["cora"], source=source)
