@@ -2,6 +2,7 @@
 
 from reader_study.service.drafts import keep_reading_draft, read_guideline, record_reading_time
 from reader_study.service.outside import OutsideReadings, import_readings
+from reader_study.service.predictions import ImportedPredictions, import_predictions, list_models
 from reader_study.service.progress import FaultyReport, ReaderProgress, faulty_questions, study_progress
 from reader_study.service.protocols import change_protocol, exclude, protocol_versions
 from reader_study.service.readers import assign_readers, readers_in, remove_reader, set_profile
@@ -20,6 +21,7 @@ from reader_study.service.studies import (
 
 __all__ = [
     "FaultyReport",
+    "ImportedPredictions",
     "OutsideReadings",
     "ReaderProgress",
     "Said",
@@ -32,9 +34,11 @@ __all__ = [
     "exclude",
     "faulty_questions",
     "give_reading",
+    "import_predictions",
     "import_readings",
     "is_training",
     "keep_reading_draft",
+    "list_models",
     "list_studies",
     "open_case",
     "protocol_versions",

@@ -1,0 +1,80 @@
+"""``cli.py import predictions``: what a model answered, as overread.prediction/1."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from accounts.service import command_line_person
+from domain.errors import Refused
+from reader_study.service import import_predictions
+from storage.unit_of_work import unit_of_work
+
+_SHOWN = 50  # refusals in the terminal
+
+
+def add_kind(kinds: argparse._SubParsersAction) -> None:
+    """The subcommand and what it takes."""
+    predictions = kinds.add_parser(
+        "predictions",
+        help="a model's answers: overread.prediction/1",
+        description="JSON Lines: question_id and answer, or raw with the free text of the reply, which is "
+        "read by stated rules; what they can't read is failed, counts as wrong and is reported. The file "
+        "lands whole or not at all.",
+    )
+    predictions.add_argument("file", type=Path, metavar="FILE")
+    predictions.add_argument("--model", required=True, metavar="NAME")
+    where = predictions.add_mutually_exclusive_group()
+    where.add_argument("--study", metavar="NAME", help="on the dataset of this study")
+    where.add_argument("--dataset", metavar="NAME", help="needed where there are several")
+    predictions.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Take them in; 0 done, 1 refused with line and field."""
+    if not args.file.is_file():
+        raise Refused(f"{args.file}: no such file")
+    size, began, told = max(1, args.file.stat().st_size), time.monotonic(), False
+
+    def tell(so_far: int) -> None:
+        nonlocal told, began
+        if time.monotonic() - began > 2:
+            print(f"\r{so_far / size:4.0%}", end="", file=sys.stderr, flush=True)
+            told, began = True, time.monotonic()
+
+    with unit_of_work() as db:
+        outcome = import_predictions(
+            db,
+            by=command_line_person(),
+            path=args.file,
+            model=args.model,
+            study=args.study,
+            dataset=args.dataset,
+            now=datetime.now(UTC),
+            progress=tell,
+        )
+    if told:
+        print(file=sys.stderr)
+    if outcome.refused:
+        for each in outcome.refusals[:_SHOWN]:
+            place = ": ".join(part for part in (each.file, f"line {each.record}", each.field) if part)
+            print(f"{place}: {each.reason}", file=sys.stderr)
+        if outcome.refused > _SHOWN:
+            print(f"… and {outcome.refused - _SHOWN:,} more", file=sys.stderr)
+        print(f"Nothing was imported: {outcome.refused:,} refused.", file=sys.stderr)
+        return 1
+    rules = ", ".join(f"{rule} {count:,}" for rule, count in outcome.rules.items())
+    print(
+        f"{outcome.predictions:,} predictions of {outcome.model} came into dataset {outcome.dataset!r} "
+        f"({rules})."
+    )
+    if outcome.failed:
+        share = outcome.failed / outcome.predictions
+        print(f"{outcome.failed:,} ({share:.2%}) failed: no answer was found. They count as wrong.")
+    if outcome.study_cases:
+        answered, cases = outcome.study_cases
+        print(f"{args.study}: {answered:,} of {cases:,} cases are answered by {outcome.model}.")
+    return 0

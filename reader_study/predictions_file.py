@@ -1,0 +1,147 @@
+"""``overread.prediction/1``: a model's answers, one JSON object a line; records or refusals out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from domain.boxes import Box, LabelledBox
+from domain.errors import InvalidValue
+from domain.problems import Refusal
+from domain.questions import Answer, check_answer
+from domain.vocabulary import AnswerFormat
+from intake.containers import Container, QuestionFile
+from intake.records import BoxRecord
+from intake.strictness import decode
+from reader_study.extraction import GIVEN, Extraction, extract
+from reader_study.reply_values import listed, value_of
+
+#: The longest free text of one reply, in characters.
+LONGEST_REPLY = 200_000
+#: So many refusals are kept; a file with more is not worth reading on.
+MOST_REFUSALS = 1_000
+
+
+class _Line(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    question_id: str
+    model: str | None = None
+    answer: str | list[int | str] | None = None
+    raw: str | None = None
+    explanation: str | None = None
+    boxes: list[BoxRecord] = []
+    seconds: float | None = None
+
+
+_decoder = msgspec.json.Decoder(_Line)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictionRecord:
+    """One line, its answer not yet held against the question; ``answer`` or ``raw`` is there."""
+
+    line: int
+    question_id: str
+    answer: str | tuple[int | str, ...] | None
+    raw: str | None
+    explanation: str
+    boxes: tuple[LabelledBox, ...]
+    seconds: float | None
+
+
+def prediction_lines(path: Path, *, model: str | None) -> Iterator[tuple[PredictionRecord | Refusal, int]]:
+    """Each line as a record or why it is none, with the bytes read so far.
+
+    A question that stands twice is refused the second time. ``model``: lines that name another are refused;
+    None takes any, but all of one file are the same model's.
+    """
+    named = model
+    seen: dict[str, int] = {}
+    try:
+        file = QuestionFile(path)
+    except InvalidValue as error:
+        yield Refusal(file=path.name, record="1", field=error.field, reason=error.reason), 0
+        return
+    for number, raw in file.records(Container.LINES):
+        line = int(number)
+        try:
+            if isinstance(raw, InvalidValue):
+                raise raw
+            found = decode(raw, _decoder)
+            named = named or found.model
+            yield _record(line, found, named=named, seen=seen), file.bytes_read
+        except InvalidValue as error:
+            field = "" if error.field == "record" else error.field
+            yield Refusal(file=path.name, record=str(line), field=field, reason=error.reason), file.bytes_read
+
+
+def _record(line: int, found: _Line, *, named: str | None, seen: dict[str, int]) -> PredictionRecord:
+    if not found.question_id:
+        raise InvalidValue("question_id", "is empty")
+    if found.question_id in seen:
+        raise InvalidValue(
+            "question_id", f"{found.question_id!r} stands on line {seen[found.question_id]} already"
+        )
+    seen[found.question_id] = line
+    if found.model is not None and found.model != named:
+        raise InvalidValue("model", f"{found.model!r} is not {named!r}; a file holds one model's predictions")
+    if found.answer is None and found.raw is None:
+        raise InvalidValue("answer", "is missing; a line has answer, or raw with the free text of the reply")
+    if found.raw is not None and len(found.raw) > LONGEST_REPLY:
+        raise InvalidValue("raw", f"has {len(found.raw):,} characters, at most {LONGEST_REPLY:,} are taken")
+    if found.seconds is not None and not (math.isfinite(found.seconds) and 0 <= found.seconds <= 1e7):
+        raise InvalidValue("seconds", f"{found.seconds} is no number of seconds")
+    return PredictionRecord(
+        line=line,
+        question_id=found.question_id,
+        answer=tuple(found.answer) if isinstance(found.answer, list) else found.answer,
+        raw=found.raw,
+        explanation=found.explanation or "",
+        boxes=tuple(_box(at, each) for at, each in enumerate(found.boxes)),
+        seconds=found.seconds,
+    )
+
+
+def answer_in(record: PredictionRecord, *, format_: AnswerFormat, options: tuple[str, ...]) -> Extraction:
+    """The answer to a question of that format and options: as given, or extracted from the free text.
+
+    Raises:
+        InvalidValue: a given answer that the question can't have. Free text is never refused: it fails.
+    """
+    given: Any = record.answer
+    if given is None:
+        return extract(record.raw or "", format_=format_, options=options)
+    answer: Answer | None
+    if isinstance(given, str):
+        answer = value_of(given, format_=format_, options=options)
+    elif given and all(isinstance(each, str) for each in given):
+        answer = listed(given, format_=format_, options=options)
+    elif all(isinstance(each, int) for each in given):
+        answer = tuple(sorted(set(given)))
+    else:
+        answer = None  # letters and indices in one list
+    if answer is None:
+        shown = f"one of {len(options)} letters or options" if options else "yes or no"
+        raise InvalidValue(
+            "answer", f"{_short(given)} is not {shown}; free text goes into raw, which is read by rules"
+        )
+    check_answer(answer, format_=format_, options=options, field_name="answer")
+    return Extraction(answer=answer, rule=GIVEN)
+
+
+def _box(at: int, found: BoxRecord) -> LabelledBox:
+    x_min, y_min, x_max, y_max = found.box
+    try:
+        box = Box(x_min=x_min, y_min=y_min, x_max=x_max, y_max=y_max)
+    except InvalidValue as error:
+        raise InvalidValue(f"boxes[{at}]", error.reason) from error
+    return LabelledBox(radiograph=found.radiograph, label=found.label, box=box)
+
+
+def _short(value: object) -> str:
+    text = repr(list(value) if isinstance(value, tuple) else value)
+    return text if len(text) <= 60 else text[:59] + "…"

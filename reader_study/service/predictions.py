@@ -1,0 +1,265 @@
+"""Predictions of models come in by file: whole, or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from sqlmodel import Session
+
+from accounts.service.audit import record
+from domain.errors import InvalidValue, NotFound, Refused
+from domain.people import Action, Person, require
+from domain.problems import Refusal
+from domain.readings import Prediction
+from domain.vocabulary import AnswerFormat
+from reader_study.extraction import FAILED
+from reader_study.predictions_file import MOST_REFUSALS, PredictionRecord, answer_in, prediction_lines
+from storage import predictions as stored
+from storage.bulk import known_questions
+from storage.cases import blind_cases_of, question_numbers
+from storage.frames import dataset_names, dataset_number
+from storage.predictions import KnownModel
+from storage.questions import load_questions
+from storage.studies import load_study
+
+_CHUNK = 500
+#: The longest name of a model, in characters.
+LONGEST_NAME = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedPredictions:
+    """What came in, or what is wrong with the file; where anything is refused, nothing came in.
+
+    ``failed``: predictions in whose free text no answer was found; they count as wrong. ``rules``: how often
+    each rule of extraction fired. ``refused`` may be more than ``refusals`` holds. ``study_cases``: how many
+    of the study's cases the model has now answered, of how many; None without a study.
+    """
+
+    model: str
+    dataset: str
+    predictions: int
+    failed: int
+    rules: dict[str, int]
+    refusals: tuple[Refusal, ...]
+    refused: int
+    study_cases: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """What a question has to be known for: its number, its format, its options."""
+
+    number: int
+    format: AnswerFormat
+    options: tuple[str, ...]
+
+
+class _Refusals:
+    """What is refused of one file: all are counted, the first ones kept."""
+
+    def __init__(self, *, file: str) -> None:
+        self.count = 0
+        self._file, self._kept = file, list[Refusal]()
+
+    def add(self, line: str, field: str, reason: str) -> None:
+        self.count += 1
+        if len(self._kept) < MOST_REFUSALS:
+            self._kept.append(Refusal(file=self._file, record=line, field=field, reason=reason))
+
+    @property
+    def sorted(self) -> tuple[Refusal, ...]:
+        return tuple(sorted(self._kept, key=lambda each: int(each.record)))
+
+
+def import_predictions(
+    db: Session,
+    *,
+    by: Person,
+    path: Path,
+    model: str,
+    study: str | None = None,
+    dataset: str | None = None,
+    simulated: bool = False,
+    now: datetime,
+    progress: Callable[[int], None] | None = None,
+) -> ImportedPredictions:
+    """Take in one model's predictions on the questions of a dataset, or of the dataset of a study.
+
+    Free text is read by :mod:`reader_study.extraction` with the options of the study's case where the
+    question is one. A question that the model has answered before is refused: predictions stay as they came.
+
+    Args:
+        path: JSON Lines, overread.prediction/1.
+        progress: is told the bytes read so far.
+
+    Raises:
+        NotFound: no such study or dataset.
+        InvalidValue: no name, or neither study nor dataset where there are several.
+    """
+    require(by, Action.RUN_STUDY)
+    model = model.strip()
+    if not model or len(model) > LONGEST_NAME or not model.isprintable():
+        raise InvalidValue("model", f"needs a name of 1 to {LONGEST_NAME} printable characters")
+    name, dataset_id, cases = _asked_of(db, study=study, dataset=dataset)
+    known = {each.name: each for each in stored.list_models(db, dataset_id=dataset_id)}.get(model)
+    if known is not None and known.simulated != simulated:
+        raise Refused(f"A model of the name {model} is there already, and one of the two is simulated.")
+    before = stored.answered_questions(db, model_id=known.id) if known else frozenset()
+    refusals = _Refusals(file=path.name)
+    records = _records(path, model=model, refusals=refusals, progress=progress)
+    made: list[Prediction] = []
+    for start in range(0, len(records), _CHUNK):
+        some = records[start : start + _CHUNK]
+        asked = _questions(db, dataset_id=dataset_id, cases=cases, keys=[each.question_id for each in some])
+        for each in some:
+            try:
+                made.append(_prediction(each, asked.get(each.question_id), before, name, model))
+            except InvalidValue as error:
+                refusals.add(str(each.line), error.field, error.reason)
+    if not refusals.count and not made:
+        refusals.add("1", "", "holds no prediction")
+    if refusals.count:
+        return ImportedPredictions(
+            model=model, dataset=name, predictions=0, failed=0, rules={}, refusals=refusals.sorted,
+            refused=refusals.count,
+        )  # fmt: skip
+    model_id = stored.model_number(db, dataset_id=dataset_id, name=model, simulated=simulated, now=now)
+    rules = Counter(each.rule for each in made)
+    _land(db, by=by, path=path, dataset_id=dataset_id, model_id=model_id, made=made, now=now)
+    outcome = ImportedPredictions(
+        model=model, dataset=name, predictions=len(made), failed=rules[FAILED],
+        rules=dict(sorted(rules.items())), refusals=(), refused=0,
+    )  # fmt: skip
+    if study is None:
+        return outcome
+    answered = stored.answered_questions(db, model_id=model_id)
+    numbers = {each.number for each in cases.values()}
+    return replace(outcome, study_cases=(len(numbers & answered), len(numbers)))
+
+
+def _records(
+    path: Path, *, model: str, refusals: _Refusals, progress: Callable[[int], None] | None
+) -> list[PredictionRecord]:
+    """The lines that are records; the others go to the refusals."""
+    records: list[PredictionRecord] = []
+    for found, so_far in prediction_lines(path, model=model):
+        if isinstance(found, Refusal):
+            refusals.add(found.record, found.field, found.reason)
+        else:
+            records.append(found)
+        if progress is not None:
+            progress(so_far)
+    return records
+
+
+def _land(
+    db: Session,
+    *,
+    by: Person,
+    path: Path,
+    dataset_id: int,
+    model_id: int,
+    made: list[Prediction],
+    now: datetime,
+) -> None:
+    """The run, its predictions, and the row of the audit trail."""
+    failed = sum(each.failed for each in made)
+    digest = _sha256(path)
+    run_id = stored.add_run(
+        db, model_id=model_id, file_name=path.name, file_sha256=digest, predictions=len(made), failed=failed,
+        refused=0, by=by.id or None, now=now,
+    )  # fmt: skip
+    for start in range(0, len(made), _CHUNK):
+        some = [replace(each, model_id=model_id) for each in made[start : start + _CHUNK]]
+        stored.add_predictions(db, run_id=run_id, predictions=some)
+    record(
+        db,
+        by=by,
+        what="import predictions",
+        subject=f"dataset {dataset_id} model {model_id}",
+        new={"file": path.name, "sha256": digest, "predictions": len(made), "failed": failed},
+        now=now,
+    )
+
+
+def list_models(
+    db: Session, *, by: Person, study: str | None = None, dataset: str | None = None
+) -> list[KnownModel]:
+    """The models with predictions, by dataset and name: all, or those of a study's dataset or a dataset."""
+    require(by, Action.RUN_STUDY)
+    if study is None and dataset is None:
+        return stored.list_models(db)
+    _, dataset_id, _ = _asked_of(db, study=study, dataset=dataset)
+    return stored.list_models(db, dataset_id=dataset_id)
+
+
+def _asked_of(db: Session, *, study: str | None, dataset: str | None) -> tuple[str, int, dict[str, _Asked]]:
+    """Name and number of the dataset, and the study's cases by the question's id."""
+    if study is not None:
+        found = load_study(db, name=study)
+        if dataset is not None and dataset != found.source.dataset:
+            raise InvalidValue("dataset", f"the study {study} is on {found.source.dataset}, not {dataset}")
+        cases = {
+            case.question_id: _Asked(number=case.question_number, format=case.format, options=case.options)
+            for case in blind_cases_of(db, study_id=found.id)
+        }
+        return found.source.dataset, found.dataset_id, cases
+    names = dataset_names(db)
+    if dataset is None:
+        if len(names) != 1:
+            raise InvalidValue(
+                "dataset",
+                f"name one, or a study; there are {', '.join(names) or 'none yet: import questions'}",
+            )
+        dataset = names[0]
+    return dataset, dataset_number(db, name=dataset), {}
+
+
+def _questions(
+    db: Session, *, dataset_id: int, cases: dict[str, _Asked], keys: list[str]
+) -> dict[str, _Asked]:
+    """What those of the ids that are questions ask."""
+    asked = {key: cases[key] for key in keys if key in cases}
+    others = [key for key in keys if key not in asked]
+    try:
+        numbers = question_numbers(db, dataset_id=dataset_id, keys=others)
+    except NotFound:
+        there = set(known_questions(db, dataset_id=dataset_id, keys=others))
+        numbers = question_numbers(db, dataset_id=dataset_id, keys=[key for key in others if key in there])
+    for number, question in load_questions(db, question_ids=numbers.values()):
+        asked[question.id] = _Asked(number=number, format=question.format, options=question.options)
+    return asked
+
+
+def _prediction(
+    each: PredictionRecord, asked: _Asked | None, before: frozenset[int], dataset: str, model: str
+) -> Prediction:
+    if asked is None:
+        raise InvalidValue("question_id", f"{each.question_id!r} is no question of the dataset {dataset}")
+    if asked.number in before:
+        raise InvalidValue(
+            "question_id",
+            f"{model} has answered {each.question_id!r} before; another run is another model name",
+        )
+    found = answer_in(each, format_=asked.format, options=asked.options)
+    return Prediction(
+        model_id=0,
+        question_number=asked.number,
+        answer=found.answer,
+        raw=each.raw,
+        rule=found.rule,
+        explanation=each.explanation,
+        boxes=each.boxes,
+        seconds=each.seconds,
+    )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
