@@ -101,6 +101,8 @@ TABLE: tuple[Access, ...] = (
     Access(
         action=Action.ADJUDICATE,
         roles=frozenset({Role.REVIEWER}),
+        pages=("pages/adjudicate.py",),
+        routes=("POST /settling/adjudication", "POST /settling/turn"),
     ),
     Access(
         action=Action.RUN_STUDY,
@@ -127,6 +129,7 @@ ROUTES_OF_ALL: tuple[str, ...] = (
     "GET /judging/assets/{digest}/{name}",
     "GET /pixels/{exam_number:int}/{anything:path}",
     "GET /reading/assets/{digest}/{name}",
+    "GET /settling/assets/{digest}/{name}",
     "GET /radiographs/{exam_number:int}/{radiograph_key:path}",
 )
 #: Routes that need no sign-in: the way in, and whether the app is up.

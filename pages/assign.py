@@ -11,6 +11,7 @@ from domain.people import Action, Person, Role
 from review import service as review
 from ui import state
 from ui.batches.choice import largest_open
+from ui.batches.disputes import show_disputes
 from ui.batches.settings import settings_panel
 from ui.batches.sharing import sharing_panel
 from ui.context import clock, current_person, reading, require_page, unit_of_work
@@ -35,8 +36,8 @@ def main() -> None:
     table([_row(each) for each in batches])
     chosen = _choose(batches)
     _header(chosen)
-    giving, sharing, moving, judging = st.tabs(
-        ["Assign", "Whoever is free", "Move or take back", "How it is judged"]
+    giving, sharing, moving, judging, settling = st.tabs(
+        ["Assign", "Whoever is free", "Move or take back", "How it is judged", "Disputes"]
     )
     with reading() as db:
         load = review.batch_load(db, by=person, batch=chosen.name)
@@ -49,6 +50,8 @@ def main() -> None:
         _move(chosen, load, reviewers)
     with judging:
         settings_panel(chosen, person)
+    with settling:
+        show_disputes(person, chosen.name, [each.name for each in reviewers])
 
 
 def _row(each: review.BatchOverview) -> dict[str, object]:

@@ -7,10 +7,10 @@ import streamlit as st
 from browsing.service import browsable, index_questions, search_index
 from domain.errors import NotFound
 from domain.people import Action
-from ui.browsing.filters import ask
-from ui.browsing.one import show_question
-from ui.browsing.results import show_results
 from ui.context import reading, require_page, unit_of_work
+from ui.finding.filters import ask
+from ui.finding.one import show_question
+from ui.finding.results import show_results
 from ui.parts import act, empty_state, notices, plain, screen
 
 

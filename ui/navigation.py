@@ -45,6 +45,7 @@ PAGES = (
     Page(file="pages/review.py", title="Review", icon=":material/radiology:"),
     Page(file="pages/read.py", title="Read", icon=":material/visibility:"),
     Page(file="pages/audit.py", title="Audit trail", icon=":material/history_edu:"),
+    Page(file="pages/adjudicate.py", title="Settle disputes", icon=":material/gavel:"),
     Page(file="pages/people.py", title="People", icon=":material/group:"),
     Page(file="pages/account.py", title="My account", icon=":material/account_circle:"),
 )

@@ -17,6 +17,7 @@ _MODULES = (
     "ui.door.audit_file",
     "ui.door.judging",
     "ui.door.reading",
+    "ui.door.settling",
 )
 
 

@@ -11,18 +11,17 @@ from domain.boxes import LabelledBox
 from domain.exams import Radiograph
 from domain.questions import Question, answer_text
 from domain.verdicts import RATING_NAMES, ErrorKind, Opinion
-from domain.vocabulary import Difficulty, Sex, Task
+from domain.vocabulary import Difficulty, Task
 from review.rules import asked_ratings
 from review.sheet import BatchForReviewer, ReviewSheet
 from ui.judging.boxes import boxes_of_plain
-from ui.judging.words import BOX_LABELS, VIEWS
+from ui.judging.words import BOX_LABELS, SEX, VIEWS
 from viewer.canvas import canvas_data
 from viewer.plain_editor import LONGEST, drawn, surface_for
 from viewer.radiograph_viewer import facts_address, pixels_address, told
 
 _AGE = re.compile(r"(\d{1,3})([YMWD]?)")
 _AGE_UNITS = {"Y": "years", "M": "months", "W": "weeks", "D": "days"}
-_SEX = {Sex.FEMALE: "female", Sex.MALE: "male", Sex.OTHER: "other"}
 
 
 def sheet_data(
@@ -122,7 +121,7 @@ def _patient(sheet: ReviewSheet) -> dict[str, str | None]:
     exam = sheet.exam
     return {
         "age": exam.age and age_in_words(exam.age),
-        "sex": None if exam.sex is None else _SEX[exam.sex],
+        "sex": None if exam.sex is None else SEX[exam.sex],
         "indication": exam.indication,
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from domain.vocabulary import View
+from domain.vocabulary import Sex, View
 
 #: Regions as GEMeX names them (its Table 8).
 REGIONS = (
@@ -32,3 +32,4 @@ VIEWS = {
     View.OTHER: "other view",
     View.UNKNOWN: "view not stated",
 }
+SEX = {Sex.FEMALE: "female", Sex.MALE: "male", Sex.OTHER: "other"}

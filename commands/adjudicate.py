@@ -1,0 +1,123 @@
+"""``cli.py adjudicate``: who settles a batch's disputes, what there is to settle, and settling one."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import UTC, datetime
+
+from accounts.service import command_line_person, person_named
+from domain.adjudications import Adjudication, AdjudicationRules
+from domain.corrections import Correction
+from domain.errors import InvalidValue
+from domain.verdicts import Decision
+from review.combining import MACHINE, combined
+from review.disputes import FIELDS
+from review.service import (
+    DisputeSheet,
+    adjudicate,
+    adjudication_rules,
+    batch_named,
+    change_adjudication_rules,
+    disputed,
+    open_dispute,
+)
+from storage.unit_of_work import reading, unit_of_work
+
+
+def add_to(subparsers: argparse._SubParsersAction) -> None:
+    """The command and what it takes."""
+    parser = subparsers.add_parser("adjudicate", help="settle what reviewers disagree on")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="rules | list | settle")
+    rules = verbs.add_parser("rules", help="say who settles the batch's disputes, and how")
+    rules.add_argument("batch", metavar="BATCH")
+    rules.add_argument("--adjudicators", nargs="*", metavar="NAME")
+    rules.add_argument("--names", choices=["hidden", "shown"])
+    rules.add_argument("--same-box", type=float, metavar="IOU", help="boxes are the same from this IoU on")
+    rules.set_defaults(run=_rules)
+    listing = verbs.add_parser("list", help="list the disputes as an adjudicator sees them")
+    listing.add_argument("batch", metavar="BATCH")
+    listing.add_argument("--by", required=True, metavar="NAME", help="the adjudicator")
+    listing.set_defaults(run=_list)
+    settle = verbs.add_parser("settle", help="settle one dispute")
+    settle.add_argument("batch", metavar="BATCH")
+    settle.add_argument("question", metavar="QUESTION_ID")
+    settle.add_argument("--by", required=True, metavar="NAME", help="the adjudicator")
+    settle.add_argument(
+        "--take",
+        required=True,
+        metavar="WHOSE",
+        help="a letter (A is the first reviewer), machine, or reject",
+    )
+    settle.add_argument("--reason", required=True, metavar="TEXT")
+    settle.set_defaults(run=_settle)
+
+
+def _rules(args: argparse.Namespace) -> int:
+    by = command_line_person()
+    with unit_of_work() as db:
+        kept = adjudication_rules(db, by=by, batch=args.batch)
+        rules = AdjudicationRules(
+            adjudicators=kept.rules.adjudicators if args.adjudicators is None else tuple(args.adjudicators),
+            hide_names=kept.rules.hide_names if args.names is None else args.names == "hidden",
+            same_box=kept.rules.same_box if args.same_box is None else args.same_box,
+        )
+        now = datetime.now(UTC)
+        found = change_adjudication_rules(
+            db, by=by, batch=args.batch, rules=rules, revision=kept.revision, now=now
+        ).rules
+    print(f"adjudicators: {', '.join(found.adjudicators) or 'nobody'}")
+    print(
+        f"names: {'hidden' if found.hide_names else 'shown'}; boxes are the same from IoU {found.same_box:g}"
+    )
+    return 0
+
+
+def _list(args: argparse.Namespace) -> int:
+    with reading() as db:
+        batch = batch_named(db, by=command_line_person(), name=args.batch)
+        found = disputed(db, person=person_named(db, name=args.by), batch_id=batch.id)
+    for each in found:
+        state = f"{each.settled.decision.value}: {each.settled.reason}" if each.settled else "open"
+        print(f"{each.question_id}\t{', '.join(sorted(each.about))}\t{state}")
+    return 0
+
+
+def _settle(args: argparse.Namespace) -> int:
+    now = datetime.now(UTC)
+    with unit_of_work() as db:
+        batch = batch_named(db, by=command_line_person(), name=args.batch)
+        person = person_named(db, name=args.by)
+        listed = disputed(db, person=person, batch_id=batch.id)
+        number = next((each.question_number for each in listed if each.question_id == args.question), None)
+        if number is None:
+            raise InvalidValue("question", f"{args.question!r} is no dispute of batch {batch.name}")
+        sheet = open_dispute(db, person=person, batch_id=batch.id, question_number=number)
+        decision, correction, follows = _taken(sheet, args.take)
+        adjudicate(
+            db,
+            person=person,
+            adjudication=Adjudication(
+                batch_id=batch.id,
+                question_id=number,
+                revision=sheet.revision,
+                person_id=person.id,
+                decision=decision,
+                correction=correction,
+                follows=follows,
+                reason=args.reason,
+                given_at=now,
+            ),
+        )
+    print(f"{args.question}: {decision.value}")
+    return 0
+
+
+def _taken(sheet: DisputeSheet, take: str) -> tuple[Decision, Correction, tuple[int, ...]]:
+    verdicts = sheet.verdicts
+    if take == "reject":
+        rejecting = tuple(each.person_id for each in verdicts if each.decision is Decision.REJECT)
+        return Decision.REJECT, Correction(), rejecting
+    whose: int | str = MACHINE if take == MACHINE else ord(take.upper()[:1] or "?") - ord("A")
+    picks = dict.fromkeys(FIELDS, whose)
+    correction, follows = combined(sheet.question, verdicts, picks, {})
+    return Decision.ACCEPT if correction.is_empty() else Decision.REVISE, correction, follows

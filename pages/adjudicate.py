@@ -1,0 +1,122 @@
+"""Settle disputes: questions that reviewers disagree on, one by one, with their verdicts side by side."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.batches import Batch
+from domain.errors import DomainError
+from domain.people import Action, Person
+from review.service import Disputed, batches_to_settle, disputed
+from ui import state
+from ui.context import reading, require_page
+from ui.door.requests import LARGEST_NUMBER
+from ui.door.settling import next_dispute
+from ui.parts import empty_state, plain, screen, table
+from ui.settling.component import settling_form
+
+BATCH, QUESTION = "batch", "question"
+
+
+@screen
+def main() -> None:
+    """The form with all that it needs. What it saves does not pass here: it goes by routes of its own."""
+    person = require_page(Action.ADJUDICATE)
+    with reading() as db:
+        mine = batches_to_settle(db, person=person)
+    if not mine:
+        st.title("Settle disputes")
+        empty_state(
+            "Nothing is yours to settle",
+            "Where two reviewers of a question disagree, somebody who did not judge it settles it. A "
+            "coordinator names you for a batch on the page Batches; its disputes then appear here.",
+        )
+        return
+    batch = _chosen(person, mine)
+    try:
+        data = next_dispute(person, batch.id, question=_number(QUESTION))
+        with reading() as db:
+            listed = disputed(db, person=person, batch_id=batch.id)
+    except DomainError as error:
+        st.warning(plain(str(error)))
+        return
+    if data is not None:
+        settling_form(data, on_over=_nothing)
+        return
+    st.title("Settle disputes")
+    _through(batch, listed)
+
+
+def _through(batch: Batch, listed: list[Disputed]) -> None:
+    if not listed:
+        empty_state(
+            f"No dispute in batch {batch.name}",
+            "As soon as two reviewers of one question disagree on it, it appears here.",
+        )
+        return
+    st.success(f"All {len(listed):,} disputes of batch {plain(batch.name)} are settled. Thank you.")
+    table(
+        [
+            {
+                "Question": each.question_id,
+                "Disagreed on": ", ".join(sorted(each.about)) or "nothing any more",
+                "Settled": each.settled.decision.value if each.settled else "",
+                "Because": each.settled.reason if each.settled else "",
+                "When (UTC)": f"{each.settled.given_at:%Y-%m-%d %H:%M}" if each.settled else "",
+            }
+            for each in listed
+        ]
+    )
+    st.selectbox(
+        "Open one again",
+        [each.question_number for each in listed],
+        index=None,
+        placeholder="Choose its id",
+        format_func={each.question_number: each.question_id for each in listed}.get,
+        key=f"settle-again-{batch.id}",
+        on_change=_again,
+        args=(batch.id,),
+    )
+
+
+def _again(batch_id: int) -> None:
+    number = state.field(f"settle-again-{batch_id}")
+    if number is not None:
+        st.query_params.from_dict({BATCH: str(batch_id), QUESTION: str(number)})
+
+
+def _chosen(person: Person, mine: list[Batch]) -> Batch:
+    wanted = _number(BATCH)
+    names = {each.id: each.name for each in mine}
+    chosen = wanted if wanted in names else _first_open(person, mine)
+    if len(mine) > 1:
+        chosen = st.selectbox(
+            "Batch",
+            list(names),
+            index=list(names).index(chosen),
+            format_func=names.get,
+            key=f"settle-batch-{'-'.join(map(str, names))}",
+        )
+    return next(each for each in mine if each.id == chosen)
+
+
+def _first_open(person: Person, mine: list[Batch]) -> int:
+    """The first batch that has an open dispute, else the first."""
+    with reading() as db:
+        for each in mine:
+            if any(one.settled is None for one in disputed(db, person=person, batch_id=each.id)):
+                return each.id
+    return mine[0].id
+
+
+def _number(name: str) -> int | None:
+    text = st.query_params.get(name, "")
+    return int(text) if text.isdecimal() and int(text) <= LARGEST_NUMBER else None
+
+
+def _nothing() -> None:
+    """The form has no further dispute; the run that this causes shows why."""
+    st.query_params.pop(QUESTION, None)
+
+
+main()

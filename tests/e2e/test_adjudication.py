@@ -1,0 +1,105 @@
+"""Two reviewers judge the same ten questions and differ on four, which an adjudicator settles.
+
+The release has the settled form, and the history tells the story in order.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from domain.people import Role
+from tests.e2e import judging
+from tests.e2e.conftest import PASSWORD as PASSWORD_OF_ALL
+from tests.e2e.conftest import RunningApp, fill_sign_in
+from tests.e2e.judging import open_review, press, wait_for_question
+
+pytestmark = pytest.mark.browser
+
+RATED = "5443yym"
+QUESTIONS = 10
+#: What remo does otherwise than ruth, who accepts everything, by question.
+OTHERWISE = {2: "fax", 4: "key", 6: "stem", 8: "fax"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def world(app: RunningApp):
+    found = judging.world_to_judge(app, questions=QUESTIONS + 1)
+    app.add_person("anna", Role.REVIEWER)
+    app.command("adjudicate", "rules", "first", "--adjudicators", "anna")
+    return found
+
+
+def sign_in_as(page: Page, name: str) -> None:
+    if page.get_by_role("button", name="Sign out").count():
+        page.get_by_role("button", name="Sign out").click()
+        page.wait_for_url("**/sign-in*")
+    fill_sign_in(page, name, PASSWORD_OF_ALL)
+    page.get_by_role("button", name="Sign out").wait_for()
+
+
+def judge_ten(page: Page, otherwise: dict[int, str]) -> None:
+    open_review(page, 1)
+    for number in range(1, QUESTIONS + 1):
+        what = otherwise.get(number)
+        if what == "key":
+            page.get_by_role("button", name="C is not the key").click()
+            press(page, RATED + "fcv")
+        elif what == "stem":
+            page.get_by_label("Stem", exact=True).fill(f"Which one finding is on radiograph {number}?")
+            page.keyboard.press("Escape")
+            press(page, RATED + "v")
+        else:
+            press(page, what or RATED + "a")
+        wait_for_question(page, number + 1)
+
+
+def settle(page: Page, keys: str, reason: str) -> None:
+    shown = page.locator(".settling .progress-text")
+    before = shown.inner_text()
+    press(page, keys)
+    page.get_by_label("Reason").fill(reason)
+    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    expect(page.locator(".settling .progress-text").filter(has_text=before)).to_have_count(0, timeout=15_000)
+
+
+def test_ten_questions_are_judged_twice_settled_released_and_told(page: Page, sign_in, app: RunningApp):
+    sign_in("ruth")
+    judge_ten(page, {})
+    sign_in_as(page, "remo")
+    judge_ten(page, OTHERWISE)
+
+    sign_in_as(page, "anna")
+    page.goto("/adjudicate")
+    expect(page.locator(".settling .progress-text")).to_have_text("0 of 4 settled", timeout=20_000)
+    expect(page.get_by_text("Reviewer A", exact=True).first).to_be_visible()
+    assert "Ruth" not in page.locator(".settling").inner_text()
+    settle(page, "x", "Two answers hold.")  # 2: rejected, with remo
+    settle(page, "2", "The key was wrong.")  # 4: remo's key
+    settle(page, "1", "The stem was plain enough.")  # 6: as the machine and ruth have it
+    settle(page, "0", "One answer holds.")  # 8: it stands
+    expect(page.get_by_text("All 4 disputes of batch first are settled.")).to_be_visible(timeout=20_000)
+
+    app.command("release", "create", "demo", "--name", "v1", "--out", str(app.home / "v1"))
+    gold = {
+        record["id"]: record
+        for record in map(
+            json.loads, (app.home / "v1" / "gold.jsonl").read_text(encoding="utf-8").splitlines()
+        )
+    }
+    assert sorted(gold, key=lambda key: int(key[1:])) == [f"Q{i}" for i in range(1, 11) if i != 2]
+    assert (gold["Q4"]["answer"], gold["Q8"]["answer"]) == ([2], [1])
+    assert gold["Q6"]["stem"] == "Which finding is on radiograph 6?"
+
+    sign_in_as(page, "cora")
+    page.goto("/browse?question=4")
+    story = page.get_by_test_id("stMain")
+    expect(story).to_contain_text("in release v1", timeout=20_000)
+    said = story.inner_text()
+    order = ["imported from", "drawn into batch first", "assigned to Ruth", "accepted it", "corrected it",
+             "settled the dispute", "in release v1"]  # fmt: skip
+    assert [said.index(part) for part in order] == sorted(said.index(part) for part in order)
+    assert "The key was wrong." in said
