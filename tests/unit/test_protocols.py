@@ -1,0 +1,91 @@
+"""The protocol's one spelling, its hash, and what of it a file may say."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+
+import pytest
+
+from domain.errors import InvalidValue
+from domain.protocols import (
+    READING_CONDITIONS,
+    Hypothesis,
+    Protocol,
+    differences,
+    protocol_from_plain,
+    protocol_to_plain,
+)
+from domain.readings import Reading, ReadingKey
+from tests.storage.worlds import NOW
+
+KEY = ReadingKey(study_id=1, reader_id=1, case_id=1, arm="all")
+
+
+def test_the_hash_is_of_the_canonical_json():
+    protocol = Protocol(notes="Größe ±5")
+    assert protocol.sha256() == hashlib.sha256(protocol.canonical().encode()).hexdigest()
+    assert "Größe ±5" in protocol.canonical()
+    assert list(json.loads(protocol.canonical())) == sorted(protocol_to_plain(protocol))
+
+
+def test_a_protocol_comes_back_from_its_json_with_the_same_hash():
+    protocol = Protocol(hypothesis=Hypothesis.NON_INFERIORITY, margin=0.05, family=("a", "b"), seed=-3)
+    again = protocol_from_plain(json.loads(protocol.canonical()))
+    assert (again, again.sha256()) == (protocol, protocol.sha256())
+
+
+@pytest.mark.parametrize("name", ["margin", "seed", "going_back", "notes", "family"])
+def test_every_change_changes_the_hash_and_is_named(name):
+    values = {"margin": 0.01, "seed": 2, "going_back": True, "notes": "x", "family": ("a",)}
+    changed = replace(Protocol(), **{name: values[name]})
+    assert changed.sha256() != Protocol().sha256()
+    assert [field for field, _, _ in differences(Protocol(), changed)] == [name]
+
+
+def test_the_reading_conditions_are_fields_of_the_protocol():
+    assert set(READING_CONDITIONS) <= set(protocol_to_plain(Protocol()))
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"margin": 1.0}, "margin"),
+        ({"hypothesis": Hypothesis.NON_INFERIORITY}, "margin"),
+        ({"confidence": 0.2}, "confidence"),
+        ({"idle_seconds": 5}, "idle_seconds"),
+        ({"primary_comparison": " "}, "primary_comparison"),
+        ({"bootstrap": -1}, "bootstrap"),
+    ],
+)
+def test_a_protocol_that_can_not_be_names_its_field(changes, field):
+    with pytest.raises(InvalidValue) as error:
+        Protocol(**changes)
+    assert error.value.field == field
+
+
+@pytest.mark.parametrize(
+    ("said", "field"),
+    [
+        ({"answer": None}, "answer"),
+        ({"answer": (1,), "cannot_determine": True}, "answer"),
+        ({"answer": (1,), "confidence": 0}, "confidence"),
+        ({"answer": (1,), "revision": 0}, "revision"),
+        ({"answer": (1,), "seconds": float("nan")}, "seconds"),
+    ],
+)
+def test_a_reading_that_can_not_be_names_its_field(said, field):
+    plain = {"revision": 1, "seconds": 1.0, "confidence": 3} | said
+    with pytest.raises(InvalidValue) as error:
+        Reading(
+            key=KEY,
+            position=1,
+            protocol_version=1,
+            seconds_looking=1.0,
+            seconds_away=0.0,
+            began_at=NOW,
+            read_at=NOW,
+            **plain,
+        )
+    assert error.value.field == field
