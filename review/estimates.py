@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from domain.verdicts import Decision, ErrorKind
 from measures.strata import StratumCount, WholeRate, exam_effect, whole_rate
@@ -45,10 +46,10 @@ class Sample:
     ``whole`` are all questions of the dataset; those in no cell came after the last draw.
     """
 
-    names: Mapping[Hashable, str]
-    sizes: Mapping[Hashable, int]
+    names: Mapping[Any, str]
+    sizes: Mapping[Any, int]
     outcomes: Sequence[Outcome]
-    skipped: Mapping[Hashable, int]
+    skipped: Mapping[Any, int]
     whole: int
 
 

@@ -177,9 +177,9 @@ def left_out_of(db: Session, *, numbers: Sequence[int]) -> dict[int, str]:
         (
             "rejected by rule",
             (
-                "SELECT question_id FROM applied_question a WHERE EXISTS (SELECT 1 FROM applied_rule r WHERE "
-                "r.id = a.rule_id AND r.what = 'reject' AND NOT EXISTS (SELECT 1 FROM rule_taken_back k WHERE "
-                "k.rule_id = r.id)) AND "
+                "SELECT question_id FROM applied_question a WHERE EXISTS (SELECT 1 FROM applied_rule r "
+                "WHERE r.id = a.rule_id AND r.what = 'reject' "
+                "AND NOT EXISTS (SELECT 1 FROM rule_taken_back k WHERE k.rule_id = r.id)) AND "
             ),
         ),
         ("judged", "SELECT question_id FROM verdict WHERE "),

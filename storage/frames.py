@@ -13,6 +13,7 @@ from sqlmodel import Session
 
 from domain.errors import NotFound
 from domain.vocabulary import Difficulty
+from storage.applying import rejected_now, rejecting_rules
 from storage.rows import DatasetRow, QuestionRow
 
 _BLOCK = 50_000  # rows that are in memory as Python objects at a time
@@ -74,13 +75,25 @@ def last_question_number(db: Session, *, dataset_id: int) -> int:
 
 
 def count_frame(
-    db: Session, *, dataset_id: int, after: int, through: int, further: Sequence[str] = ()
+    db: Session,
+    *,
+    dataset_id: int,
+    after: int,
+    through: int,
+    further: Sequence[str] = (),
+    with_rejected: bool = False,
 ) -> dict[Cell, int]:
-    """How many questions of the frame each cell has. ``further``: "task", "category"."""
+    """How many questions of the frame each cell has.
+
+    ``further``: "task", "category", "generator", "prompt_version". Questions that are rejected by rule are
+    in no frame; ``with_rejected`` counts them all the same.
+    """
     columns = _stratum_columns(further)
     statement = _of_frame(
         select(*columns, func.count()), dataset_id=dataset_id, after=after, through=through
     ).group_by(*columns)
+    if not with_rejected:
+        statement = _without_rejected(db, statement, dataset_id=dataset_id)
     return {_cell(row[:-1]): row[-1] for row in db.execute(statement)}
 
 
@@ -95,6 +108,7 @@ def read_frame(
         after=after,
         through=through,
     )
+    statement = _without_rejected(db, statement, dataset_id=dataset_id)
     codes: dict[tuple[str, ...], int] = {}
     numbers, hashes, strata = [_none(np.int64)], [_none(np.int64)], [_none(np.int32)]
     # By the connection: at this many rows the session's own bookkeeping takes longer than the database.
@@ -134,7 +148,12 @@ def exam_numbers(db: Session, *, question_ids: Sequence[int]) -> dict[int, int]:
 
 
 def _stratum_columns(further: Sequence[str]) -> list[ColumnElement[str]]:
-    allowed = {"task": QuestionRow.task, "category": QuestionRow.category}
+    allowed = {
+        "task": QuestionRow.task,
+        "category": QuestionRow.category,
+        "generator": QuestionRow.generator,
+        "prompt_version": QuestionRow.prompt_version,
+    }
     return [
         func.coalesce(column, "") for column in (QuestionRow.difficulty, *(allowed[name] for name in further))
     ]
@@ -144,6 +163,13 @@ def _of_frame(statement: Select, *, dataset_id: int, after: int, through: int) -
     return statement.where(
         QuestionRow.dataset_id == dataset_id, QuestionRow.id > after, QuestionRow.id <= through
     )
+
+
+def _without_rejected(db: Session, statement: Select, *, dataset_id: int) -> Select:
+    if not rejecting_rules(db, dataset_id=dataset_id):
+        return statement
+    rejected = rejected_now(dataset_id=dataset_id)
+    return statement.where(QuestionRow.id.not_in(rejected))  # type: ignore[attr-defined]  # a column
 
 
 def _cell(values: Sequence[str]) -> Cell:

@@ -21,6 +21,16 @@ from review.service.batches import (
     settings_are_frozen,
 )
 from review.service.claiming import NextClaim, claim_next, hand_back, is_shared, may_hand_back
+from review.service.estimating import (
+    BATCH,
+    GROUPS,
+    Group,
+    Whole,
+    check_key_errors,
+    estimable,
+    estimate_groups,
+    estimate_whole,
+)
 from review.service.judging import (
     commit_own_answer,
     give_verdict,
@@ -52,6 +62,8 @@ from review.service.sheets import (
 )
 
 __all__ = [
+    "BATCH",
+    "GROUPS",
     "IDLE_MINUTES",
     "RULE",
     "AssignSummary",
@@ -59,6 +71,7 @@ __all__ = [
     "BatchOverview",
     "DisputeSheet",
     "Disputed",
+    "Group",
     "Line",
     "NextClaim",
     "PersonLoad",
@@ -66,6 +79,7 @@ __all__ = [
     "Rate",
     "ShareSummary",
     "SharedLoad",
+    "Whole",
     "adjudicate",
     "adjudication_rules",
     "assign",
@@ -75,11 +89,15 @@ __all__ = [
     "batches_to_settle",
     "change_adjudication_rules",
     "change_settings",
+    "check_key_errors",
     "claim_next",
     "close_batch",
     "commit_own_answer",
     "disputed",
     "drawn_on",
+    "estimable",
+    "estimate_groups",
+    "estimate_whole",
     "give_verdict",
     "hand_back",
     "is_shared",

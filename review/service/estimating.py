@@ -1,0 +1,182 @@
+"""What the sample says of the whole: which batches count, what became of their questions, by what group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlmodel import Session
+
+from domain.errors import NotFound, Refused
+from domain.people import Action, Person, require
+from domain.verdicts import ErrorKind
+from review.estimates import Estimates, Outcome, Sample, estimate, refusal
+from review.planning import GOAL, Plan, plan
+from review.service.sampled import CellKey, Cells, SampleFacts, cell_name, sample_facts, value_of, why_not
+from storage import applying, frames
+from storage import batches as stored
+from storage.found_questions import FoundQuestion, found_questions
+from storage.outcomes import FEATURES
+
+#: What estimates may be broken down by, beside the batches.
+GROUPS = FEATURES
+BATCH = "batch"
+_EXAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whole:
+    """What a sample says of the whole, and what more to judge for a narrower interval of the key errors."""
+
+    dataset: str
+    batches: tuple[str, ...]
+    estimates: Estimates
+    plans: tuple[Plan, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """The same for a part of the whole: a task, a category, a generator, a prompt version, or a batch.
+
+    ``examples`` are questions with each kind of error, the first few.
+    """
+
+    name: str
+    estimates: Estimates
+    examples: Mapping[ErrorKind, tuple[FoundQuestion, ...]]
+
+
+def estimable(db: Session, *, by: Person) -> dict[str, list[str]]:
+    """The batches of each dataset that say something of its whole, the oldest first."""
+    require(by, Action.SEE_PROGRESS)
+    chosen = applying.chosen_batches(db)
+    found: dict[str, list[str]] = {}
+    for name in frames.dataset_names(db):
+        listed = stored.list_batches(db, dataset_id=frames.dataset_number(db, name=name))
+        names = [each.name for each in listed if not why_not(each, chosen)]
+        if names:
+            found[name] = names
+    return found
+
+
+def estimate_whole(
+    db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None = None, goal: float = GOAL
+) -> Whole:
+    """Rates of the whole dataset from all its random batches, or those named.
+
+    Raises:
+        NotFound: no such dataset or batch.
+        Refused: none of the batches was drawn at random and judged for more than image alignment.
+    """
+    require(by, Action.SEE_PROGRESS)
+    facts = sample_facts(db, dataset=dataset, names=batches)
+    found = estimate(facts.sample)
+    plans = [plan(found.key_errors, facts.sample, goal=goal)]
+    widest = max(found.errors, key=lambda each: each.half_width or 0)
+    if widest.half_width:
+        plans.append(plan(widest, facts.sample, goal=goal))
+    return Whole(
+        dataset=dataset,
+        batches=tuple(each.name for each in facts.batches),
+        estimates=found,
+        plans=tuple(plans),
+        notes=(*found.notes, *_notes(facts)),
+    )
+
+
+def estimate_groups(
+    db: Session,
+    *,
+    by: Person,
+    dataset: str,
+    group: str,
+    batches: Sequence[str] | None = None,
+    examples: bool = False,
+) -> tuple[Group, ...]:
+    """The same by "task", "category", "generator" or "prompt_version", the most questions first; or by
+    "batch", each on its own, in the order in which they were drawn.
+
+    Raises:
+        NotFound: no such dataset, batch or group.
+        Refused: as :func:`estimate_whole`.
+    """
+    require(by, Action.SEE_PROGRESS)
+    facts = sample_facts(db, dataset=dataset, names=batches)
+    if group == BATCH:
+        parts = {
+            each.name: sample_facts(db, dataset=dataset, names=[each.name]).sample for each in facts.batches
+        }
+    elif group in GROUPS:
+        parts = _parts(db, facts, group)
+    else:
+        raise NotFound(f"There is no group {group!r}. Those there are: {', '.join((*GROUPS, BATCH))}.")
+    return tuple(
+        Group(name=name, estimates=estimate(part), examples=_examples(db, part) if examples else {})
+        for name, part in parts.items()
+        if part.outcomes
+    )
+
+
+def check_key_errors(
+    db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None, under: float
+) -> None:
+    """Raise Refused, with the figure, unless the key errors' upper limit lies under that share."""
+    require(by, Action.SEE_PROGRESS)
+    why = refusal(estimate(sample_facts(db, dataset=dataset, names=batches).sample).key_errors, under=under)
+    if why:
+        raise Refused(f"{why} Judge more, correct or reject by rule what is wrong, or ask for less.")
+
+
+# ------------------------------------------------------------------------------------------------ by group
+def _parts(db: Session, facts: SampleFacts, group: str) -> dict[str, Sample]:
+    """The sample cut by the values of a column, those with the most questions first."""
+    cells = Cells(db, facts.dataset_id, facts.batches)
+    sizes: dict[str, dict[CellKey, int]] = {}
+    for segment in cells.segments:
+        counts = frames.count_frame(
+            db, dataset_id=facts.dataset_id, after=segment[0], through=segment[1],
+            further=(*cells.further, group), with_rejected=cells.with_rejected,
+        )  # fmt: skip
+        for (tier, (*values, value)), count in counts.items():
+            sizes.setdefault(value, {})[segment, tier, tuple(values)] = count
+    by_value: dict[str, list[Outcome]] = {}
+    for each in facts.sample.outcomes:
+        by_value.setdefault(value_of(facts.questions[each.question_number], group), []).append(each)
+    ordered = sorted(sizes, key=lambda value: (-sum(sizes[value].values()), value))
+    return {
+        value or "not stated": Sample(
+            names={key: cell_name(key) for key in sizes[value]},
+            sizes=sizes[value],
+            outcomes=by_value.get(value, []),
+            skipped={},
+            whole=sum(sizes[value].values()),
+        )
+        for value in ordered
+    }
+
+
+def _examples(db: Session, part: Sample) -> dict[ErrorKind, tuple[FoundQuestion, ...]]:
+    wanted: dict[ErrorKind, list[int]] = {}
+    for each in part.outcomes:
+        for kind in each.errors:
+            numbers = wanted.setdefault(kind, [])
+            if len(numbers) < _EXAMPLES:
+                numbers.append(each.question_number)
+    every = sorted({number for numbers in wanted.values() for number in numbers})
+    known = {each.number: each for each in found_questions(db, numbers=every)}
+    return {
+        kind: tuple(known[number] for number in wanted[kind] if number in known)
+        for kind in ErrorKind
+        if kind in wanted
+    }
+
+
+def _notes(facts: SampleFacts) -> list[str]:
+    said = [f"Batch {name} does not count: {why}." for name, why in facts.left_out]
+    if facts.rejected_since:
+        said.append(
+            f"{facts.rejected_since:,} questions are rejected by rule now. The figures are of the dataset as "
+            "it was drawn from; those questions are in no later draw and no release."
+        )
+    return said
