@@ -1,0 +1,157 @@
+"""Predictions against the key of a release: how many are right, by side, task and category."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from domain.errors import InvalidValue
+from domain.problems import Refusal
+from domain.questions import Answer, Question
+from measures.overall import over_tasks
+from measures.proportions import wilson
+from measures.records.accuracy import share_of
+from reader_study.extraction import FAILED
+from reader_study.predictions_file import PredictionRecord, answer_in
+
+NOT_STATED = "not stated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyedQuestion:
+    """A question of a release with its key; ``side`` is "public" or "private"."""
+
+    question: Question
+    side: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """Flat records of ``correct`` of ``n`` questions with interval, by ``side``, ``by`` and ``name``.
+
+    ``n`` is all questions of the side: one without a prediction counts as wrong, as does a failed one;
+    ``answered``, ``failed`` and ``missing`` say how many of each. A side without a prediction has no record.
+    ``low`` and ``high`` are Wilson's; ``clustered_low`` and ``clustered_high`` take questions of one exam as
+    dependent. ``refusals``: lines that are about no question of the
+    release, or whose answer the question can't have; where there is one, nothing is scored.
+    """
+
+    records: tuple[dict[str, Any], ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    rules: dict[str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Judged:
+    keyed: KeyedQuestion
+    right: bool
+    state: str
+
+
+def is_right(question: Question, answer: Answer | None) -> bool:
+    """Whether the answer is one of those that count as right; open answers are compared as text."""
+    if answer is None:
+        return False
+    if isinstance(answer, str) and isinstance(question.answer, str):
+        return " ".join(answer.split()).casefold() == " ".join(question.answer.split()).casefold()
+    return answer == question.answer or answer in question.also_right
+
+
+def score(
+    records: Iterable[PredictionRecord | Refusal],
+    *,
+    keys: Mapping[str, KeyedQuestion],
+    file: str,
+    confidence: float = 0.95,
+) -> Score:
+    """Hold each prediction against its key."""
+    refusals: list[Refusal] = []
+    judged: dict[str, _Judged] = {
+        name: _Judged(keyed=keyed, right=False, state="missing") for name, keyed in keys.items()
+    }
+    rules: dict[str, int] = {}
+    for each in records:
+        if isinstance(each, Refusal):
+            refusals.append(each)
+            continue
+        keyed = keys.get(each.question_id)
+        try:
+            if keyed is None:
+                raise InvalidValue("question_id", f"{each.question_id!r} is no question of the release")
+            asked = keyed.question
+            found = answer_in(each, format_=asked.format, options=asked.options)
+        except InvalidValue as error:
+            refusals.append(Refusal(file=file, record=str(each.line), field=error.field, reason=error.reason))
+            continue
+        rules[found.rule] = rules.get(found.rule, 0) + 1
+        judged[each.question_id] = replace(
+            judged[each.question_id],
+            right=is_right(asked, found.answer),
+            state="failed" if found.rule == FAILED else "answered",
+        )
+    if refusals:
+        return Score(refusals=tuple(refusals))
+    return Score(
+        records=tuple(_records(list(judged.values()), confidence)), rules=dict(sorted(rules.items()))
+    )
+
+
+def _records(judged: list[_Judged], confidence: float) -> Iterable[dict[str, Any]]:
+    sides = sorted({each.keyed.side for each in judged if each.state != "missing"})
+    for side in sides:
+        of_side = [each for each in judged if each.keyed.side == side]
+        yield _record(side, "overall (micro)", "all", of_side, confidence)
+        tasks = _groups(of_side, "task")
+        shares = [sum(each.right for each in some) / len(some) for some in tasks.values()]
+        yield {
+            **_record(side, "overall (macro)", "all", of_side, confidence),
+            "estimate": over_tasks(shares, [len(some) for some in tasks.values()]).macro,
+            "low": None,
+            "high": None,
+            "clustered_low": None,
+            "clustered_high": None,
+            "note": f"plain mean of {len(tasks)} tasks",
+        }
+        for by, groups in (("task", tasks), ("category", _groups(of_side, "category"))):
+            for name, some in groups.items():
+                yield _record(side, by, name, some, confidence)
+
+
+def _groups(judged: list[_Judged], field: str) -> dict[str, list[_Judged]]:
+    groups: dict[str, list[_Judged]] = {}
+    for each in judged:
+        value = getattr(each.keyed.question, field)
+        groups.setdefault(str(value) if value else NOT_STATED, []).append(each)
+    return dict(sorted(groups.items()))
+
+
+def _record(side: str, by: str, name: str, judged: list[_Judged], confidence: float) -> dict[str, Any]:
+    right = sum(each.right for each in judged)
+    plain = wilson(right, len(judged), confidence=confidence)
+    exams = {
+        exam: at for at, exam in enumerate(dict.fromkeys(each.keyed.question.exam_id for each in judged))
+    }
+    clustered, differs = share_of(
+        np.array([each.right for each in judged], dtype=np.int64),
+        np.array([exams[each.keyed.question.exam_id] for each in judged], dtype=np.int64),
+        confidence=confidence,
+    )
+    return {
+        "side": side,
+        "by": by,
+        "name": name,
+        "n": len(judged),
+        "correct": right,
+        "estimate": plain.estimate,
+        "low": plain.low,
+        "high": plain.high,
+        "clustered_low": clustered.low if differs else plain.low,
+        "clustered_high": clustered.high if differs else plain.high,
+        "answered": sum(each.state == "answered" for each in judged),
+        "failed": sum(each.state == "failed" for each in judged),
+        "missing": sum(each.state == "missing" for each in judged),
+        "note": "",
+    }
