@@ -1,8 +1,10 @@
 """Strangers' files, tens of thousands of them: no crash, no half import, at most 1 GB and 10 s a file.
 
-    python -m benchmarks.soak_files [--images 20000] [--questions 20000]
+    python -m benchmarks.soak_files [--images 20000] [--rasters 2000] [--questions 20000]
 
-Damaged images are described, decoded and de-identified, each by a reading process of the app. Question files,
+Damaged images (DICOM, then PNG and JPEG) are described, decoded and de-identified, each by a reading process
+of the app; the time is that of the file in the process, and how long it was waited for stands beside it.
+Faults are told as they come. Question files,
 made by hypothesis and by damage, go through the import service into a real database. Each is undone again, so
 that the next one finds it empty; before, what is there is counted against what the report says. To start a
 process for each would be most of the time, so all but every 100th are parsed in this one, with the same time.
@@ -17,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -31,11 +33,21 @@ from sqlmodel import Session
 
 import intake.service as intake
 from accounts.service import command_line_person
-from benchmarks.soak_shapes import damaged_image, image_bombs, json_values, question_bombs, question_file
+from benchmarks.soak_shapes import (
+    damaged_dicom,
+    damaged_raster,
+    image_bombs,
+    json_values,
+    question_bombs,
+    question_file,
+)
 from domain.errors import DomainError
+from imaging import guarded
 from imaging.errors import UnreadableImage
 from imaging.guarded import GuardedReader
 from imaging.pseudonyms import PseudonymKey
+from imaging.reading_process import ReadingProcess
+from imaging.wire import Answer
 from intake.parsing import parsed_batches
 from storage.engine import make_engine
 from storage.rows import DatasetRow, ExamRow, ImportRow, QuestionRow
@@ -63,33 +75,47 @@ class Figures:
         self.outcomes: Counter[str] = Counter()
         self.faults: list[str] = []
         self.slowest = 0.0
+        self.longest_wait = 0.0
 
-    def took(self, name: str, seconds: float, outcome: str) -> None:
-        """One file is done."""
-        self.outcomes[outcome] += 1
+    def took(self, name: str, seconds: float) -> None:
+        """So long was worked on the file."""
         self.slowest = max(self.slowest, seconds)
         if seconds > SECONDS + 2:
-            self.faults.append(f"{name}: {seconds:.1f} s")
+            self.fault(f"{name}: {seconds:.1f} s")
+
+    def became(self, outcome: str, *, waited: float) -> None:
+        """One file is done; ``waited`` are the seconds that its asker was kept."""
+        self.outcomes[outcome] += 1
+        self.longest_wait = max(self.longest_wait, waited)
 
     def fault(self, text: str) -> None:
-        """Something that must not happen has happened."""
+        """Something that must not happen has happened; it is told at once."""
         self.faults.append(text)
+        print(f"    FAULT {text}", flush=True)
 
     def told(self, what: str, count: int) -> None:
         """Print the figures of one part."""
         kinds = ", ".join(f"{kind} {number:,}" for kind, number in self.outcomes.most_common())
-        print(f"{what}: {count:,} files: {kinds}; slowest {self.slowest:.2f} s; faults {len(self.faults)}")
-        for fault in self.faults[:20]:
-            print(f"    {fault}")
+        print(
+            f"{what}: {count:,} files: {kinds}; slowest {self.slowest:.2f} s, "
+            f"longest wait {self.longest_wait:.2f} s; faults {len(self.faults)}", flush=True,
+        )  # fmt: skip
 
 
 # -------------------------------------------------------------------------------------------------- images
-def soak_images(count: int, *, first: int = 0, workers: int = 2) -> Figures:
+def soak_images(
+    count: int, *, first: int = 0, workers: int = 2, make: Callable[[int], bytes] = damaged_dicom
+) -> Figures:
     """So many damaged images through the reading processes."""
     figures = Figures()
-    with GuardedReader(workers=workers) as reader, ThreadPoolExecutor(workers) as threads:
+
+    def one(number: int) -> int:
+        _ask_all(reader, make(number), f"image {number}", figures)
+        return number
+
+    with _timed(figures), GuardedReader(workers=workers) as reader, ThreadPoolExecutor(workers) as threads:
         reader.start()
-        for number in threads.map(lambda n: _one_image(reader, n, figures), range(first, first + count)):
+        for number in threads.map(one, range(first, first + count)):
             if number and number % 1_000 == 0:
                 print(f"    {number:,} images", file=sys.stderr, flush=True)
     return figures
@@ -98,7 +124,7 @@ def soak_images(count: int, *, first: int = 0, workers: int = 2) -> Figures:
 def soak_image_bombs() -> Figures:
     """The known shapes, one after the other, with what must become of each."""
     figures = Figures()
-    with GuardedReader(workers=1) as reader:
+    with _timed(figures), GuardedReader(workers=1) as reader:
         reader.start()
         for name, (make, is_refused) in image_bombs().items():
             outcomes = _ask_all(reader, make(), name, figures)
@@ -107,20 +133,31 @@ def soak_image_bombs() -> Figures:
     return figures
 
 
-def _one_image(reader: GuardedReader, number: int, figures: Figures) -> int:
-    _ask_all(reader, damaged_image(number), f"image {number}", figures)
-    return number
+@contextmanager
+def _timed(figures: Figures) -> Iterator[None]:
+    """Each answer of a reading process is timed from when the process, started and ready, gets the file."""
+
+    class Timed(ReadingProcess):
+        def ask(self, request: dict[str, Any], sent: bytes = b"", *, name: str) -> Answer:
+            self.wait_until_ready()
+            began = time.monotonic()
+            try:
+                return super().ask(request, sent, name=name)
+            finally:
+                figures.took(f"{name}, {request['do']}", time.monotonic() - began)
+
+    with mock.patch.object(guarded, "ReadingProcess", Timed):
+        yield
 
 
 def _ask_all(reader: GuardedReader, content: bytes, name: str, figures: Figures) -> list[str]:
-    began = time.monotonic()
-    outcomes = []
+    outcomes, waited = [], 0.0
     for ask in (
         lambda: reader.known_of(content, name=name, key=_KEY, identity=True),
         lambda: reader.deidentified(content, name=name, key=_KEY),
         lambda: reader.picture(content, name=name, longest=300),
     ):
-        started = time.monotonic()
+        began = time.monotonic()
         try:
             ask()
             outcomes.append("read")
@@ -128,7 +165,7 @@ def _ask_all(reader: GuardedReader, content: bytes, name: str, figures: Figures)
             outcomes.append("refused" if "broke off" not in refusal.reason else "reader broken off")
         except Exception as error:  # noqa: BLE001 - whatever else comes out is what this looks for
             figures.fault(f"{name}: {type(error).__name__}: {error}")
-        began = max(began, started)
+        waited = max(waited, time.monotonic() - began)
     worst = (
         "reader broken off"
         if "reader broken off" in outcomes
@@ -136,7 +173,7 @@ def _ask_all(reader: GuardedReader, content: bytes, name: str, figures: Figures)
         if "refused" in outcomes
         else "read"
     )
-    figures.took(name, time.monotonic() - began, worst)
+    figures.became(worst, waited=waited)
     return outcomes
 
 
@@ -214,7 +251,9 @@ class _World:
         except Exception as error:  # noqa: BLE001 - whatever else comes out is what this looks for
             outcome = "fault"
             figures.fault(f"{name}: {type(error).__name__}: {str(error)[:200]}")
-        figures.took(name, time.monotonic() - began, outcome)
+        seconds = time.monotonic() - began
+        figures.took(name, seconds)
+        figures.became(outcome, waited=seconds)
         with Session(self.engine) as db:
             left = {row.__tablename__: _count(db, row) for row in _TABLES if _count(db, row)}
         if left:
@@ -267,6 +306,7 @@ def main() -> int:
     """All of it; 0 if nothing happened that must not."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--images", type=int, default=20_000)
+    parser.add_argument("--rasters", type=int, default=2_000, help="PNG and JPEG files")
     parser.add_argument("--questions", type=int, default=20_000)
     parser.add_argument("--first", type=int, default=0, help="number of the first file, to go on elsewhere")
     args = parser.parse_args()
@@ -277,10 +317,12 @@ def main() -> int:
         shapes = soak_question_bombs(Path(folder) / "bombs")
         shapes.told("question bombs", len(question_bombs()))
         images = soak_images(args.images, first=args.first)
-        images.told("damaged images", args.images)
+        images.told("damaged DICOMs", args.images)
+        rasters = soak_images(args.rasters, first=args.first, make=damaged_raster)
+        rasters.told("damaged PNG and JPEG", args.rasters)
         questions = soak_questions(args.questions, home=Path(folder) / "soak", first=args.first)
         questions.told("question files", args.questions)
-        parts += [bombs, shapes, images, questions]
+        parts += [bombs, shapes, images, rasters, questions]
     children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     here = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"most memory at once: {children:,.0f} MB in a reading or parsing process, {here:,.0f} MB here")

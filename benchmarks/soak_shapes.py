@@ -51,10 +51,22 @@ _RAD = {
 }  # fmt: skip
 
 
-def damaged_image(number: int) -> bytes:
-    """The image file of that number: one of 15 kinds with one to twenty changes."""
+def damaged_dicom(number: int) -> bytes:
+    """The DICOM file of that number: one of ten transfer syntaxes and layouts, one to twenty changes."""
+    return _damaged(number, {kind: file for kind, file in whole_files().items() if not _is_raster(kind)})
+
+
+def damaged_raster(number: int) -> bytes:
+    """The PNG or JPEG file of that number: one of five kinds, one to twenty changes."""
+    return _damaged(number, {kind: file for kind, file in whole_files().items() if _is_raster(kind)})
+
+
+def _is_raster(kind: str) -> bool:
+    return kind.startswith(("png", "jpg"))
+
+
+def _damaged(number: int, kinds: dict[str, bytes]) -> bytes:
     chance = random.Random(number)
-    kinds = whole_files()
     return mutated(kinds[chance.choice(sorted(kinds))], chance)
 
 

@@ -1,11 +1,13 @@
 """Strangers' files, read in processes of their own: too slow or too large ends the process, not the app.
 
 A few reading processes serve many files each. One that breaks a limit, or that a damaged file breaks, is
-ended and replaced; its file is refused with the reason, and work goes on.
+ended and replaced; its file is refused with the reason, and work goes on. Replacements start before they are
+needed, so that the next file does not wait for the codecs to load.
 """
 
 from __future__ import annotations
 
+import itertools
 import queue
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -24,7 +26,7 @@ from imaging.reading_process import Limits, ReadingProcess
 from imaging.render import Rendered
 from imaging.wire import Answer, facts_from, put_together
 
-_FILES_A_PROCESS = 2_000  # then a fresh one, so that no codec's leak adds up
+_FILES_A_PROCESS = 2_000  # then a fresh one, as soon as it is ready, so that no codec's leak adds up
 _AHEAD = 16  # files that are handed out before their answers are fetched, a process
 
 
@@ -55,9 +57,11 @@ class GuardedReader:
     def __init__(self, *, workers: int = 2, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
         self._count = workers
-        self._idle: queue.LifoQueue[ReadingProcess | None] = queue.LifoQueue()
+        self._idle: queue.PriorityQueue[tuple[int, int, ReadingProcess | None]] = queue.PriorityQueue()
+        self._turns = itertools.count(0, -1)
+        self._successors: dict[ReadingProcess, ReadingProcess] = {}
         for _ in range(workers):
-            self._idle.put(None)  # a place for a process that is not started yet
+            self._put(None)  # a place for a process that is not started yet
 
     def __enter__(self) -> Self:
         return self
@@ -69,18 +73,20 @@ class GuardedReader:
 
     def start(self) -> None:
         """Start all processes now, in the background, so that the first file need not wait for one."""
-        places = [self._idle.get() for _ in range(self._count)]
+        places = [self._get() for _ in range(self._count)]
         for process in places:
-            self._idle.put(process or ReadingProcess(self._limits))
+            self._put(process or ReadingProcess(self._limits))
 
     def close(self) -> None:
         """End the processes, each after the file it is at."""
         for _ in range(self._count):
-            process = self._idle.get()
+            process = self._get()
             if process is not None:
                 process.end()
+                if (successor := self._successors.pop(process, None)) is not None:
+                    successor.end()
         for _ in range(self._count):
-            self._idle.put(None)
+            self._put(None)
 
     def describe(self, path: Path, *, name: str | None = None) -> ImageFacts:
         """``imaging.reading.describe`` of the file; ``name`` stands in the refusal in place of its path.
@@ -206,16 +212,41 @@ class GuardedReader:
 
     @contextmanager
     def _borrowed(self) -> Iterator[ReadingProcess]:
-        process = self._idle.get()
+        process = self._get()
         try:
             if process is None:
                 process = ReadingProcess(self._limits)
             yield process
         finally:
-            if process is not None and (process.broken or process.asked >= _FILES_A_PROCESS):
-                process.end()
-                process = None
-            self._idle.put(process)
+            try:
+                process = self._kept_or_next(process)
+            finally:
+                self._put(process)
+
+    def _get(self) -> ReadingProcess | None:
+        return self._idle.get()[2]
+
+    def _put(self, process: ReadingProcess | None) -> None:
+        """Those that are ready are taken first, the last used before others; then those that are starting."""
+        rank = 2 if process is None else 0 if process.is_ready else 1
+        self._idle.put((rank, next(self._turns), process))
+
+    def _kept_or_next(self, process: ReadingProcess | None) -> ReadingProcess | None:
+        """The process for the next file: this one, or another where it broke or has read its share."""
+        if process is None or not (process.broken or process.asked >= _FILES_A_PROCESS):
+            return process
+        successor = self._successors.pop(process, None) or self._started()
+        if successor is not None and not process.broken and not successor.is_ready:
+            self._successors[process] = successor
+            return process
+        process.end()
+        return successor
+
+    def _started(self) -> ReadingProcess | None:
+        try:
+            return ReadingProcess(self._limits)
+        except OSError:  # no more processes now: the next file tries again
+            return None
 
 
 def _hex(key: PseudonymKey | None) -> str | None:

@@ -66,11 +66,13 @@ class ReadingProcess:
             UnreadableImage: there is none; the process is ``broken`` and must be ended.
         """
         self.asked += 1
+        try:
+            self.wait_until_ready()
+        except (TimeoutError, EOFError, OSError, ValueError) as error:
+            reason = "was not read: its reader did not start. Try again when the machine is less busy."
+            raise UnreadableImage(name, reason) from error
         self.broken = True  # until the answer is whole
         try:
-            if not self._started:
-                self._answer(time.monotonic() + _START_SECONDS)
-                self._started = True
             self._write(json.dumps(request).encode() + b"\n")
             self._write(sent)
             answer = self._answer(time.monotonic() + self._limits.seconds)
@@ -82,16 +84,28 @@ class ReadingProcess:
         self.broken = False
         return answer
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether it has started, so that the next file begins at once; never waits."""
+        return self._started or bool(self._readable.select(0))
+
+    def wait_until_ready(self) -> None:
+        """Wait for the start, which is no file's time. What keeps it from starting makes it ``broken``.
+
+        Raises:
+            TimeoutError, EOFError, OSError, ValueError: it did not start.
+        """
+        if self._started:
+            return
+        self.broken = True
+        self._answer(time.monotonic() + _START_SECONDS)
+        self._started, self.broken = True, False
+
     def end(self) -> None:
-        """Let it go; what does not go by itself at once is killed."""
+        """Kill it: between files it holds nothing, and a tidy end of its libraries takes its time."""
+        self._process.kill()
+        self._process.wait()
         self._requests.close()
-        if self.broken:
-            self._process.kill()
-        try:
-            self._process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
         self._readable.close()
         self._answers.close()
 

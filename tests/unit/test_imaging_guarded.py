@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -46,7 +47,7 @@ def file(tmp_path):
 
 def process_of(reader: GuardedReader):
     """The one reading process, which must be idle."""
-    return reader._idle.queue[-1]
+    return reader._idle.queue[0][2]
 
 
 def test_the_facts_come_back_as_they_are_read_here(reader, file):
@@ -183,3 +184,59 @@ def test_processes_that_were_started_ahead_read_like_others(tmp_path):
     with GuardedReader(workers=2) as reader:
         reader.start()
         assert (reader.describe(path).rows, reader.describe(path).rows) == (24, 24)
+
+
+# -------------------------------------------------------------------------------------- replacements
+def test_a_process_that_read_its_share_reads_on_until_the_next_one_is_ready(file, monkeypatch):
+    monkeypatch.setattr("imaging.guarded._FILES_A_PROCESS", 3)
+    path = file(RICH)
+    with GuardedReader(workers=1) as reader:
+        reader.describe(path)
+        first = process_of(reader)
+        reader.describe(path)
+        reader.describe(path)
+        while process_of(reader) is first:
+            reader.describe(path)
+        assert process_of(reader).is_ready
+        assert first.asked > 3
+        assert first._process.poll() is not None
+        assert reader.describe(path).rows == 24
+
+
+def test_leaving_the_block_ends_the_one_that_is_starting_too(file, monkeypatch):
+    monkeypatch.setattr("imaging.guarded._FILES_A_PROCESS", 1)
+    with GuardedReader(workers=1) as reader:
+        reader.describe(file(RICH))
+        successor = reader._successors[process_of(reader)]
+    assert successor._process.poll() is not None
+
+
+def test_a_process_that_is_ready_is_asked_before_one_that_is_starting(file):
+    path = file(RICH)
+    with GuardedReader(workers=2) as reader:
+        reader.describe(path)
+        ready = process_of(reader)
+        reader.start()
+        assert process_of(reader) is ready
+        reader.describe(path)
+        assert ready.asked == 2
+
+
+def test_the_start_of_a_process_is_no_time_of_its_file(file, monkeypatch):
+    slow = (
+        "import time; time.sleep(2.5); import runpy; runpy.run_module('imaging.worker', run_name='__main__')"
+    )
+    started = subprocess.Popen
+
+    def slowly(command, **rest):
+        return started([command[0], "-c", slow, *command[3:]], **rest)
+
+    monkeypatch.setattr("imaging.reading_process.subprocess.Popen", slowly)
+    with GuardedReader(workers=1, limits=Limits(seconds=2)) as reader:
+        assert reader.describe(file(RICH)).rows == 24
+
+
+def test_a_reader_that_does_not_start_is_not_the_files_fault(file, monkeypatch):
+    monkeypatch.setattr("imaging.reading_process._START_SECONDS", 0.0)
+    with GuardedReader(workers=1) as reader, pytest.raises(UnreadableImage, match="its reader did not start"):
+        reader.describe(file(RICH))
