@@ -64,6 +64,13 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
         "on both sides; the keys go to DIR-keys",
     )
     create.add_argument("--split-seed", type=int, default=0, metavar="SEED", help="of the split; default 0")
+    create.add_argument(
+        "--only-if-key-errors-under",
+        type=float,
+        metavar="PERCENT",
+        help="refuse unless the upper 95 %% limit of the key errors in the whole dataset is below it, with "
+        "all that is not covered or skipped counted as errors",
+    )
     create.add_argument("--dry-run", action="store_true", help="count what it would hold; write nothing")
     create.set_defaults(run=_create, parser=create)
     verify = verbs.add_parser("verify", help="check a release's folder against its manifest")
@@ -87,6 +94,9 @@ def _create(args: argparse.Namespace) -> int:
         return 0
     if args.out is None:
         args.parser.error("say where to: --out DIR")
+    limit = args.only_if_key_errors_under
+    if limit is not None and not 0 < limit <= 100:
+        args.parser.error("--only-if-key-errors-under must be above 0 and at most 100")
     split = None
     if args.private is not None:
         split = SplitPlan(private_share=args.private, seed=args.split_seed)
@@ -104,6 +114,7 @@ def _create(args: argparse.Namespace) -> int:
             with_reports=args.with_reports,
             with_sr=args.with_sr,
             split=split,
+            key_errors_under=None if limit is None else limit / 100,
             workspace=current_workspace(),
             progress=_progress,
         )

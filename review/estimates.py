@@ -213,13 +213,13 @@ def _notes(sample: Sample, every: _Rates, full: int) -> Iterable[str]:
     open_ = sum(each.decision is None for each in sample.outcomes)
     if open_:
         yield (
-            f"{open_:,} judged questions are disputed and not settled: they count as neither accepted, "
-            "corrected nor rejected, and with every error that any reviewer found."
+            f"Disputed and not settled: {open_:,} judged. They count as neither accepted, corrected nor "
+            "rejected, and with every error that any reviewer found."
         )
     if full < len(sample.outcomes):
         yield (
-            f"{len(sample.outcomes) - full:,} questions were judged for their key only: they count for key "
-            "errors and nothing else."
+            f"Judged for the key only: {len(sample.outcomes) - full:,}. They count for key errors and "
+            "nothing else."
         )
     left: dict[str, int] = defaultdict(int)
     for key, size in sample.sizes.items():
@@ -230,11 +230,11 @@ def _notes(sample: Sample, every: _Rates, full: int) -> Iterable[str]:
         yield f"Nothing was judged yet of {said}: the figures are of the rest."
     later = sample.whole - sum(sample.sizes.values())
     if later > 0:
-        yield f"{later:,} questions came in after the last draw: the figures say nothing of them."
+        yield f"Came in after the last draw: {later:,}. The figures say nothing of them."
     skipped = sum(sample.skipped.values())
     if skipped:
         share = skipped / (skipped + len(sample.outcomes))
         yield (
-            f"{skipped:,} questions were skipped and judged by nobody ({percent(share)} of those looked at): "
-            "the bounds take none, or all, of them."
+            f"Skipped and judged by nobody: {skipped:,} ({percent(share)} of those looked at). The bounds "
+            "take none, or all, of them."
         )

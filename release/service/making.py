@@ -31,6 +31,7 @@ from release.tally import Counting, Tally, latest
 from release.verify import verify_release
 from release.whole import Contents, ReleaseFiles
 from release.writers import iso
+from review.service import check_key_errors, statement
 from storage import gold, releases
 from storage.workspace import Workspace
 
@@ -69,6 +70,7 @@ def write_release(
     with_reports: bool = False,
     with_sr: bool = False,
     split: SplitPlan | None = None,
+    key_errors_under: float | None = None,
     workspace: Workspace,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Written:
@@ -88,18 +90,22 @@ def write_release(
         with_sr: whether boxes are written as DICOM structured reports too.
         split: which part is private; None is all public. The private questions' keys go to a folder of
             their own beside ``out`` (:func:`release.private.keys_folder`).
+        key_errors_under: the share (0 to 1) that the upper limit of the key errors in the whole dataset
+            must stay below, in the worst case; None makes no such rule.
         workspace: where the images are.
         progress: told how many judged questions have passed.
 
     Raises:
         NotFound: no such dataset or batch; an image is missing.
-        Refused: nothing to release; a side of the split is empty; the name was given to another release;
-            something else lies at ``out`` or where the keys go.
+        Refused: nothing to release; the dataset does not meet ``key_errors_under``; a side of the split is
+            empty; the name was given to another release; something else lies at ``out`` or where the keys go.
     """
     require(by, Action.MAKE_RELEASE)
     name = checked_name(name)
     dataset_id, drawn = drawn_batches(db, dataset, batches)
     of_batches = [each.batch for each in drawn]
+    if key_errors_under is not None:
+        check_key_errors(db, by=by, dataset=dataset, batches=batches, under=key_errors_under)
     last_verdict = gold.last_verdict_at(db, batches=of_batches)
     with ExitStack() as stack:
         folder = stack.enter_context(written_aside(out))
@@ -133,7 +139,15 @@ def write_release(
             entries += copied_images(workspace, files.gold.images, folder)
         last_at = iso(datetime.fromisoformat(last)) if last else None
         entries += _described(
-            folder, files, drawn, tally, name=name, dataset=dataset, last=last_at, so_far=entries
+            folder,
+            files,
+            drawn,
+            tally,
+            name=name,
+            dataset=dataset,
+            last=last_at,
+            statement=statement(db, dataset=dataset, batches=batches),
+            so_far=entries,
         )
         text = manifest_text(
             name=name,
@@ -146,6 +160,7 @@ def write_release(
                 "with_images": with_images,
                 "with_reports": with_reports,
                 "with_sr": with_sr,
+                **({} if key_errors_under is None else {"key_errors_under": key_errors_under}),
             },
             splits=_splits(split, files),
             lacks=files.lacks,
@@ -180,6 +195,7 @@ def _described(
     name: str,
     dataset: str,
     last: str | None,
+    statement: Sequence[str],
     so_far: list[Entry],
 ) -> list[Entry]:
     """The data card and the description in Croissant, written."""
@@ -191,7 +207,7 @@ def _described(
         content=files.content,
         lacks=files.lacks,
         splits=files.splits,
-        statement=(),
+        statement=statement,
         last_verdict_at=last,
     )
     entries = [_write(folder / "datacard.md", card)]

@@ -30,6 +30,7 @@ from review.service.estimating import (
     estimable,
     estimate_groups,
     estimate_whole,
+    statement,
 )
 from review.service.judging import (
     commit_own_answer,
@@ -122,5 +123,6 @@ __all__ = [
     "share_batch",
     "skip_question",
     "skipped_questions",
+    "statement",
     "withdraw",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlmodel import Session
 
@@ -11,6 +11,7 @@ from domain.errors import NotFound, Refused
 from domain.people import Action, Person, require
 from domain.verdicts import ErrorKind
 from review.estimates import Estimates, Outcome, Sample, estimate, refusal
+from review.estimates_text import sentences
 from review.planning import GOAL, Plan, plan
 from review.service.sampled import CellKey, Cells, SampleFacts, cell_name, sample_facts, value_of, why_not
 from storage import applying, frames
@@ -126,6 +127,20 @@ def check_key_errors(
     why = refusal(estimate(sample_facts(db, dataset=dataset, names=batches).sample).key_errors, under=under)
     if why:
         raise Refused(f"{why} Judge more, correct or reject by rule what is wrong, or ask for less.")
+
+
+def statement(db: Session, *, dataset: str, batches: Sequence[str] | None) -> tuple[str, ...]:
+    """What the sample says of the questions that it was drawn from, for a data card; nothing where nothing.
+
+    Of what came in or was rejected since it does not speak: a release made again is the same. No action is
+    asked for: it is one part of another service's work, which asks for its own.
+    """
+    try:
+        facts = sample_facts(db, dataset=dataset, names=batches)
+    except Refused:
+        return ()
+    drawn_from = replace(facts.sample, whole=sum(facts.sample.sizes.values()))
+    return sentences(estimate(drawn_from))
 
 
 # ------------------------------------------------------------------------------------------------ by group

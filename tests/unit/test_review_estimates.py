@@ -128,7 +128,7 @@ def test_a_cell_of_which_nothing_was_judged_is_not_guessed():
 def test_skipped_questions_are_bounds_and_named_with_their_share():
     found = estimate(sample({"all": (1000, 90, 9)}, skipped={"all": 10}))
     assert of(found, ErrorKind.SEVERAL_RIGHT).rate.bounds == pytest.approx((0.09, 0.19))
-    assert any("10 questions were skipped" in note and "10.0 %" in note for note in found.notes)
+    assert any("nobody: 10 (10.0 %" in note for note in found.notes)
 
 
 def test_questions_judged_for_their_key_only_say_nothing_of_wording():
