@@ -37,8 +37,13 @@ def exam_of(image_path: str) -> ExamRecord:
     """The exam of an image path such as "p10/p10000032/s50414267/02aa804e.jpg": one study, one radiograph.
 
     Of several folders that look like a patient's the last is meant (the first holds many patients).
+
+    Raises:
+        InvalidValue: it names no file.
     """
     path = PurePosixPath(image_path.strip())
+    if not path.name:
+        raise InvalidValue("image_path", f"names no file: {image_path!r}")
     folders = path.parts[:-1]
     patient = next((part for part in reversed(folders) if _PATIENT.fullmatch(part)), None)
     study = next((part for part in reversed(folders) if _STUDY.fullmatch(part)), None)
