@@ -97,9 +97,9 @@ def test_ten_questions_are_judged_twice_settled_released_and_told(page: Page, si
     sign_in_as(page, "cora")
     page.goto("/browse?question=4")
     story = page.get_by_test_id("stMain")
-    expect(story).to_contain_text("in release v1", timeout=20_000)
+    expect(story).to_contain_text("In release v1", timeout=20_000)
     said = story.inner_text()
-    order = ["imported from", "drawn into batch first", "assigned to Ruth", "accepted it", "corrected it",
-             "settled the dispute", "in release v1"]  # fmt: skip
+    order = ["Imported from", "Drawn into batch first", "Assigned to Ruth", "Accepted it", "Corrected it",
+             "Settled the dispute", "In release v1"]  # fmt: skip
     assert [said.index(part) for part in order] == sorted(said.index(part) for part in order)
     assert "The key was wrong." in said

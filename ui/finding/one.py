@@ -26,8 +26,9 @@ def show_question(person: Person, number: int) -> None:
         st.subheader("What happened to it")
         for event in found.events:
             what, details = told(event, found.question)
-            who = f"{plain(event.who)} " if event.who else ""
-            lines = [f"**{who}{plain(what)}**  ", f":small[{event.when:%Y-%m-%d %H:%M:%S} UTC]"]
+            by = f" · {plain(event.who)}" if event.who else ""
+            first = what[:1].upper() + what[1:]
+            lines = [f"**{plain(first)}**  ", f":small[{event.when:%Y-%m-%d %H:%M:%S} UTC{by}]"]
             st.markdown("\n".join([*lines, *(f"- {plain(each)}" for each in details)]))
 
 
