@@ -27,7 +27,7 @@ from pathlib import Path
 
 from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
-from screenshot_steps import begin_reading, press
+from screenshot_steps import begin_reading, press, wait_for_wall
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the script is run from anywhere, and reads the demo's own facts
@@ -125,6 +125,10 @@ SHOTS = (
     Shot(name="home-admin", person="ada", shows="Home"),
     Shot(name="import", person="dana", path="/import_questions", shows="Import"),
     Shot(name="checks", person="dana", path="/checks", shows="Checks"),
+    Shot(name="browse", person="dana", path="/browse", shows="in the order in which they came in"),
+    Shot(name="browse-question", person="dana", path="/browse?question=6", shows="What happened to it"),
+    Shot(name="patient-data", person="dana", path="/patient_data", shows="Images looked at",
+         steps=wait_for_wall),
     Shot(name="draw-a-batch", person="dana", path="/sampling", shows="Draw"),
     Shot(name="batches", person="dana", path="/assign", shows="Batches"),
     Shot(name="progress", person="dana", path="/progress", shows="Progress"),
