@@ -8,6 +8,7 @@ import time
 from datetime import UTC, datetime
 
 from accounts.service import command_line_person
+from commands.patient_data import run_texts
 from domain.problems import Check
 from quality.service import examples, find_problems, record_problems, report
 from storage.unit_of_work import reading, unit_of_work
@@ -27,6 +28,11 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     )
     parser.add_argument(
         "--examples", type=int, default=3, metavar="N", help="so many of each check (default 3)"
+    )
+    parser.add_argument(
+        "--patient-data",
+        action="store_true",
+        help="search its texts for patients too, as cli.py patient-data texts does",
     )
     parser.set_defaults(run=run)
 
@@ -51,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
                     print(f"    {each.field}: {each.questions:,}")
             for example in examples(db, by=by, dataset=args.dataset, check=check, count=args.examples):
                 print(f"    e.g. {example.question_id}: {example.problem.field} {example.problem.reason}")
-    return 0
+    return run_texts(args) if args.patient_data else 0
 
 
 class _Teller:

@@ -59,12 +59,18 @@ def run_texts(args: argparse.Namespace) -> int:
     """Search and print what was found, by kind; finding something is no failure."""
     by = command_line_person()
 
+    is_told = False
+
     def tell(done: int, of: int, what: str) -> None:
+        nonlocal is_told
         if of > 1_000:
+            is_told = True
             print(f"\r{done:,} of {of:,} {what}", end="", file=sys.stderr, flush=True)
 
     with reading() as db:
         found = find_hits(db, by=by, dataset=args.dataset, workspace=current_workspace(), progress=tell)
+    if is_told:
+        print(file=sys.stderr)
     with unit_of_work() as db:
         record_hits(db, by=by, found=found, now=datetime.now(UTC))
     with reading() as db:

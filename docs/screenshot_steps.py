@@ -1,4 +1,4 @@
-"""What is done on the pages of reader studies before their pictures are taken."""
+"""What is done on pages before their pictures are taken."""
 
 from __future__ import annotations
 
@@ -30,3 +30,11 @@ def begin_reading(page: Page) -> None:
     page.wait_for_timeout(4000)
     page.keyboard.press("b")
     page.wait_for_timeout(500)
+
+
+def wait_for_wall(page: Page) -> None:
+    """Until the first image of the wall of patient data is drawn."""
+    page.wait_for_function(
+        "document.querySelector('img[alt=\"image 1\"]')?.naturalWidth > 100", timeout=30_000
+    )
+    page.wait_for_timeout(1500)  # the others

@@ -11,7 +11,7 @@ from domain.errors import InvalidValue
 from intake import containers
 from intake.containers import Container, QuestionFile
 from intake.folders import ImageFolder
-from intake.formats.gemex_shape import places_of
+from intake.formats.gemex_shape import exam_of, places_of
 from intake.formats.views import view_of
 from intake.records import QuestionRecord
 from intake.rules import question_of, surely_valid
@@ -216,3 +216,9 @@ def test_nothing_outside_the_folder_is_ever_found(tmp_path_factory, parts):
     except InvalidValue:
         return
     assert path.is_relative_to(inside)
+
+
+@pytest.mark.parametrize("path", ["", " ", ".", "/"])
+def test_a_gemex_image_path_that_names_no_file_is_refused(path):
+    with pytest.raises(InvalidValue, match="names no file"):
+        exam_of(path)

@@ -88,7 +88,7 @@ def _image(place: int, look: PixelLook, *, is_marked: bool) -> None:
     )
     text = "not ranked" if look.score is None else f"words found in it: {look.words}"
     st.button(
-        f"{place} · {'Patient text: take out' if is_marked else 'no patient text'}",
+        "Patient text: take out" if is_marked else "No patient text",
         key=f"mark-{look.sha256}",
         on_click=_toggle,
         args=(look.sha256,),
