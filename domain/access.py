@@ -68,7 +68,12 @@ TABLE: tuple[Access, ...] = (
     ),
     Access(action=Action.DRAW_BATCH, roles=frozenset({Role.COORDINATOR}), pages=("pages/sampling.py",)),
     Access(action=Action.ASSIGN, roles=frozenset({Role.COORDINATOR}), pages=("pages/assign.py",)),
-    Access(action=Action.SEE_PROGRESS, roles=frozenset({Role.COORDINATOR}), pages=("pages/progress.py",)),
+    Access(
+        action=Action.SEE_PROGRESS,
+        roles=frozenset({Role.COORDINATOR}),
+        pages=("pages/progress.py", "pages/estimates.py"),
+        routes=("GET /files/estimates.csv",),
+    ),
     Access(
         action=Action.MAKE_RELEASE,
         roles=frozenset({Role.COORDINATOR}),

@@ -8,6 +8,7 @@ from browsing.service import browsable, index_questions, search_index
 from domain.errors import NotFound
 from domain.people import Action
 from ui.context import reading, require_page, unit_of_work
+from ui.finding.applying import apply_to_many
 from ui.finding.filters import ask
 from ui.finding.one import show_question
 from ui.finding.results import show_results
@@ -51,7 +52,9 @@ def main() -> None:
             kwargs={"place": "index"},
         )
     notices("index")
-    show_results(person, ask(person, datasets))
+    search = ask(person, datasets)
+    apply_to_many(person, search)
+    show_results(person, search)
 
 
 def _index() -> str:

@@ -28,11 +28,15 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnBatch:
-    """A batch that a release is made from, with the strata of each of its draws and its plan as JSON."""
+    """A batch that a release is made from, with the strata of each of its draws and its plan as JSON.
+
+    ``chosen``: its questions were found by a search; it is no random sample.
+    """
 
     batch: Batch
     plan: dict[str, Any]
     draws: tuple[tuple[Stratum, ...], ...]
+    chosen: bool = False
 
 
 def manifest_text(
@@ -72,6 +76,7 @@ def _batch(drawn: DrawnBatch) -> dict[str, Any]:
     settings = drawn.batch.settings
     return {
         "name": drawn.batch.name,
+        **({"random_sample": False} if drawn.chosen else {}),
         "plan": drawn.plan,
         "mode": settings.mode.value,
         "parts": settings.parts.value,

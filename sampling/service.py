@@ -15,7 +15,7 @@ from domain.people import Action, Person, require
 from sampling.allocation import allocate
 from sampling.draw import draw, in_order
 from sampling.notes import notes_on
-from storage import batches, draws, frames
+from storage import applying, batches, draws, frames
 
 #: The longest name of a batch, in characters.
 LONGEST_NAME = 80
@@ -167,6 +167,11 @@ def _reach(
     batch = batches.find_batch(db, name=batch_name, lock=lock) if batch_name else None
     earlier: tuple[draws.Draw, ...] = ()
     if batch is not None:
+        if batch.id in applying.chosen_batches(db):
+            raise Refused(
+                f"The questions of the batch {batch.name!r} were found by a search: nothing is drawn into "
+                "it. Choose another name."
+            )
         _check_same(batch, dataset=dataset, dataset_id=dataset_id, plan=plan)
         earlier = draws.draws_of(db, batch_id=batch.id)
     return _Reach(
@@ -198,9 +203,16 @@ def _preview(db: Session, reach: _Reach, plan: SamplingPlan) -> Preview:
         db, dataset_id=reach.dataset_id, after=reach.after, through=reach.through, further=plan.strata
     )
     strata = allocate(counts, plan=plan, already=reach.already)
+    notes = notes_on(strata, plan=plan, already=reach.already)
+    rejected = applying.count_rejected(db, dataset_id=reach.dataset_id)
+    if rejected:
+        notes = (
+            *notes,
+            f"{rejected:,} questions of the dataset are rejected by rule; none of them is drawn.",
+        )
     return Preview(
         strata=strata,
-        notes=notes_on(strata, plan=plan, already=reach.already),
+        notes=notes,
         size=sum(each.size for each in strata),
         n=sum(each.drawn for each in strata),
         already=reach.already,

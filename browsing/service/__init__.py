@@ -1,14 +1,27 @@
 """What the screens and commands ask of browsing; the only door to storage in this room."""
 
+from browsing.applying import MOST_QUEUED, Step, said
 from browsing.search import Search, Standing
+from browsing.service.applying import (
+    ApplyPreview,
+    applied_rules,
+    preview_apply,
+    queue_like,
+    reject_like,
+    take_rule_back,
+)
 from browsing.service.finding import Choices, Found, batches_of, browsable, choices, count_found, find
 from browsing.service.indexing import IndexState, index_questions, search_index
 from browsing.service.telling import History, history, question_number
 from browsing.service.wording import told
+from storage.applying import AppliedRule
 from storage.found_questions import FoundQuestion
 from storage.question_events import QuestionEvent
 
 __all__ = [
+    "MOST_QUEUED",
+    "AppliedRule",
+    "ApplyPreview",
     "Choices",
     "Found",
     "FoundQuestion",
@@ -17,6 +30,8 @@ __all__ = [
     "QuestionEvent",
     "Search",
     "Standing",
+    "Step",
+    "applied_rules",
     "batches_of",
     "browsable",
     "choices",
@@ -24,7 +39,12 @@ __all__ = [
     "find",
     "history",
     "index_questions",
+    "preview_apply",
     "question_number",
+    "queue_like",
+    "reject_like",
+    "said",
     "search_index",
+    "take_rule_back",
     "told",
 ]

@@ -91,7 +91,7 @@ def find(
         NotFound: no such dataset or batch.
     """
     require(by, Action.BROWSE)
-    numbers = words.matching(db, **_asked(db, search), after=after, before=before, most=most + 1)
+    numbers = words.matching(db, **asked(db, search), after=after, before=before, most=most + 1)
     more = len(numbers) > most
     if before is None:
         numbers = numbers[:most]
@@ -103,7 +103,7 @@ def find(
 def count_found(db: Session, *, by: Person, search: Search) -> tuple[int, bool]:
     """How many there are, and whether that is all; a count stops at :data:`COUNTED`."""
     require(by, Action.BROWSE)
-    count = len(words.matching(db, **_asked(db, search), most=COUNTED + 1))
+    count = len(words.matching(db, **asked(db, search), most=COUNTED + 1))
     return min(count, COUNTED), count <= COUNTED
 
 
@@ -111,7 +111,7 @@ def _shown(db: Session, numbers: list[int]) -> tuple[FoundQuestion, ...]:
     return tuple(found_questions(db, numbers=numbers))
 
 
-def _asked(db: Session, search: Search) -> dict[str, Any]:
+def asked(db: Session, search: Search) -> dict[str, Any]:
     """What storage is asked: words, facets, and conditions on the number."""
     facets = [words.facet("dataset_id", dataset_number(db, name=search.dataset))]
     for column in ("format", "task", "difficulty", "category", "content_type", "generator", "prompt_version"):

@@ -164,6 +164,8 @@ def _draws(drawn: DrawnBatch) -> str:
     number = sum(stratum.drawn for strata in drawn.draws for stratum in strata)
     size = sum(stratum.size for strata in drawn.draws for stratum in strata)
     mode = drawn.batch.settings.mode.value
+    if drawn.chosen:
+        return f"{number:,} questions found by a search, no random sample, judged in mode “{mode}”"
     return f"{number:,} of {size:,} questions drawn with seed {drawn.plan['seed']}, judged in mode “{mode}”"
 
 

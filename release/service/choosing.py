@@ -15,8 +15,8 @@ from release.manifest import DrawnBatch
 from release.rule import settle
 from release.service.patients import without_removed_images
 from release.tally import Counting, Tally
+from storage import applying, draws, frames, gold
 from storage import batches as batch_rows
-from storage import draws, frames, gold
 
 
 class Names(StrEnum):
@@ -66,11 +66,13 @@ def drawn_batches(db: Session, dataset: str, names: Sequence[str] | None) -> tup
             f"The dataset {dataset!r} has no batch {', '.join(missing)}. Those there are: "
             f"{', '.join(each.name for each in there)}."
         )
+    chosen = applying.chosen_batches(db)
     return dataset_id, [
         DrawnBatch(
             batch=each,
             plan=batch_rows.plan_to_plain(each.plan),
             draws=tuple(draw.strata for draw in draws.draws_of(db, batch_id=each.id)),
+            chosen=each.id in chosen,
         )
         for each in there
         if not names or each.name in names

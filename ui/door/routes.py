@@ -15,6 +15,7 @@ _MODULES = (
     "ui.door.pixels",
     "ui.door.files",
     "ui.door.audit_file",
+    "ui.door.estimates_file",
     "ui.door.judging",
     "ui.door.reading",
     "ui.door.settling",

@@ -1,0 +1,72 @@
+"""One finding applied to many questions: what may be done, how many at once, and how a search is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from enum import StrEnum
+from typing import Any
+
+from browsing.search import Search, Standing
+from domain.errors import InvalidValue, Refused
+from domain.problems import Check
+from domain.vocabulary import AnswerFormat, Difficulty, Task
+
+#: The most questions that one step takes.
+MOST = 200_000
+#: The most questions that one batch takes: more than that is drawn, not queued.
+MOST_QUEUED = 5_000
+
+
+class Step(StrEnum):
+    """What is done with the questions that a search finds."""
+
+    REJECT = "reject"
+    QUEUE = "queue"
+
+
+def checked_reason(reason: str) -> str:
+    """The reason, which must say something.
+
+    Raises:
+        InvalidValue: empty or longer than 1,000 characters.
+    """
+    stripped = reason.strip()
+    if not 3 <= len(stripped) <= 1000:
+        raise InvalidValue("reason", "say in 3 to 1,000 characters what is wrong with them")
+    return stripped
+
+
+def check_narrow(search: Search, count: int, step: Step) -> None:
+    """Raise Refused where the search names nothing but the dataset, or finds none or too many."""
+    if not search.asks:
+        raise Refused("Say first what is wrong with them: words or a filter. The whole dataset is too much.")
+    if not count:
+        raise Refused("Nothing of that kind is left that nobody has drawn, judged or rejected.")
+    most = MOST_QUEUED if step is Step.QUEUE else MOST
+    if count > most:
+        raise Refused(f"{count:,} questions are too many for one step: {most:,} are the most. Narrow it.")
+
+
+def search_to_plain(search: Search) -> dict[str, Any]:
+    """The search as JSON keeps it: what is asked, nothing else."""
+    return {name: value for name, value in asdict(search).items() if value not in (None, "", False)}
+
+
+def search_from_plain(plain: Mapping[str, Any]) -> Search:
+    """The inverse of :func:`search_to_plain`."""
+    kinds = {
+        "format": AnswerFormat, "task": Task, "difficulty": Difficulty, "standing": Standing, "check": Check,
+    }  # fmt: skip
+    return Search(**{name: kinds[name](value) if name in kinds else value for name, value in plain.items()})
+
+
+def said(search: Mapping[str, Any]) -> str:
+    """A kept search in words."""
+    parts = [f"“{search['words']}”"] if search.get("words") else []
+    parts += [
+        "with boxes" if name == "with_boxes" else f"{name.replace('_', ' ')} {value}"
+        for name, value in search.items()
+        if name not in ("dataset", "words")
+    ]
+    return ", ".join(parts)

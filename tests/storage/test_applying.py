@@ -1,0 +1,186 @@
+"""Fix once, apply to many: what is taken, what is left out, draws, the audit trail, taking back."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import Engine, select, text
+
+from accounts.service import AuditFilter, audit_entries, command_line_person
+from browsing.service import (
+    Search,
+    applied_rules,
+    index_questions,
+    preview_apply,
+    queue_like,
+    reject_like,
+    take_rule_back,
+)
+from domain.batches import BatchState, SamplingPlan
+from domain.errors import AlreadyThere, InvalidValue, Refused
+from domain.vocabulary import Difficulty
+from review.service import estimable
+from sampling.service import draw_batch, preview
+from storage.batches import load_batch
+from storage.rows import BatchQuestionRow
+from storage.unit_of_work import reading, unit_of_work
+from tests.storage.judgements import accept, give
+from tests.storage.worlds import NOW, World, make_world
+
+HARD = Search(dataset="demo", difficulty=Difficulty.HARD)
+BY = command_line_person()
+
+
+@pytest.fixture
+def world(sqlite_engine: Engine) -> World:
+    """Twelve questions, of which the first batch has drawn 1 to 6; 4 of 12 are hard: 3, 6, 9, 12."""
+    made = make_world(sqlite_engine, assigned_to=("ruth",))
+    with unit_of_work(sqlite_engine) as db:
+        db.execute(text("DELETE FROM assignment WHERE question_id > 6"))
+        db.execute(text("DELETE FROM batch_question WHERE question_id > 6"))
+    with unit_of_work(sqlite_engine) as db:
+        index_questions(db)
+    return made
+
+
+def seen(world: World, search: Search = HARD):
+    with reading(world.engine) as db:
+        return preview_apply(db, by=BY, search=search)
+
+
+def reject(world: World, search: Search = HARD, *, expected: int = 2, reason: str = "Compares with a prior."):
+    with unit_of_work(world.engine) as db:
+        return reject_like(db, by=BY, search=search, reason=reason, expected=expected, now=NOW)
+
+
+def queue(world: World, name: str = "again", *, expected: int = 2):
+    with unit_of_work(world.engine) as db:
+        return queue_like(
+            db, by=BY, search=HARD, reason="Look at them.", batch_name=name, expected=expected, now=NOW
+        )
+
+
+def back(world: World, rule: int):
+    with unit_of_work(world.engine) as db:
+        return take_rule_back(db, by=BY, rule=rule, reason="It was too much.", now=NOW)
+
+
+def questions_of(db, batch_id: int) -> list[BatchQuestionRow]:
+    rows = select(BatchQuestionRow).where(BatchQuestionRow.batch_id == batch_id)
+    return list(db.execute(rows.order_by(BatchQuestionRow.position)).scalars())
+
+
+def drawable(world: World) -> int:
+    with reading(world.engine) as db:
+        return preview(db, by=BY, dataset="demo", plan=SamplingPlan(seed=1, n=12, per_1000=None)).size
+
+
+def test_a_preview_counts_what_is_left_and_why_the_rest_is_not(world: World) -> None:
+    found = seen(world)
+    assert (found.count, found.numbers) == (2, (9, 12))
+    assert [each.number for each in found.examples] == [9, 12]
+    assert found.left_out == {"drawn": 2}
+
+
+def test_a_judged_question_is_left_out_as_judged(world: World) -> None:
+    give(world, accept(world, question=3))
+    assert seen(world).left_out == {"drawn": 1, "judged": 1}
+
+
+def test_rejected_by_rule_is_in_no_later_draw_and_the_draw_says_so(world: World) -> None:
+    assert drawable(world) == 12
+    reject(world)
+    assert drawable(world) == 10
+    with unit_of_work(world.engine) as db:
+        drawn = draw_batch(
+            db, by=BY, dataset="demo", plan=SamplingPlan(seed=1, n=12, per_1000=None), batch_name="second",
+            now=NOW,
+        )  # fmt: skip
+        rows = questions_of(db, drawn.batch.id)
+        assert {row.question_id for row in rows}.isdisjoint({9, 12})
+    assert any("2 questions of the dataset are rejected by rule" in note for note in drawn.notes)
+
+
+def test_a_rule_that_is_taken_back_gives_its_questions_back(world: World) -> None:
+    rule = reject(world)
+    assert seen(world).left_out == {"drawn": 2, "rejected by rule": 2}
+    assert back(world, rule.number).back_at is not None
+    assert drawable(world) == 12
+    assert seen(world).count == 2
+    with pytest.raises(Refused, match="taken back on"):
+        back(world, rule.number)
+
+
+def test_queued_questions_are_a_batch_that_is_no_sample_of_the_whole(world: World) -> None:
+    rule = queue(world)
+    with reading(world.engine) as db:
+        batch = load_batch(db, name="again")
+        held = questions_of(db, batch.id)
+        assert [(row.question_id, row.stratum) for row in held] == [
+            (9, "found by search"),
+            (12, "found by search"),
+        ]
+        assert estimable(db, by=BY) == {"demo": ["first"]}
+    assert rule.batch == "again"
+    assert drawable(world) == 12, "they stay in the frame: a random draw may take them too"
+
+
+def test_nothing_is_drawn_into_a_batch_that_a_search_made(world: World) -> None:
+    queue(world)
+    with unit_of_work(world.engine) as db, pytest.raises(Refused, match="found by a search"):
+        draw_batch(
+            db, by=BY, dataset="demo", plan=SamplingPlan(seed=0, n=2, per_1000=None), batch_name="again",
+            now=NOW,
+        )  # fmt: skip
+
+
+def test_a_queue_that_is_taken_back_closes_its_batch_and_its_questions_can_be_taken_again(
+    world: World,
+) -> None:
+    back(world, queue(world).number)
+    with reading(world.engine) as db:
+        assert load_batch(db, name="again").state is BatchState.CLOSED
+    assert seen(world).count == 2
+
+
+def test_each_step_is_on_record_with_its_search_and_reason(world: World) -> None:
+    rule = reject(world)
+    back(world, rule.number)
+    with reading(world.engine) as db:
+        (kept,) = applied_rules(db, by=BY, dataset="demo")
+        entries = list(audit_entries(db, by=BY, wanted=AuditFilter(subject=f"rule {rule.number}")))
+    assert kept.search == {"dataset": "demo", "difficulty": "hard"}
+    assert (kept.reason, kept.questions, kept.back_reason) == (
+        "Compares with a prior.", 2, "It was too much."
+    )  # fmt: skip
+    assert len(entries) > 0
+
+
+def test_a_step_takes_what_the_preview_had_or_nothing(world: World) -> None:
+    with pytest.raises(Refused, match="The preview had 5 questions, now there are 2"):
+        reject(world, expected=5)
+    with reading(world.engine) as db:
+        assert applied_rules(db, by=BY) == []
+
+
+def test_the_whole_dataset_is_too_much_for_one_step(world: World) -> None:
+    with pytest.raises(Refused, match="Say first what is wrong"):
+        reject(world, Search(dataset="demo"), expected=6)
+
+
+def test_a_step_needs_its_reason(world: World) -> None:
+    with pytest.raises(InvalidValue, match="reason"):
+        reject(world, reason=" ")
+
+
+def test_a_queue_needs_a_name_that_is_free(world: World) -> None:
+    with pytest.raises(AlreadyThere, match="'first'"):
+        queue(world, "first")
+
+
+def test_what_was_applied_is_refused_any_change_by_the_database(world: World) -> None:
+    reject(world)
+    for statement in ("DELETE FROM applied_question", "UPDATE applied_question SET rule_id = 2"):
+        with pytest.raises(Exception, match="append-only"), world.engine.begin() as connection:
+            connection.execute(text(statement))
+    with reading(world.engine) as db:
+        assert len(applied_rules(db, by=BY)) == 1

@@ -1,0 +1,1 @@
+"""Parts of the page on what the sample says of the whole."""
