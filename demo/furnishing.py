@@ -16,6 +16,7 @@ from typing import Any
 from sqlmodel import Session
 
 from accounts.service import command_line_person
+from demo.modelling import furnish_models
 from demo.people import DANA, RAVI, RENATE, ROSA, DemoPerson, add_people
 from demo.planted import QuestionSet
 from demo.reviewing import SIMULATED, judge
@@ -35,6 +36,7 @@ from review.service import (
 )
 from review.sheet import ReviewSheet
 from sampling.service import draw_batch
+from storage.cases import cases_of
 from storage.workspace import Workspace
 
 DATASET = "Demo"
@@ -140,7 +142,9 @@ def furnish(
                 last=now,
             )
     say("Simulating readers of a study")
-    furnish_studies(db, by=dana, dataset=DATASET, exams=report.exams, now=now)
+    study = furnish_studies(db, by=dana, dataset=DATASET, exams=report.exams, now=now)
+    scored = [case for case in cases_of(db, study_id=study.id) if case.scored]
+    furnish_models(db, by=dana, study=study.name, cases=scored, now=now)
 
 
 def _review(

@@ -7,6 +7,7 @@ from reader_study.service.progress import FaultyReport, ReaderProgress, faulty_q
 from reader_study.service.protocols import change_protocol, exclude, protocol_versions
 from reader_study.service.readers import assign_readers, readers_in, remove_reader, set_profile
 from reader_study.service.reading import Said, give_reading
+from reader_study.service.reporting import study_report
 from reader_study.service.sheets import is_training, open_case, reading_at, reading_image, studies_for
 from reader_study.service.studies import (
     StudySummary,
@@ -53,5 +54,6 @@ __all__ = [
     "studies_for",
     "study_named",
     "study_progress",
+    "study_report",
     "study_summary",
 ]

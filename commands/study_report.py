@@ -1,0 +1,40 @@
+"""``cli.py study report``: every figure of a reader study as files."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from accounts.service import command_line_person
+from reader_study import service as studies
+from reader_study.report.files import write_report
+from storage.unit_of_work import reading
+
+
+def add_kinds(kinds: argparse._SubParsersAction) -> None:
+    """The subcommand and what it takes."""
+    report = kinds.add_parser(
+        "report",
+        help="accuracies, comparisons and agreement with their intervals, as HTML, CSV, JSON and SVG",
+        description="Writes report.html (nothing is fetched from elsewhere), report.json, a CSV of each "
+        "table and an SVG of each figure. The same answers give the same bytes.",
+    )
+    report.add_argument("study", metavar="NAME")
+    report.add_argument("--out", type=Path, required=True, metavar="DIR", help="a new folder")
+    report.add_argument(
+        "--model", metavar="NAME", help="the one that the others are compared with (default: the protocol's)"
+    )
+    report.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write it; 0 done, 1 refused."""
+    print("Computing accuracies, agreement and comparisons …", file=sys.stderr)
+    with reading() as db:
+        found = studies.study_report(db, by=command_line_person(), study=args.study, model=args.model)
+    written = write_report(found, args.out)
+    for sentence in found.words:
+        print(sentence)
+    print(f"{args.out}: {len(written)} files, report.html first.")
+    return 0

@@ -1,0 +1,72 @@
+"""The demo's simulated models: eight of them, right as often as ReXVQA's models were, marked as simulated.
+
+The accuracies are the column "Overall" of ReXVQA's Table 2, which is the plain mean of five tasks for seven
+models and the question-weighted mean for MedGemma. Only these shares are theirs; no reply is.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from sqlmodel import Session
+
+from demo.studying import right_cases, said_of
+from domain.people import Person
+from domain.studies import Case
+from reader_study import service as studies
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatedModel:
+    """A model that is none: how often right, and in which share of the replies no answer can be found."""
+
+    name: str
+    accuracy: float
+    failed: float = 0.0
+
+
+MODELS = (
+    SimulatedModel(name="LLaVA (simulated)", accuracy=0.2661, failed=0.0237),
+    SimulatedModel(name="Phi35 (simulated)", accuracy=0.4749),
+    SimulatedModel(name="Qwen2VL (simulated)", accuracy=0.5470),
+    SimulatedModel(name="Gemini (simulated)", accuracy=0.6331),
+    SimulatedModel(name="Eagle2 (simulated)", accuracy=0.6443),
+    SimulatedModel(name="Qwen25VL (simulated)", accuracy=0.6555),
+    SimulatedModel(name="Janus-Pro-7B (simulated)", accuracy=0.6656),
+    SimulatedModel(name="MedGemma (simulated)", accuracy=0.8324),
+)
+_NO_ANSWER = "The image alone does not let me decide between these."
+
+
+def furnish_models(db: Session, *, by: Person, study: str, cases: list[Case], now: datetime) -> None:
+    """The predictions of all eight on the study's cases, brought in by file as anybody's are."""
+    with tempfile.TemporaryDirectory() as folder:
+        for model in MODELS:
+            path = Path(folder) / "predictions.jsonl"
+            path.write_text(predictions_jsonl(cases, model), encoding="utf-8")
+            outcome = studies.import_predictions(
+                db, by=by, path=path, model=model.name, study=study, simulated=True, now=now
+            )
+            if outcome.refusals:
+                raise ValueError(f"the demo's own predictions are refused: {outcome.refusals[0]}")
+
+
+def predictions_jsonl(cases: list[Case], model: SimulatedModel) -> str:
+    """One model's predictions as overread.prediction/1; the first of its wrong ones fail."""
+    right = right_cases(model.name, cases, accuracy=model.accuracy)
+    failing = round(model.failed * len(cases))
+    lines = []
+    for case in cases:
+        line: dict[str, object] = {"question_id": case.shown.question_id}
+        is_right = case.shown.number in right
+        if not is_right and failing:
+            failing -= 1
+            line["raw"] = _NO_ANSWER
+        else:
+            line["raw"] = f"<answer>{said_of(case, right=is_right, name=model.name)}</answer>"
+        lines.append(json.dumps(line, ensure_ascii=False))
+    return "\n".join(lines) + "\n"

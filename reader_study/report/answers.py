@@ -1,0 +1,156 @@
+"""What lies behind accuracies: confusion, which place of an option is chosen, time, and learning.
+
+Single-choice questions only where places count. Hidden repeats and training cases count in none of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.metrics import confusion_matrix
+
+from domain.questions import letter
+from domain.vocabulary import AnswerFormat
+from measures.proportions import wilson
+from measures.ratings import REPEAT, TRAINING
+from reader_study.report.material import Material
+
+Record = dict[str, Any]
+#: A reader's order is looked at in so many parts.
+PARTS = 4
+
+
+def counted(ratings: pd.DataFrame) -> pd.DataFrame:
+    """The answers that count: neither training nor repeats, nor what was not answered."""
+    return ratings[~ratings["arm"].isin([TRAINING, REPEAT]) & (ratings["answer"] != "")]
+
+
+def confusion(ratings: pd.DataFrame) -> list[Record]:
+    """Key against answer for each rater over single-choice and closed questions; letters as in the file."""
+    rows = counted(ratings)
+    rows = rows[rows["format"].isin([AnswerFormat.SINGLE.value, AnswerFormat.CLOSED.value])]
+    key = rows[rows["kind"] == "reference"].set_index("question_id")["answer"]
+    records: list[Record] = []
+    for rater, own in rows[rows["kind"] != "reference"].groupby("rater", sort=True):
+        truth, said = key.loc[own["question_id"]].to_numpy(), own["answer"].to_numpy()
+        labels = sorted({*truth, *said})
+        table = confusion_matrix(truth, said, labels=labels)
+        for at, by in zip(*np.nonzero(table), strict=True):
+            count = int(table[at, by])
+            records.append(
+                {
+                    "rater": rater,
+                    "key": labels[at],
+                    "answer": labels[by],
+                    "count": count,
+                    "n": int(table[at].sum()),
+                    "share": count / int(table[at].sum()),
+                }
+            )
+    return records
+
+
+def positions(material: Material, ratings: pd.DataFrame) -> list[Record]:
+    """How often each place is chosen beside how often the key stands there; places as they were shown.
+
+    A model saw the question's own order. ``accuracy`` is over the questions whose key stands there.
+    """
+    single = {
+        case.question.id: case for case in material.cases if case.question.format is AnswerFormat.SINGLE
+    }
+    reader_ids = {reader.name: reader.id for reader in material.readers}
+    case_of = {case.shown.id: case.question.id for case in material.cases}
+    shown = {
+        (slot.reader_id, case_of[slot.case_id]): slot.option_order
+        for slot in material.slots
+        if not slot.repeat and slot.option_order
+    }
+    records: list[Record] = []
+    rows = counted(ratings)
+    rows = rows[rows["question_id"].isin(single) & (rows["kind"] != "reference")]
+    for rater, own in rows.groupby("rater", sort=True):
+        chosen: dict[int, int] = {}
+        keyed: dict[int, list[bool]] = {}
+        for row in own.itertuples():
+            case = single[str(row.question_id)]
+            order = shown.get((reader_ids.get(str(rater), 0), case.question.id))
+            key = case.question.answer[0]
+            assert isinstance(key, int)  # noqa: S101  # a single-choice key is an index
+            place = order.index(key) if order else key
+            keyed.setdefault(place, []).append(bool(row.correct == "yes"))
+            if len(str(row.answer)) == 1 and row.answer != "?":
+                said = ord(str(row.answer)) - ord(letter(0))
+                at = order.index(said) if order else said
+                chosen[at] = chosen.get(at, 0) + 1
+        total = sum(chosen.values())
+        for place in sorted({*chosen, *keyed}):
+            right = keyed.get(place, [])
+            found = wilson(sum(right), len(right))
+            records.append(
+                {
+                    "rater": rater,
+                    "place": place + 1,
+                    "chosen": chosen.get(place, 0),
+                    "chosen_share": chosen.get(place, 0) / total if total else None,
+                    "key_here": len(right),
+                    "key_share": len(right) / len(own),
+                    "n": len(own),
+                    "accuracy": found.estimate,
+                    "low": found.low,
+                    "high": found.high,
+                }
+            )
+    return records
+
+
+def times(ratings: pd.DataFrame) -> list[Record]:
+    """Seconds a case of each rater whose times are known: median, quartiles, and by right and wrong."""
+    rows = counted(ratings)
+    rows = rows[rows["seconds"].notna() & (rows["kind"] != "reference")]
+    return [
+        {
+            "rater": rater,
+            "n": len(own),
+            **_quartiles(own["seconds"]),
+            "median_right": _median(own.loc[own["correct"] == "yes", "seconds"]),
+            "median_wrong": _median(own.loc[own["correct"] == "no", "seconds"]),
+        }
+        for rater, own in rows.groupby("rater", sort=True)
+    ]
+
+
+def learning(ratings: pd.DataFrame) -> list[Record]:
+    """Accuracy and median seconds of each reader over the quarters of the order in which they read."""
+    return list(_learning(counted(ratings)))
+
+
+def _learning(rows: pd.DataFrame) -> Iterator[Record]:
+    for rater, own in rows[rows["position"].notna()].groupby("rater", sort=True):
+        ordered = own.sort_values(["position", "question_id"])
+        for number, part in enumerate(np.array_split(np.arange(len(ordered)), PARTS), start=1):
+            some = ordered.iloc[part]
+            found = wilson(int((some["correct"] == "yes").sum()), len(some))
+            yield {
+                "rater": rater,
+                "quarter": number,
+                "n": found.n,
+                "correct": found.count,
+                "estimate": found.estimate,
+                "low": found.low,
+                "high": found.high,
+                "median_seconds": _median(some["seconds"].dropna()),
+            }
+
+
+def _quartiles(seconds: pd.Series) -> Record:
+    low, middle, high = (
+        float(value) for value in np.quantile(seconds.to_numpy(dtype=float), [0.25, 0.5, 0.75])
+    )
+    return {"median": middle, "quarter_1": low, "quarter_3": high}
+
+
+def _median(seconds: pd.Series) -> float | None:
+    return float(np.median(seconds.to_numpy(dtype=float))) if len(seconds) else None

@@ -1,0 +1,158 @@
+"""The report as one HTML file: nothing is fetched, light or dark as the reader's screen is."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from domain.protocols import canonical_json
+from reader_study.report.figures import figures_of
+from reader_study.report.whole import StudyReport
+
+Record = dict[str, Any]
+_STYLE = """\
+:root{color-scheme:light dark;--ink:#1b1f24;--paper:#fff;--line:#d5dbe1;--soft:#5b6570;
+--mark:#e9f1fb}
+@media (prefers-color-scheme:dark){:root{--ink:#e8ebef;--paper:#14181d;--line:#3c4550;
+--soft:#9aa5b1;--mark:#1d2f45}}
+body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:76rem;
+margin:2rem auto;padding:0 1rem}
+h1,h2,h3{line-height:1.2}h2{margin-top:2.5rem}table{border-collapse:collapse;font-size:13px}
+div.wide{overflow-x:auto;margin:.5rem 0 1rem}th,td{border-bottom:1px solid var(--line);padding:.25rem .6rem;
+text-align:right;white-space:nowrap}th:first-child,td:first-child{text-align:left}td.text{text-align:left}
+th{font-weight:600}.soft{color:var(--soft)}.best{background:var(--mark);font-weight:600}
+svg{max-width:100%;height:auto}code{font-size:12px;word-break:break-all}details{margin:.5rem 0}
+"""
+#: Title and note of each table, in the order of the report; the accuracies stand before them as grids.
+_TABLES = {
+    "raters": ("Readers and models", "n: answers that count."),
+    "overall": ("Overall", "Micro: every question once. Macro: the plain mean of the tasks."),
+    "coverage": (
+        "With “cannot determine” left out",
+        "The second view, beside the share that was determined.",
+    ),
+    "groups": ("Readers by level", "Pooled; said of these readers."),
+    "mrmc": ("Readers together against each model", "Readers less model; random and fixed readers."),
+    "paired": (
+        "Paired differences",
+        "a less b, on the questions that both answered; Tango; Holm within a task.",
+    ),
+    "unpaired": ("Different questions", "Where two raters did not answer the same questions."),
+    "group_agreement": ("Agreement of groups", ""),
+    "repeats": ("A reader with the same reader", "Hidden repeats; they count nowhere else."),
+    "agreement": ("Agreement of two", "Percent agreement, kappa, AC1 and Brennan-Prediger side by side."),
+    "failed": ("Replies without an answer", "They count as wrong."),
+    "confusion": (
+        "Key and answer",
+        "Single-choice and closed questions; letters of the question's own order.",
+    ),
+    "positions": (
+        "Place of the option",
+        "Places as they were shown; how often chosen, and how often the key's.",
+    ),
+    "times": ("Seconds a case", "Looking, for readers."),
+    "learning": ("Over the order of reading", "Quarters of each reader's order."),
+    "faulty": ("Reported as faulty", ""),
+    "exclusions": ("Left out of the analysis", ""),
+}
+_LONG = frozenset({"paired", "unpaired", "agreement", "confusion", "positions", "coverage", "learning"})
+
+
+def html_of(report: StudyReport) -> str:
+    """The whole page; every number carries its exact value."""
+    facts = report.facts
+    parts = [
+        f"<h1>{escape(facts['study'])}</h1>",
+        f'<p class="soft">{escape(_about(facts))}</p>',
+        *(f"<p>{escape(sentence)}</p>" for sentence in report.words),
+    ]
+    for name, title in (("accuracy", "task"), ("by_category", "category"), ("by_difficulty", "difficulty")):
+        parts += [f"<h2>Accuracy by {title}</h2>", _grid(report.tables[name], title)]
+    parts.append("<h2>Figures</h2>")
+    parts += [f'<figure id="{name}">{svg}</figure>' for name, svg in figures_of(report).items()]
+    for name, (title, note) in _TABLES.items():
+        parts += _section(name, title, note, report.tables[name])
+    parts += [
+        "<h2>Protocol</h2>",
+        f"<p>Version {facts['protocol_version']}, SHA-256 <code>{facts['protocol_sha256']}</code></p>",
+        f"<p><code>{escape(canonical_json(facts['protocol']))}</code></p>",
+        _table(facts["protocol_versions"]),
+        "<h2>Settings</h2>",
+        f"<p><code>{escape(canonical_json(facts['settings']))}</code></p>",
+    ]
+    body = "\n".join(parts)
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width">'
+        f"<title>{escape(facts['study'])}: reader study</title>\n<style>\n{_STYLE}</style></head>\n"
+        f"<body>\n{body}\n</body></html>\n"
+    )
+
+
+def _about(facts: Record) -> str:
+    analysed = f"{facts['cases_analysed']:,} of {facts['cases']:,} cases analysed"
+    raters = f"{facts['readers']} readers, {facts['models']} models"
+    return f"Reader study on {facts['source']}. {analysed}, {raters}."
+
+
+def _section(name: str, title: str, note: str, records: list[Record]) -> list[str]:
+    told = f'<p class="soft">{escape(note)}</p>' if note else ""
+    if not records:
+        return [f"<h2>{escape(title)}</h2>", '<p class="soft">None.</p>']
+    table = _table(records)
+    if name in _LONG:
+        table = f"<details><summary>{len(records):,} rows</summary>{table}</details>"
+    return [f"<h2>{escape(title)}</h2>", told, table]
+
+
+def _grid(records: list[Record], by: str) -> str:
+    """Raters down, groups across; share, interval and n in every cell."""
+    if not records:
+        return f'<p class="soft">No question states its {by}.</p>'
+    columns = list(dict.fromkeys(each[by] for each in records))
+    raters = list(dict.fromkeys(each["rater"] for each in records))
+    cell = {(each["rater"], each[by]): each for each in records}
+    across = by == "category"  # categories are many: they go down instead
+    heads, rows = (raters, columns) if across else (columns, raters)
+    lines = [f"<tr><th></th>{''.join(f'<th>{escape(str(head))}</th>' for head in heads)}</tr>"]
+    for row in rows:
+        inner = "".join(_cell(cell.get((head, row) if across else (row, head))) for head in heads)
+        lines.append(f"<tr><td>{escape(str(row))}</td>{inner}</tr>")
+    best = " A marked cell is ahead of every other rater by the paired interval." if by == "task" else ""
+    return (
+        f'<p class="soft">Per cent, interval, right of n.{best}</p>'
+        f'<div class="wide"><table>{"".join(lines)}</table></div>'
+    )
+
+
+def _cell(found: Record | None) -> str:
+    if found is None or found["estimate"] is None:
+        return '<td class="soft">–</td>'
+    mark = ' class="best"' if found.get("best") else ""
+    dagger = " †" if "helped to set" in found["note"] else ""
+    return (
+        f'<td{mark}><data value="{found["estimate"]!r}">{found["estimate"] * 100:.2f}</data>{dagger}<br>'
+        f'<span class="soft"><data value="{found["low"]!r}">{found["low"] * 100:.1f}</data>–'
+        f'<data value="{found["high"]!r}">{found["high"] * 100:.1f}</data><br>'
+        f"{found['correct']:,}/{found['n']:,}</span></td>"
+    )
+
+
+def _table(records: list[Record]) -> str:
+    if not records:
+        return '<p class="soft">None.</p>'
+    heads = "".join(f"<th>{escape(name.replace('_', ' '))}</th>" for name in records[0])
+    lines = ["<tr>" + "".join(_value(value) for value in each.values()) + "</tr>" for each in records]
+    return f'<div class="wide"><table><tr>{heads}</tr>{"".join(lines)}</table></div>'
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return '<td class="soft">–</td>'
+    if isinstance(value, bool):
+        return f"<td>{'yes' if value else ''}</td>"
+    if isinstance(value, float):
+        return f'<td><data value="{value!r}">{value:.4f}</data></td>'
+    if isinstance(value, int):
+        return f"<td>{value:,}</td>"
+    return f'<td class="text">{escape(str(value))}</td>'

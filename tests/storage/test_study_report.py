@@ -1,0 +1,160 @@
+"""The report of a study: the right n, the right figures, the same in every form."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+
+import pytest
+from sklearn.metrics import accuracy_score, cohen_kappa_score
+from sqlalchemy import Engine
+
+from domain.errors import Refused
+from domain.protocols import Protocol
+from domain.questions import letter
+from measures.proportions import wilson
+from reader_study import service as studies
+from reader_study.report.files import files_of
+from reader_study.report.html import html_of
+from storage.cases import cases_of
+from storage.unit_of_work import reading, unit_of_work
+from tests.storage.study_worlds import StudyWorld, answer, make_design, make_study_world, read_all
+from tests.storage.worlds import NOW
+
+
+@pytest.fixture
+def made(sqlite_engine: Engine) -> StudyWorld:
+    return make_study_world(
+        sqlite_engine,
+        design=make_design(8, training=1, repeats=2, repeat_gap=1),
+        protocol=Protocol(model="m", bootstrap=0),
+    )
+
+
+def predict(made: StudyWorld, tmp_path, said: dict[str, object], model: str = "m") -> None:
+    path = tmp_path / f"{model}.jsonl"
+    path.write_text("\n".join(json.dumps({"question_id": key} | value) for key, value in said.items()))
+    with unit_of_work(made.engine) as db:
+        outcome = studies.import_predictions(db, by=made.cora, path=path, model=model, study="first", now=NOW)
+    assert outcome.refusals == ()
+
+
+def scored(made: StudyWorld):
+    with reading(made.engine) as db:
+        return [case for case in cases_of(db, study_id=made.study.id) if case.scored]
+
+
+def report(made: StudyWorld, model: str | None = None):
+    with reading(made.engine) as db:
+        return studies.study_report(db, by=made.cora, study="first", model=model)
+
+
+def of(records, **wanted):
+    (found,) = [each for each in records if all(each[name] == value for name, value in wanted.items())]
+    return found
+
+
+def test_a_study_without_answers_has_no_report(made):
+    with pytest.raises(Refused, match="nothing to report"):
+        report(made)
+
+
+def test_repeats_and_training_cases_are_in_no_n_but_their_own(made):
+    read_all(made, "rea", place=0)
+    found = report(made)
+    assert of(found.tables["accuracy"], rater="rea", task="all")["n"] == 8
+    assert of(found.tables["repeats"], rater="rea")["n"] == 2
+    assert (found.facts["repeat_answers"], found.facts["training_answers"]) == (2, 1)
+    assert sum(each["n"] for each in found.tables["learning"]) == 8
+    assert of(found.tables["times"], rater="rea")["n"] == 8
+
+
+def test_accuracy_and_kappa_are_scikit_learns_on_the_same_rows(made, tmp_path):
+    read_all(made, "rea", place=0)
+    cases = scored(made)
+    said = {case.question.id: {"answer": "AB"[at % 2]} for at, case in enumerate(cases)}
+    predict(made, tmp_path, said)
+    predict(made, tmp_path, {key: {"answer": "BA"[at % 3 == 0]} for at, key in enumerate(said)}, model="n")
+    found = report(made)
+    key = [letter(case.question.answer[0]) for case in cases]
+    first = [said[case.question.id]["answer"] for case in cases]
+    second = ["BA"[at % 3 == 0] for at in range(len(cases))]
+    assert of(found.tables["accuracy"], rater="m", task="all")["estimate"] == accuracy_score(key, first)
+    pair = of(found.tables["agreement"], a="m", b="n", task="all")
+    assert pair["kappa"] == pytest.approx(cohen_kappa_score(first, second), abs=1e-12)
+    assert pair["few"]
+
+
+def test_a_failed_prediction_is_wrong_and_reported_apart(made, tmp_path):
+    cases = scored(made)
+    said = {case.question.id: {"answer": letter(case.question.answer[0])} for case in cases}
+    said[cases[0].question.id] = {"raw": "I cannot tell."}
+    predict(made, tmp_path, said)
+    found = report(made)
+    line = of(found.tables["accuracy"], rater="m", task="all")
+    assert (line["correct"], line["n"]) == (7, 8)
+    assert (line["low"], line["high"]) == (wilson(7, 8).low, wilson(7, 8).high) or "clustered" in line["note"]
+    assert of(found.tables["failed"], model="m")["failed"] == 1
+    assert any("1 of 8" in sentence for sentence in found.words)
+
+
+def test_what_is_excluded_is_in_no_figure_and_listed_with_why(made, tmp_path):
+    read_all(made, "rea")
+    with unit_of_work(made.engine) as db:
+        studies.exclude(
+            db, by=made.cora, study="first", case=scored(made)[0].shown.number, why="cut", now=NOW
+        )
+    found = report(made)
+    assert of(found.tables["accuracy"], rater="rea", task="all")["n"] == 7
+    assert found.facts["cases_analysed"] == 7
+    assert found.tables["exclusions"][0]["why"] == "cut"
+
+
+def test_a_faulty_question_without_an_answer_is_neither_right_nor_wrong(made):
+    while True:  # past the training case
+        if answer(made, "rea", answer=None, faulty="two are right").key.case_id in {
+            case.shown.id for case in scored(made)
+        }:
+            break
+    found = report(made) if read_all(made, "rea") else None
+    assert of(found.tables["accuracy"], rater="rea", task="all")["n"] == 7
+    assert "two are right" in {each["why"] for each in found.tables["faulty"]}
+
+
+def test_the_same_answers_give_the_same_bytes_in_every_file(made, tmp_path):
+    read_all(made, "rea")
+    predict(made, tmp_path, {case.question.id: {"answer": "A"} for case in scored(made)})
+    assert files_of(report(made)) == files_of(report(made))
+
+
+def test_html_csv_and_json_have_the_same_numbers_to_the_last_digit(made, tmp_path):
+    read_all(made, "rea", place=0)
+    predict(made, tmp_path, {case.question.id: {"answer": "A"} for case in scored(made)})
+    files = files_of(report(made))
+    plain = json.loads(files["report.json"])["tables"]["accuracy"]
+    rows = list(csv.DictReader(io.StringIO(files["tables/accuracy.csv"])))
+    values = set(re.findall(r'value="([^"]*)"', files["report.html"]))
+    for one, other in zip(plain, rows, strict=True):
+        for name in ("estimate", "low", "high"):
+            assert repr(one[name]) == other[name]
+            assert repr(one[name]) in values
+
+
+def test_the_html_fetches_nothing_and_shows_texts_as_texts(made):
+    read_all(made, "rea")
+    with unit_of_work(made.engine) as db:
+        studies.exclude(db, by=made.cora, study="first", case=2, why="<script>x</script>", now=NOW)
+    page = html_of(report(made))
+    assert "<script" not in page
+    assert re.findall(r'(?:src|href)="|url\(|@import', page) == []
+
+
+def test_a_report_names_protocol_hash_simulated_raters_and_the_selected_maximum(made):
+    read_all(made, "rea", place=0)
+    read_all(made, "rob", place=1)
+    found = report(made)
+    assert found.facts["protocol_sha256"] in html_of(found)
+    assert any("selected maximum" in sentence for sentence in found.words)
+    assert any(sentence.startswith("On 8 cases, rea was right on") for sentence in found.words)
