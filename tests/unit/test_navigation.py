@@ -24,15 +24,15 @@ def test_a_reader_sees_home_and_read():
     assert [page.title for page in pages_for(person(Role.READER))] == ["Home", "Read", "My account"]
 
 
-def test_a_reviewer_sees_home_and_review():
-    assert [page.title for page in pages_for(person(Role.REVIEWER))] == ["Home", "Review", "My account"]
+def test_a_reviewer_sees_home_review_and_the_disputes():
+    titles = [page.title for page in pages_for(person(Role.REVIEWER))]
+    assert titles == ["Home", "Review", "Settle disputes", "My account"]
 
 
 def test_a_coordinator_sees_the_way_of_the_work_from_left_to_right():
     assert [page.title for page in pages_for(person(Role.COORDINATOR))] == [
-        "Home", "Import", "Checks", "Patient data", "Draw a batch", "Batches", "Progress", "Releases",
-        "Reader studies", "Audit trail",
-        "My account",
+        "Home", "Import", "Checks", "Browse", "Patient data", "Draw a batch", "Batches", "Progress",
+        "What the sample says", "Releases", "Reader studies", "Audit trail", "My account",
     ]  # fmt: skip
 
 
