@@ -29,6 +29,7 @@ FAMILIES = (
     "assign",
     "adjudicate",
     "progress",
+    "agreement",
     "estimate",
     "statistics",
     "release",

@@ -12,7 +12,9 @@ from review.service import (
     AssignSummary,
     assign,
     preview_assign,
+    preview_second_opinions,
     reassign,
+    seek_second_opinions,
     share_batch,
     withdraw,
 )
@@ -37,6 +39,11 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     way.add_argument("--reassign", metavar="FROM", help="move this person's open questions")
     way.add_argument("--withdraw", metavar="FROM", help="take this person's open questions back")
     way.add_argument(
+        "--second-where-found",
+        action="store_true",
+        help="give a second reviewer where the first found something, and to the random --second-share",
+    )
+    way.add_argument(
         "--shared", action="store_true", help="let them take questions one by one, as they are free"
     )
     parser.add_argument(
@@ -45,6 +52,13 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
         metavar="MINUTES",
         help=f"with --shared: a question comes back after so long without activity (default {IDLE_MINUTES})",
     )
+    parser.add_argument(
+        "--second-share",
+        type=float,
+        metavar="SHARE",
+        help="give a second reviewer to this random share of the batch, such as 0.2",
+    )
+    parser.add_argument("--seed", type=int, help="of the random share (default: the batch's, else 0)")
     parser.add_argument("--dry-run", action="store_true", help="show who would get how many; assign nothing")
     parser.set_defaults(run=run, parser=parser)
 
@@ -60,7 +74,14 @@ def run(args: argparse.Namespace) -> int:
         args.parser.error("--dry-run shows who would get how many; with --shared nobody knows beforehand")
     if args.idle is not None and not args.shared:
         args.parser.error("--idle goes with --shared")
+    second = args.second_where_found or args.second_share is not None
+    if second and (args.overlap != 1 or moved or args.shared):
+        args.parser.error("--second-share and --second-where-found go with --to, --seed and --dry-run alone")
+    if args.seed is not None and not second:
+        args.parser.error("--seed goes with --second-share")
     by, now = command_line_person(), datetime.now(UTC)
+    if second:
+        return _seek_second(args)
     if args.shared:
         return _share(args)
     if args.dry_run:
@@ -78,6 +99,25 @@ def run(args: argparse.Namespace) -> int:
         else:
             summary = assign(db, by=by, batch=args.batch, to=args.to, overlap=args.overlap, now=now)
     _show(summary, "got")
+    return 0
+
+
+def _seek_second(args: argparse.Namespace) -> int:
+    how = {
+        "by": command_line_person(), "batch": args.batch, "to": args.to,
+        "where_found": args.second_where_found, "share": args.second_share, "seed": args.seed,
+    }  # fmt: skip
+    if args.dry_run:
+        with reading() as db:
+            summary = preview_second_opinions(db, **how)
+    else:
+        with unit_of_work() as db:
+            summary = seek_second_opinions(db, **how, now=datetime.now(UTC))
+    for name, count in summary.given.items():
+        print(f"{name} {'would get' if args.dry_run else 'got'} {count:,} questions of {summary.batch}.")
+    print(f"Of them {summary.random:,} of the random share, {summary.found:,} where something was found.")
+    for note in summary.notes:
+        print(note, file=sys.stderr)
     return 0
 
 

@@ -132,6 +132,7 @@ SHOTS = (
     Shot(name="draw-a-batch", person="dana", path="/sampling", shows="Draw"),
     Shot(name="batches", person="dana", path="/assign", shows="Batches"),
     Shot(name="progress", person="dana", path="/progress", shows="Progress"),
+    Shot(name="agreement", person="dana", path="/agreement", shows="Each reviewer over time"),
     Shot(name="releases", person="dana", path="/releases", shows="Releases"),
     Shot(name="studies", person="dana", path="/studies", shows="Protocol"),
     Shot(name="studies-new", person="dana", path="/studies", shows="Reader studies",

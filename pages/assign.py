@@ -12,6 +12,7 @@ from review import service as review
 from ui import state
 from ui.batches.choice import largest_open
 from ui.batches.disputes import show_disputes
+from ui.batches.seconds import seconds_panel
 from ui.batches.settings import settings_panel
 from ui.batches.sharing import sharing_panel
 from ui.context import clock, current_person, reading, require_page, unit_of_work
@@ -44,6 +45,7 @@ def main() -> None:
         reviewers = [each for each in people_with(db, role=Role.REVIEWER) if each.disabled_at is None]
     with giving:
         _assign(chosen, load, reviewers)
+        seconds_panel(chosen, reviewers)
     with sharing:
         sharing_panel(chosen, load, reviewers)
     with moving:

@@ -12,6 +12,7 @@ from review.service.adjudicating import (
     disputed,
     open_dispute,
 )
+from review.service.agreeing import BatchAgreement, batch_agreement
 from review.service.assigning import AssignSummary, assign, preview_assign, reassign, withdraw
 from review.service.batches import (
     batch_named,
@@ -50,6 +51,12 @@ from review.service.reporting import (
     progress,
     settled,
 )
+from review.service.second_opinions import (
+    SecondSummary,
+    preview_second_opinions,
+    second_opinions,
+    seek_second_opinions,
+)
 from review.service.sharing import IDLE_MINUTES, ShareSummary, share_batch
 from review.service.sheets import (
     batches_for,
@@ -68,6 +75,7 @@ __all__ = [
     "IDLE_MINUTES",
     "RULE",
     "AssignSummary",
+    "BatchAgreement",
     "BatchLoad",
     "BatchOverview",
     "DisputeSheet",
@@ -78,12 +86,14 @@ __all__ = [
     "PersonLoad",
     "Progress",
     "Rate",
+    "SecondSummary",
     "ShareSummary",
     "SharedLoad",
     "Whole",
     "adjudicate",
     "adjudication_rules",
     "assign",
+    "batch_agreement",
     "batch_load",
     "batch_named",
     "batches_for",
@@ -112,12 +122,15 @@ __all__ = [
     "overview",
     "percent",
     "preview_assign",
+    "preview_second_opinions",
     "progress",
     "radiograph_file",
     "reassign",
     "record_look",
     "reopen_batch",
     "saved_verdict",
+    "second_opinions",
+    "seek_second_opinions",
     "settings_are_frozen",
     "settled",
     "share_batch",

@@ -80,12 +80,12 @@ def progress(db: Session, *, by: Person, batch: str, now: datetime) -> Progress:
             if each[2] is not AssignmentState.WITHDRAWN
         ),
         judgements=tuple(stored.judged(db, batch_id=found.id)),
-        people=_shown_names(list_people(db)),
+        people=shown_names(list_people(db)),
     )
     return count_batch(found, facts, now=now)
 
 
-def _shown_names(people: Sequence[Person]) -> dict[int, str]:
+def shown_names(people: Sequence[Person]) -> dict[int, str]:
     """Display names by the person's number; with the sign-in name where two people share one."""
     shared = Counter(person.display_name for person in people)
     return {

@@ -2,7 +2,12 @@
 
 from sqlmodel import SQLModel
 
-from storage.rows.adjudications import AdjudicationRow, AdjudicationRulesRow, AdjudicatorRow
+from storage.rows.adjudications import (
+    AdjudicationRow,
+    AdjudicationRulesRow,
+    AdjudicatorRow,
+    SecondOpinionsRow,
+)
 from storage.rows.applying import AppliedQuestionRow, AppliedRuleRow, RuleTakenBackRow
 from storage.rows.audit import AuditRow
 from storage.rows.batches import AssignmentRow, BatchQuestionRow, BatchRow, DrawRow, StratumRow
@@ -82,6 +87,7 @@ __all__ = [
     "ReleaseRow",
     "ReportOpeningRow",
     "RuleTakenBackRow",
+    "SecondOpinionsRow",
     "SharedQueueRow",
     "SignInRow",
     "SkipRow",

@@ -48,3 +48,15 @@ class AdjudicatorRow(SQLModel, table=True):
     batch_id: int = Field(foreign_key="batch.id", primary_key=True)
     person_id: int = Field(foreign_key="person.id", primary_key=True)
     named_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class SecondOpinionsRow(SQLModel, table=True):
+    """How second opinions of a batch are sought: ``way`` "share" or "where found", and the random share."""
+
+    __tablename__ = "second_opinions"
+
+    batch_id: int = Field(foreign_key="batch.id", primary_key=True)
+    way: str = "share"
+    share: float = 1.0
+    seed: int = 0
+    sought_at: datetime = Field(sa_type=UtcDateTime)

@@ -46,6 +46,17 @@ def test_open_questions_are_moved_and_taken_back(world, capsys):
     assert "12 open questions of remo were taken back" in capsys.readouterr().out
 
 
+def test_second_opinions_are_sought_of_a_share_and_go_on(world, capsys):
+    cli.main(["assign", "first", "--to", "ruth"])
+    arguments = ["assign", "first", "--to", "remo", "--second-share", "0.25", "--seed", "7"]
+    assert cli.main([*arguments, "--dry-run"]) == 0
+    assert "remo would get 3 questions" in capsys.readouterr().out
+    assert cli.main(arguments) == 0
+    assert "remo got 3 questions" in capsys.readouterr().out
+    assert cli.main(["assign", "first", "--to", "remo", "--second-where-found"]) == 0
+    assert "remo got 0 questions" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -1,4 +1,4 @@
-"""Second opinions settled: adjudications, by whom, by which rules."""
+"""Second opinions, how they are sought and settled: adjudications, by whom, by which rules."""
 
 from __future__ import annotations
 
@@ -52,6 +52,16 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["person_id"], ["person.id"]),
         sa.PrimaryKeyConstraint("batch_id", "person_id"),
     )
+    op.create_table(
+        "second_opinions",
+        sa.Column("batch_id", sa.Integer(), nullable=False),
+        sa.Column("way", sa.String(), nullable=False),
+        sa.Column("share", sa.Float(), nullable=False),
+        sa.Column("seed", sa.Integer(), nullable=False),
+        sa.Column("sought_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["batch_id"], ["batch.id"]),
+        sa.PrimaryKeyConstraint("batch_id"),
+    )
     refuse_change(op.get_bind(), ("adjudication",))
     refuse_ways_round(op.get_bind(), {"adjudication": ("batch_id", "question_id", "revision")})
 
@@ -60,6 +70,7 @@ def downgrade() -> None:
     """Back to 0006."""
     allow_ways_round(op.get_bind(), ("adjudication",))
     allow_change(op.get_bind(), ("adjudication",))
+    op.drop_table("second_opinions")
     op.drop_table("adjudicator")
     op.drop_table("adjudication_rules")
     op.drop_index("adjudication_question", table_name="adjudication")

@@ -1,0 +1,132 @@
+"""``cli.py agreement``: what the reviewers of a batch agree on, and how each one's verdicts drift."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from accounts.service import command_line_person
+from measures.boxes import MeanOverlap
+from measures.means import Mean
+from measures.proportions import Proportion
+from review.agreement import Between, Figure, names_of_pairs
+from review.drift import BLOCK
+from review.service import BatchAgreement, batch_agreement
+from storage.unit_of_work import reading
+
+
+def add_to(subparsers: argparse._SubParsersAction) -> None:
+    """The command and what it takes."""
+    parser = subparsers.add_parser(
+        "agreement",
+        help="what the reviewers of a batch agree on",
+        description="Percent agreement, kappa and AC1 of each pair and of all reviewers together, boxes by "
+        "overlap, and each reviewer's verdicts over time; 95 %% intervals and n throughout.",
+    )
+    parser.add_argument("batch", metavar="BATCH")
+    parser.add_argument("--json", action="store_true", help="every number as JSON; not defined is null")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the numbers; 0 done, 1 refused (by the error that is raised)."""
+    with reading() as db:
+        found = batch_agreement(db, by=command_line_person(), batch=args.batch)
+    print(
+        json.dumps(to_plain(found), ensure_ascii=False, indent=2) if args.json else "\n".join(as_text(found))
+    )
+    return 0
+
+
+def to_plain(found: BatchAgreement) -> dict[str, Any]:
+    """Every number of the page as JSON: shares in 0 to 1, None where not defined."""
+    return {
+        "batch": found.batch.name,
+        "sought": None if found.sought is None else asdict(found.sought),
+        "questions": found.questions,
+        "shared": found.shared,
+        "counted": found.counted,
+        "notes": [each for each in (found.sought_text, found.left_out) if each],
+        "between": [
+            {"between": name, "questions": one.questions, "boxes": asdict(one.boxes),
+             "aspects": [asdict(each) for each in one.aspects]}
+            for name, one in zip(names_of_pairs(found.between, found.people), found.between, strict=True)
+        ],
+        "drift": {
+            found.people[person]: [asdict(each) for each in blocks] for person, blocks in found.drift.items()
+        },
+    }  # fmt: skip
+
+
+def as_text(found: BatchAgreement) -> Iterable[str]:
+    """The page in lines of text."""
+    yield (
+        f"Batch {found.batch.name}: {found.shared:,} of {found.questions:,} questions were judged by two or "
+        f"more, {found.counted:,} count for agreement"
+    )
+    yield from (each for each in (found.sought_text, found.left_out) if each)
+    for name, one in zip(names_of_pairs(found.between, found.people), found.between, strict=True):
+        yield from ("", f"{name}, {one.questions:,} questions")
+        for each in one.aspects:
+            kappa = "kappa (weighted)" if each.weighted else "kappa"
+            yield f"  {each.name}"
+            yield f"    agreement {_figure(each.percent, percent=True)}"
+            yield f"    {kappa} {_figure(each.kappa)}"
+            yield f"    {each.third_name} {_figure(each.third)}"
+        yield from boxes_text(one)
+    for person, blocks in found.drift.items():
+        yield from ("", f"{found.people[person]}, by {BLOCK} verdicts")
+        for block in blocks:
+            ratings = ", ".join(
+                f"{rating.replace('_', ' ')} {_mean(mean)}" for rating, mean in block.ratings.items()
+            )
+            yield (
+                f"  {block.first:,} to {block.last:,}: accepted {_proportion(block.accepted)}; {ratings}; "
+                f"seconds looking {_mean(block.seconds)}"
+            )
+
+
+def boxes_text(one: Between) -> Iterable[str]:
+    """Boxes with all three denominators."""
+    boxes: MeanOverlap = one.boxes
+    yield "  boxes, overlap (IoU) matched one to one"
+    if boxes.score is None:
+        yield f"    {boxes.note} (n = {boxes.n:,})"
+        return
+    reach = "" if boxes.low is None else f" ({boxes.low:.2f} to {boxes.high:.2f}, bootstrap)"
+    yield f"    over the larger number of boxes (V-score) {boxes.score:.2f}{reach}, n = {boxes.n:,}"
+    for name, value in (
+        ("over the first one's boxes", boxes.per_truth),
+        ("over matched pairs", boxes.per_match),
+    ):
+        yield f"    {name} {'not defined' if value is None else f'{value:.2f}'}"
+
+
+def _figure(figure: Figure, *, percent: bool = False) -> str:
+    if figure.estimate is None:
+        return f"{figure.note} (n = {figure.n:,})"
+
+    def number(value: float) -> str:
+        return f"{100 * value:.1f} %" if percent else f"{value:.2f}"
+
+    reach = (
+        ""
+        if figure.low is None or figure.high is None
+        else f" ({number(figure.low)} to {number(figure.high)}, {figure.kind})"
+    )
+    note = f"; {figure.note}" if figure.note else ""
+    return f"{number(figure.estimate)}{reach}, n = {figure.n:,}{note}"
+
+
+def _proportion(share: Proportion) -> str:
+    return f"{100 * share.estimate:.0f} % ({100 * share.low:.0f} to {100 * share.high:.0f}), n = {share.n}"
+
+
+def _mean(mean: Mean) -> str:
+    if mean.estimate is None:
+        return "not given"
+    reach = "" if mean.low is None else f" ({mean.low:.1f} to {mean.high:.1f})"
+    return f"{mean.estimate:.1f}{reach}, n = {mean.n}"

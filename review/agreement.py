@@ -1,0 +1,283 @@
+"""Agreement between reviewers of the same questions, on each thing that a verdict says.
+
+Two reviewers: percent agreement (Wilson's interval), Cohen's kappa and Gwet's AC1 (``measures`` chooses the
+interval and says which). All of them together: the same three for groups, that is the mean over pairs,
+Conger's kappa and AC1. Ratings and tiers are ordered: quadratic weights in kappa and AC1 (then AC2). Whatever
+somebody left open leaves the pair. Questions of one exam count together in every interval.
+
+A key is compared as text, since letters move with the options. "Same key" has no kappa: what there is to
+choose from differs by question. Brennan and Prediger's coefficient stands there, with each question's own
+number of options. A question that either rejects has no corrected form and leaves the key and the boxes.
+
+Boxes of one label on one radiograph are matched one to one; a question's score is the sum of the overlaps
+over the larger number of boxes (V-score).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from domain.corrections import corrected
+from domain.questions import Question
+from domain.verdicts import Decision, Verdict
+from measures.agreement import FEW, Weights, agreement_weights
+from measures.boxes import MeanOverlap, mean_overlap
+from measures.group import Coefficient, agreement_of
+from measures.kappa_intervals import ac1_interval, kappa_interval
+from measures.proportions import wilson_by_cluster
+from review.forms import choices_of, key_of, overlap_of
+from review.scales import SCALES, Scale
+
+GROUP_INTERVAL = "Gwet's, by exam"
+_SEED = 7  # of the posterior's draws and of the bootstrap: the same figures each time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedQuestion:
+    """A question that two people or more have judged: their latest verdicts."""
+
+    question: Question
+    exam_number: int
+    verdicts: tuple[Verdict, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One number over ``n`` questions with its 95 % interval and the ``kind`` of it.
+
+    What is not defined is None and ``note`` says why.
+    """
+
+    n: int
+    estimate: float | None = None
+    low: float | None = None
+    high: float | None = None
+    kind: str = ""
+    note: str = ""
+
+    @property
+    def few(self) -> bool:
+        """Too few questions to say much, or nothing at all: shown in grey."""
+        return self.n < FEW or self.estimate is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aspect:
+    """One thing that reviewers agree on or not; ``weighted`` where its values are ordered.
+
+    ``third`` is named by ``third_name``: AC1, AC2 where weighted, Brennan-Prediger for the key itself.
+    """
+
+    name: str
+    group: str
+    weighted: bool
+    percent: Figure
+    kappa: Figure
+    third: Figure
+    third_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Between:
+    """What two reviewers, or all of them, agree on. ``people`` are their numbers, the lower first."""
+
+    people: tuple[int, ...]
+    questions: int
+    aspects: tuple[Aspect, ...]
+    boxes: MeanOverlap
+
+
+def agreement_between(shared: Sequence[SharedQuestion]) -> tuple[Between, ...]:
+    """Every pair that shares a question; where there are more than two reviewers, all of them first."""
+    people = sorted({each.person_id for one in shared for each in one.verdicts})
+    found = []
+    for pair in combinations(people, 2):
+        theirs = [(one, both) for one in shared if (both := _both(one, pair)) is not None]
+        if theirs:
+            found.append(_pair(pair, theirs))
+    if len(people) > 2 and found:
+        found.insert(0, _everybody(people, shared))
+    return tuple(found)
+
+
+# ------------------------------------------------------------------------------------------------ two people
+_Two = tuple[SharedQuestion, tuple[Verdict, Verdict]]
+
+
+def _pair(pair: tuple[int, int], theirs: Sequence[_Two]) -> Between:
+    exams = np.array([one.exam_number for one, _ in theirs], dtype=np.int64)
+    aspects = []
+    for scale in SCALES:
+        codes = np.array(
+            [[scale.read(one.question, each) for each in both] for one, both in theirs], dtype=np.int64
+        )
+        kept = (codes >= 0).all(axis=1)
+        aspects.append(_of_two(scale, codes[kept, 0], codes[kept, 1], exams[kept]))
+    aspects.insert(1, _key_of_two(theirs))
+    return Between(
+        people=pair,
+        questions=len(theirs),
+        aspects=tuple(aspects),
+        boxes=_boxes([(one.exam_number, *_forms(one, both)) for one, both in theirs]),
+    )
+
+
+def _of_two(
+    scale: Scale, first: NDArray[np.int64], second: NDArray[np.int64], exams: NDArray[np.int64]
+) -> Aspect:
+    weights = agreement_weights(scale.k, Weights.QUADRATIC if scale.weighted else Weights.NONE)
+    n = len(first)
+    kappa = kappa_interval(first, second, weights=weights, clusters=exams, seed=_SEED)
+    ac1 = ac1_interval(first, second, weights=weights, clusters=exams, seed=_SEED)
+    return Aspect(
+        name=scale.name,
+        group=scale.group,
+        weighted=scale.weighted,
+        percent=_share(first == second, exams),
+        kappa=Figure(
+            n=n, estimate=kappa.estimate, low=kappa.low, high=kappa.high, kind=kappa.kind or "",
+            note=kappa.note,
+        ),
+        third=Figure(
+            n=n, estimate=ac1.estimate, low=ac1.low, high=ac1.high, kind=ac1.kind or "", note=ac1.note
+        ),
+        third_name="AC2" if scale.weighted else "AC1",
+    )  # fmt: skip
+
+
+def _key_of_two(theirs: Sequence[_Two]) -> Aspect:
+    kept = [(one, key_of(a), key_of(b)) for one, both in theirs for a, b in [_forms(one, both)] if a and b]
+    same = np.array([a == b for _, a, b in kept], dtype=bool)
+    exams = np.array([one.exam_number for one, _, _ in kept], dtype=np.int64)
+    counted = np.array([choices_of(one.question) > 1 for one, _, _ in kept], dtype=bool)
+    return _same_key(
+        [one.question for one, _, _ in kept], _share(same, exams), _share(same[counted], exams[counted])
+    )
+
+
+def _share(hits: NDArray[np.bool_], exams: NDArray[np.int64]) -> Figure:
+    share = wilson_by_cluster(hits, exams)
+    return Figure(
+        n=share.n,
+        estimate=share.estimate,
+        low=share.low,
+        high=share.high,
+        kind="Wilson, by exam" if share.n else "",
+        note=share.note or ("" if share.n else "not defined: no question was answered by both"),
+    )
+
+
+def _same_key(questions: Sequence[Question], same: Figure, single: Figure) -> Aspect:
+    """``same`` over all ``questions``, ``single`` over those of them with so many answers to choose from."""
+    chances = [1 / count for each in questions if (count := choices_of(each)) > 1]
+    chance = float(np.mean(chances)) if chances else 0.0
+
+    def beyond(value: float | None) -> float | None:
+        return None if value is None else max(-1.0, (value - chance) / (1 - chance))
+
+    return Aspect(
+        name="key: the same after correction",
+        group="key",
+        weighted=False,
+        percent=same,
+        kappa=Figure(n=same.n, note="not defined: the options differ from question to question"),
+        third=replace(
+            single, estimate=beyond(single.estimate), low=beyond(single.low), high=beyond(single.high)
+        ),
+        third_name="Brennan-Prediger",
+    )
+
+
+# ---------------------------------------------------------------------------------------------- all together
+def _everybody(people: Sequence[int], shared: Sequence[SharedQuestion]) -> Between:
+    place = {person: at for at, person in enumerate(people)}
+    exams = np.array([one.exam_number for one in shared], dtype=np.int64)
+    aspects = []
+    for scale in SCALES:
+        codes = np.full((len(shared), len(people)), -1, dtype=np.int64)
+        for row, one in enumerate(shared):
+            for each in one.verdicts:
+                codes[row, place[each.person_id]] = scale.read(one.question, each)
+        aspects.append(_of_all(scale, codes, exams))
+    aspects.insert(1, _key_of_all(people, shared))
+    forms = [
+        (one.exam_number, *_forms(one, pair)) for one in shared for pair in combinations(one.verdicts, 2)
+    ]
+    return Between(people=tuple(people), questions=len(shared), aspects=tuple(aspects), boxes=_boxes(forms))
+
+
+def _key_of_all(people: Sequence[int], shared: Sequence[SharedQuestion]) -> Aspect:
+    codes = np.full((len(shared), len(people)), -1, dtype=np.int64)
+    for row, one in enumerate(shared):
+        seen: dict[frozenset[object], int] = {}
+        for each in one.verdicts:
+            if each.decision is not Decision.REJECT:
+                key = key_of(corrected(one.question, each.opinion.correction))
+                codes[row, people.index(each.person_id)] = seen.setdefault(key, len(seen))
+    exams = np.array([one.exam_number for one in shared], dtype=np.int64)
+    several = (codes >= 0).sum(axis=1) > 1
+    counted = several & np.array([choices_of(one.question) > 1 for one in shared], dtype=bool)
+    plain = agreement_weights(max(2, len(people)), Weights.NONE)
+    return _same_key(
+        [one.question for one, kept in zip(shared, several, strict=True) if kept],
+        _of_group(codes[several], Coefficient.PERCENT, plain, exams[several]),
+        _of_group(codes[counted], Coefficient.PERCENT, plain, exams[counted]),
+    )
+
+
+def _of_all(scale: Scale, codes: NDArray[np.int64], exams: NDArray[np.int64]) -> Aspect:
+    plain = agreement_weights(scale.k, Weights.NONE)
+    weights = agreement_weights(scale.k, Weights.QUADRATIC) if scale.weighted else plain
+
+    return Aspect(
+        name=scale.name,
+        group=scale.group,
+        weighted=scale.weighted,
+        percent=_of_group(codes, Coefficient.PERCENT, plain, exams),
+        kappa=_of_group(codes, Coefficient.CONGER, weights, exams),
+        third=_of_group(codes, Coefficient.AC1, weights, exams),
+        third_name="AC2" if scale.weighted else "AC1",
+    )
+
+
+def _of_group(
+    codes: NDArray[np.int64], coefficient: Coefficient, weights: NDArray[np.float64], exams: NDArray[np.int64]
+) -> Figure:
+    found = agreement_of(codes, coefficient, weights=weights, clusters=exams)
+    return Figure(
+        n=found.n, estimate=found.estimate, low=found.low, high=found.high,
+        kind="" if found.low is None else GROUP_INTERVAL, note=found.note,
+    )  # fmt: skip
+
+
+def _boxes(forms: Sequence[tuple[int, Question | None, Question | None]]) -> MeanOverlap:
+    kept = [(exam, overlap_of(one, other)) for exam, one, other in forms if one and other]
+    return mean_overlap([overlap for _, overlap in kept], clusters=[exam for exam, _ in kept], seed=_SEED)
+
+
+def _forms(one: SharedQuestion, both: Sequence[Verdict]) -> tuple[Question | None, Question | None]:
+    first, second = (
+        None if each.decision is Decision.REJECT else corrected(one.question, each.opinion.correction)
+        for each in both
+    )
+    return first, second
+
+
+def _both(one: SharedQuestion, pair: tuple[int, int]) -> tuple[Verdict, Verdict] | None:
+    by_person = {each.person_id: each for each in one.verdicts}
+    return (by_person[pair[0]], by_person[pair[1]]) if set(pair) <= set(by_person) else None
+
+
+def names_of_pairs(found: Sequence[Between], people: Mapping[int, str]) -> tuple[str, ...]:
+    """What each is called: "Rosa and Ravi", "all 3 together"."""
+    return tuple(
+        " and ".join(people[each] for each in one.people)
+        if len(one.people) == 2
+        else f"all {len(one.people)} together"
+        for one in found
+    )

@@ -1,0 +1,222 @@
+"""Giving a second reviewer to a random share of a batch, and to the questions where something was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlmodel import Session
+
+from accounts.service.audit import record
+from domain.batches import Batch
+from domain.errors import Refused
+from domain.people import Action, Person, require
+from domain.second_opinions import SecondOpinions, SecondWay
+from domain.verdicts import Decision
+from review.service.batches import batch_subject
+from review.service.choosing import open_batch, reviewers_named
+from review.service.giving import Held, by_name, everybody_holds, give, holders_of, questions_text
+from review.split import Lacking, Split, split
+from storage.assignments import batch_members
+from storage.batches import load_batch
+from storage.progress import judged
+from storage.second_opinions import put_second_opinions, question_ids, second_opinions_of
+from storage.shared_queues import free_in_queue
+
+WHERE_FOUND = SecondWay.WHERE_FOUND
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecondSummary:
+    """Second opinions given out: questions by sign-in name; ``notes`` say what is still to come, in words.
+
+    ``random`` and ``found`` are how many of the questions given out are of the random share, and beyond it.
+    """
+
+    batch: str
+    sought: SecondOpinions
+    given: dict[str, int]
+    random: int
+    found: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    held: Held
+    parts: Split
+    share: frozenset[int]
+    without_first: int
+    share_size: int
+
+
+def second_opinions(db: Session, *, by: Person, batch: str) -> SecondOpinions | None:
+    """How second opinions of the batch are sought; None where by no rule.
+
+    Raises:
+        NotFound: no such batch.
+    """
+    require(by, Action.ASSIGN)
+    return second_opinions_of(db, batch_id=load_batch(db, name=batch).id)
+
+
+def seek_second_opinions(
+    db: Session,
+    *,
+    by: Person,
+    batch: str,
+    to: Sequence[str],
+    where_found: bool,
+    share: float | None,
+    seed: int | None,
+    now: datetime,
+) -> SecondSummary:
+    """Give a second reviewer to a random share of the batch, and with ``where_found`` where something was
+    found.
+
+    The share is of all questions of the batch, taken by hash of ``seed`` and question before anything is
+    judged; something was found where a verdict revises, rejects or names a kind of error. A question that
+    has two reviewers already gets none, one without a first is left for later: call it again then. Share
+    and seed are kept with the batch, and are those from before where None.
+
+    Raises:
+        NotFound: no such batch or person.
+        Refused: the batch is closed, somebody is no reviewer, no random share is named, or another seed, a
+            smaller share or another way than the batch's before.
+        InvalidValue: no name, or a share that is none.
+    """
+    require(by, Action.ASSIGN)
+    found = open_batch(db, batch)
+    before = second_opinions_of(db, batch_id=found.id)
+    sought = _sought(before, where_found=where_found, share=share, seed=seed)
+    people = reviewers_named(db, to)
+    plan = _plan(db, found, sought, people)
+    give(db, found, plan.held, plan.parts, now=now)
+    if sought != before:
+        put_second_opinions(db, batch_id=found.id, sought=sought, now=now)
+    record(
+        db, by=by, what="seek second opinions", subject=batch_subject(found),
+        old=None if before is None else _plain(before),
+        new={**_plain(sought), "given": by_name(plan.parts, people)}, now=now,
+    )  # fmt: skip
+    return _summary(found, sought, plan, people)
+
+
+def preview_second_opinions(
+    db: Session,
+    *,
+    by: Person,
+    batch: str,
+    to: Sequence[str],
+    where_found: bool,
+    share: float | None,
+    seed: int | None,
+) -> SecondSummary:
+    """What :func:`seek_second_opinions` would give to whom; nothing is written."""
+    require(by, Action.ASSIGN)
+    found = load_batch(db, name=batch)
+    sought = _sought(
+        second_opinions_of(db, batch_id=found.id), where_found=where_found, share=share, seed=seed
+    )
+    people = reviewers_named(db, to)
+    return _summary(found, sought, _plan(db, found, sought, people), people)
+
+
+def _sought(
+    before: SecondOpinions | None, *, where_found: bool, share: float | None, seed: int | None
+) -> SecondOpinions:
+    if share is None and before is None:
+        raise Refused(
+            "A second opinion only where the first found something would bias agreement: the questions on "
+            "which both find nothing would be missing. Name a random share of the rest too, such as 0.1."
+            if where_found
+            else "Name the share of the questions that get a second reviewer, such as 0.2."
+        )
+    way = SecondWay.WHERE_FOUND if where_found else SecondWay.SHARE
+    if before is None:
+        return SecondOpinions(way=way, share=share or 0.0, seed=seed or 0)
+    sought = SecondOpinions(
+        way=way,
+        share=before.share if share is None else share,
+        seed=before.seed if seed is None else seed,
+    )
+    if sought.seed != before.seed:
+        raise Refused(
+            f"The random share of this batch was drawn with seed {before.seed}. Another seed would mix two "
+            f"draws; leave the seed out, or say {before.seed}."
+        )
+    if sought.share < before.share:
+        raise Refused(
+            f"The random share of this batch is {before.share:g} already; it can grow, not shrink to "
+            f"{sought.share:g}."
+        )
+    if before.way is WHERE_FOUND and sought.way is not WHERE_FOUND:
+        raise Refused(
+            "Second opinions of this batch are sought where something was found too. That can't be taken "
+            "back: it is why only the random share counts for agreement."
+        )
+    return sought
+
+
+def _plan(db: Session, batch: Batch, sought: SecondOpinions, people: Sequence[Person]) -> _Plan:
+    held = everybody_holds(db, batch)
+    in_queue = free_in_queue(db, batch_id=batch.id)
+    share = sought.random_share(question_ids(db, batch_id=batch.id))
+    chosen = set(share)
+    if sought.way is WHERE_FOUND:
+        chosen |= {
+            each.question_number
+            for each in judged(db, batch_id=batch.id)
+            if each.decision is not Decision.ACCEPT or each.errors
+        }
+    lacking, without_first = [], 0
+    for member in batch_members(db, batch_id=batch.id):
+        if member.question_number not in chosen:
+            continue
+        holders = holders_of(held.states.get(member.question_number, {}))
+        coming = len(holders) + in_queue.get(member.question_number, 0)
+        without_first += coming == 0
+        if coming == 1:
+            lacking.append(
+                Lacking(
+                    question_number=member.question_number,
+                    exam_number=member.exam_number,
+                    position=member.position,
+                    need=1,
+                    holders=holders,
+                )
+            )
+    parts = split(lacking, people=[person.id for person in people], on_exam=held.on_exam)
+    return _Plan(held=held, parts=parts, share=share, without_first=without_first, share_size=len(share))
+
+
+def _summary(batch: Batch, sought: SecondOpinions, plan: _Plan, people: Sequence[Person]) -> SecondSummary:
+    given = [each.question_number for group in plan.parts.given.values() for each in group]
+    random = len(plan.share.intersection(given))
+    notes = [f"The random share is {questions_text(plan.share_size)} of the batch (seed {sought.seed})."]
+    if not given and not plan.parts.short:
+        notes.append("All that are to have a second reviewer so far have one.")
+    if plan.parts.short:
+        notes.append(
+            f"{questions_text(len(plan.parts.short))} found nobody: these people judge them already. "
+            "Name others too."
+        )
+    if plan.without_first:
+        notes.append(
+            f"{questions_text(plan.without_first)} of them lack a first reviewer: assign those first."
+        )
+    if sought.way is WHERE_FOUND:
+        notes.append("Do it again as first verdicts come in: it goes on where something new was found.")
+    return SecondSummary(
+        batch=batch.name,
+        sought=sought,
+        given={person.name: len(plan.parts.given[person.id]) for person in people},
+        random=random,
+        found=len(given) - random,
+        notes=tuple(notes),
+    )
+
+
+def _plain(sought: SecondOpinions) -> dict[str, object]:
+    return {"way": sought.way.value, "share": sought.share, "seed": sought.seed}

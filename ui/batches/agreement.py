@@ -1,0 +1,152 @@
+"""Agreement between reviewers as tables: one aspect for every pair, and every aspect for one pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from measures.agreement import FEW
+from review.agreement import Aspect, Between, Figure, names_of_pairs
+from review.service import BatchAgreement
+from ui.parts import plain
+
+_GREY = "color: #8a939b"
+_GROUPS = {
+    "decision": "Decision and key",
+    "key": "Decision and key",
+    "rating": "Ratings",
+    "flag": "Yes or no",
+    "error": "Kinds of error",
+}
+_COLUMNS = ("Agreement", "Kappa", "AC1 or other")
+_HOW = (
+    f"95 % intervals, clustered by exam; grey: fewer than {FEW} questions, or not defined. Agreement: the "
+    "share of questions with the same value. Kappa: Cohen's for two, Conger's for all; of ratings and tier "
+    "with quadratic weights (AC1 is AC2 then). The same key: compared as text; Brennan-Prediger "
+    "with each question's own number of options stands in place of AC1."
+)
+
+
+def agreement_panel(found: BatchAgreement) -> None:
+    """Both tables, and the boxes."""
+    names = names_of_pairs(found.between, found.people)
+    batch = found.batch.id
+    st.subheader("Pair by pair")
+    aspects = [each.name for each in found.between[0].aspects]
+    chosen = st.selectbox("Of", aspects, key=f"agreement-of-{batch}")
+    _table(
+        "Reviewers",
+        [
+            (name, next(each for each in one.aspects if each.name == chosen))
+            for name, one in zip(names, found.between, strict=True)
+        ],
+    )
+    st.subheader("Aspect by aspect")
+    at = 0
+    if len(names) > 1:
+        at = names.index(st.selectbox("Between", names, key=f"agreement-between-{batch}"))
+    else:
+        st.markdown(plain(f"Between {names[0]}, {found.between[0].questions:,} questions."))
+    groups = list(dict.fromkeys(_GROUPS.values()))
+    for tab, group in zip(st.tabs([*groups, "Boxes"]), [*groups, None], strict=True):
+        with tab:
+            if group is None:
+                _boxes(found.between[at])
+            else:
+                shown = [each for each in found.between[at].aspects if _GROUPS[each.group] == group]
+                _table("Aspect", [(each.name, each) for each in shown])
+    st.caption(_HOW)
+
+
+def _table(first: str, rows: Sequence[tuple[str, Aspect]]) -> None:
+    cells, styles = [], []
+    for name, each in rows:
+        figures = (each.percent, each.kappa, each.third)
+        third = "" if each.third_name == "AC1" else f"{each.third_name} "
+        cells.append(
+            {
+                first: name,
+                "n": f"{each.percent.n:,}",
+                "Agreement": _said(each.percent, percent=True),
+                "Kappa": _said(each.kappa),
+                "AC1 or other": _said(each.third, before=third),
+                "Intervals": _kinds(figures),
+            }
+        )
+        styles.append(
+            {
+                first: "",
+                "n": _GREY if each.percent.few else "",
+                **{
+                    column: _GREY if figure.few else ""
+                    for column, figure in zip(_COLUMNS, figures, strict=True)
+                },
+                "Intervals": _GREY,
+            }
+        )
+    frame, style = pd.DataFrame(cells), pd.DataFrame(styles)
+    st.dataframe(
+        frame.style.apply(lambda _frame: style, axis=None),
+        hide_index=True,
+        width="stretch",
+        height="content",
+    )
+
+
+def _said(figure: Figure, *, percent: bool = False, before: str = "") -> str:
+    """The number, its interval and its own n; or why there is none."""
+    n = f"n = {figure.n:,}"
+    if figure.estimate is None:
+        return f"{before}{figure.note}, {n}"
+
+    def number(value: float) -> str:
+        return f"{100 * value:.0f} %" if percent else f"{value:.2f}"
+
+    if figure.low is None or figure.high is None:
+        return f"{before}{number(figure.estimate)}, {n} ({figure.note})"
+    return f"{before}{number(figure.estimate)} ({number(figure.low)} to {number(figure.high)}), {n}"
+
+
+def _kinds(figures: Sequence[Figure]) -> str:
+    return ", ".join(dict.fromkeys(each.kind for each in figures if each.kind)) or "none"
+
+
+def _boxes(one: Between) -> None:
+    boxes = one.boxes
+    if boxes.score is None:
+        st.caption(plain(f"{boxes.note.capitalize()}: neither reviewer left a box on a shared question."))
+        return
+    reach = (
+        boxes.note
+        if boxes.low is None or boxes.high is None
+        else f"{boxes.low:.2f} to {boxes.high:.2f}, bootstrap by exam"
+    )
+    rows = [
+        ("the larger number of boxes (V-score)", boxes.score, reach),
+        ("the first reviewer's boxes", boxes.per_truth, ""),
+        ("matched pairs", boxes.per_match, ""),
+    ]
+    frame = pd.DataFrame(
+        [
+            {
+                "Sum of overlaps over": name,
+                "Mean overlap (IoU)": "not defined" if value is None else f"{value:.2f}",
+                "95 % interval": interval or "none is computed",
+                "n": f"{boxes.n:,}",
+            }
+            for name, value, interval in rows
+        ]
+    )
+    st.dataframe(
+        frame.style.set_properties(color="#8a939b") if boxes.n < FEW else frame,
+        hide_index=True,
+        width="stretch",
+        height="content",
+    )
+    st.caption(
+        "Boxes of one label on one radiograph are matched one to one so that their overlaps add up to the "
+        "most. A box that only one of them drew lowers the first number. The first reviewer is the first "
+        "named."
+    )
