@@ -15,7 +15,7 @@ from ui import state
 from ui.context import reading, require_page
 from ui.estimates.charts import intervals
 from ui.estimates.groups import side_by_side
-from ui.parts import empty_state, plain, screen, table
+from ui.parts import empty_state, plain, screen
 
 
 @screen
@@ -102,7 +102,8 @@ def _whole(found: Whole) -> None:
             width="stretch",
         )
     with figures:
-        table([_row(each) for each in said.every])
+        rows = [_row(each) for each in said.every]
+        st.dataframe(rows, hide_index=True, width="stretch", height="content")
         st.caption(
             "Intervals by Jeffreys' posterior of each stratum with the finite population, questions of one "
             "exam counted together. “Worst”: the upper limit, were all that is not covered or skipped so."

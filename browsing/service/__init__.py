@@ -12,6 +12,13 @@ from browsing.service.applying import (
 )
 from browsing.service.finding import Choices, Found, batches_of, browsable, choices, count_found, find
 from browsing.service.indexing import IndexState, index_questions, search_index
+from browsing.service.statistics import (
+    DatasetStatistics,
+    FormatLine,
+    Lengths,
+    dataset_statistics,
+    statistics_version,
+)
 from browsing.service.telling import History, history, question_number
 from browsing.service.wording import told
 from storage.applying import AppliedRule
@@ -23,10 +30,13 @@ __all__ = [
     "AppliedRule",
     "ApplyPreview",
     "Choices",
+    "DatasetStatistics",
+    "FormatLine",
     "Found",
     "FoundQuestion",
     "History",
     "IndexState",
+    "Lengths",
     "QuestionEvent",
     "Search",
     "Standing",
@@ -36,6 +46,7 @@ __all__ = [
     "browsable",
     "choices",
     "count_found",
+    "dataset_statistics",
     "find",
     "history",
     "index_questions",
@@ -45,6 +56,7 @@ __all__ = [
     "reject_like",
     "said",
     "search_index",
+    "statistics_version",
     "take_rule_back",
     "told",
 ]

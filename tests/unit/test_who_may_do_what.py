@@ -44,6 +44,8 @@ ASKS_FOR: dict[str, Action] = {
     "browsing.browsable": Action.BROWSE,
     "browsing.choices": Action.BROWSE,
     "browsing.count_found": Action.BROWSE,
+    "browsing.dataset_statistics": Action.BROWSE,
+    "browsing.statistics_version": Action.BROWSE,
     "browsing.find": Action.BROWSE,
     "browsing.history": Action.BROWSE,
     "browsing.question_number": Action.BROWSE,

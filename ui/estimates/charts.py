@@ -36,6 +36,8 @@ def intervals(named: Sequence[tuple[str, Estimate]], *, title: str) -> alt.Layer
             *(alt.Tooltip(f"{name}:Q", format=".1f") for name in ("percent", "low", "high")),
         ],
     )
-    spread = base.mark_rule(color=_MARK, strokeWidth=2).encode(x=alt.X("low:Q", title=title), x2="high:Q")
+    spread = base.mark_rule(color=_MARK, strokeWidth=2).encode(
+        x=alt.X("low:Q", title=title, axis=alt.Axis(tickCount=10)), x2="high:Q"
+    )
     point = base.mark_point(color=_MARK, filled=True, size=70).encode(x="percent:Q")
     return (spread + point).properties(height=24 * max(1, len(rows)) + _AROUND)

@@ -1,0 +1,132 @@
+"""A dataset in numbers, as the papers on ReXVQA (Table 1) and GEMeX (Table 3, its figures) print theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sqlmodel import Session
+
+from browsing.words import TextCounts, binned, mean
+from domain.people import Action, Person, require
+from domain.vocabulary import AnswerFormat, Task
+from storage import statistics
+from storage.frames import dataset_number
+
+_WORDS = 40
+_CHARACTERS, _IN_WORDS = 10, 2  # the widths of the histograms' bins
+#: What is counted, in the order in which it is shown.
+COUNTED = statistics.COLUMNS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormatLine:
+    """Questions of one answer format ("all" for all), those with boxes, and their boxes."""
+
+    name: str
+    questions: int
+    with_boxes: int
+    boxes: int
+
+    @property
+    def boxes_a_question(self) -> float | None:
+        """Boxes over questions; None for no question."""
+        return self.boxes / self.questions if self.questions else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lengths:
+    """Lengths of ``n`` texts; histograms as (from, to, texts); ``words`` (a word, texts that have it)."""
+
+    n: int
+    mean_characters: float | None
+    mean_words: float | None
+    characters: tuple[tuple[int, int, int], ...]
+    in_words: tuple[tuple[int, int, int], ...]
+    words: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetStatistics:
+    """All of it. ``counts``: by column, (value, questions), the most first; "" where a question has none.
+
+    ``splits``: of the newest release, (side, task) -> questions; empty where there is none.
+    """
+
+    dataset: str
+    questions: int
+    exams: int
+    counts: Mapping[str, tuple[tuple[str, int], ...]]
+    formats: tuple[FormatLine, ...]
+    splits: Mapping[tuple[str, str], int]
+    stems: Lengths
+    explanations: Lengths
+
+
+def dataset_statistics(
+    db: Session, *, by: Person, dataset: str, progress: Callable[[int], None] = lambda _: None
+) -> DatasetStatistics:
+    """Count the dataset. It reads every question, without keeping any: remember what it says.
+
+    Raises:
+        NotFound: no such dataset.
+    """
+    require(by, Action.BROWSE)
+    number = dataset_number(db, name=dataset)
+    questions, exams = statistics.count_questions(db, dataset_id=number)
+    stems, explanations, read = TextCounts(), TextCounts(), 0
+    for block in statistics.texts_of(db, dataset_id=number):
+        stems.add(stem for stem, _ in block)
+        explanations.add(explanation for _, explanation in block)
+        read += len(block)
+        progress(read)
+    return DatasetStatistics(
+        dataset=dataset,
+        questions=questions,
+        exams=exams,
+        counts={column: _counted(db, number, column) for column in COUNTED},
+        formats=_formats(statistics.boxes_by_format(db, dataset_id=number)),
+        splits=statistics.by_split(db, dataset_id=number, column="task"),
+        stems=_lengths(stems),
+        explanations=_lengths(explanations),
+    )
+
+
+def statistics_version(db: Session, *, by: Person, dataset: str) -> int:
+    """The number of the newest question: as long as it stays, so do the statistics."""
+    require(by, Action.BROWSE)
+    return statistics.newest_question(db, dataset_id=dataset_number(db, name=dataset))
+
+
+def _counted(db: Session, number: int, column: str) -> tuple[tuple[str, int], ...]:
+    found = {value: n for (value,), n in statistics.count_by(db, dataset_id=number, columns=[column]).items()}
+    order = [each.value for each in Task] if column == "task" else []
+    place = {value: index for index, value in enumerate(order)}
+    return tuple(sorted(found.items(), key=lambda each: (place.get(each[0], 99), -each[1], each[0])))
+
+
+def _formats(counts: Mapping[str, tuple[int, int, int]]) -> tuple[FormatLine, ...]:
+    lines = [
+        FormatLine(name=each.value, questions=n, with_boxes=boxed, boxes=boxes)
+        for each in AnswerFormat
+        if each.value in counts
+        for n, boxed, boxes in [counts[each.value]]
+    ]
+    whole = FormatLine(
+        name="all",
+        questions=sum(each.questions for each in lines),
+        with_boxes=sum(each.with_boxes for each in lines),
+        boxes=sum(each.boxes for each in lines),
+    )
+    return (*lines, whole)
+
+
+def _lengths(counted: TextCounts) -> Lengths:
+    return Lengths(
+        n=counted.n,
+        mean_characters=mean(counted.characters),
+        mean_words=mean(counted.words),
+        characters=tuple(binned(counted.characters, width=_CHARACTERS)),
+        in_words=tuple(binned(counted.words, width=_IN_WORDS)),
+        words=tuple(counted.most_frequent(_WORDS)),
+    )

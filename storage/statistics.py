@@ -1,0 +1,89 @@
+"""Counts over all questions of a dataset, made by the database: no question becomes an object here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlalchemy import Connection, text
+from sqlmodel import Session
+
+#: Columns that questions are counted by.
+COLUMNS = ("format", "task", "category", "subcategory", "content_type", "difficulty", "generator",
+           "prompt_version")  # fmt: skip
+_BLOCK = 20_000  # texts in memory at a time
+
+
+def count_questions(db: Session, *, dataset_id: int) -> tuple[int, int]:
+    """(questions, exams that have any)."""
+    row = db.execute(
+        text("SELECT count(*), count(DISTINCT exam_id) FROM question WHERE dataset_id = :d"),
+        {"d": dataset_id},
+    ).one()
+    return row[0], row[1]
+
+
+def count_by(db: Session, *, dataset_id: int, columns: Sequence[str]) -> dict[tuple[str, ...], int]:
+    """How many questions have each combination of values; "" where a question has none.
+
+    Raises:
+        ValueError: a column that questions are not counted by.
+    """
+    if not set(columns) <= set(COLUMNS):
+        raise ValueError(f"no such columns: {columns}")
+    named = ", ".join(f"coalesce({column}, '')" for column in columns)
+    rows = db.execute(
+        text(f"SELECT {named}, count(*) FROM question WHERE dataset_id = :d GROUP BY {named}"),  # noqa: S608 - our own names
+        {"d": dataset_id},
+    )
+    return {tuple(row[:-1]): row[-1] for row in rows}
+
+
+def boxes_by_format(db: Session, *, dataset_id: int) -> dict[str, tuple[int, int, int]]:
+    """(questions, questions with boxes, boxes) of each answer format."""
+    boxes = "json_array_length(boxes)" if _is_sqlite(db) else "json_array_length(CAST(boxes AS json))"
+    rows = db.execute(
+        text(
+            f"SELECT format, count(*), sum(CASE WHEN boxes <> '[]' THEN 1 ELSE 0 END), sum({boxes}) "  # noqa: S608 - our own text
+            "FROM question WHERE dataset_id = :d GROUP BY format"
+        ),
+        {"d": dataset_id},
+    )
+    return {row[0]: (row[1], row[2], row[3]) for row in rows}
+
+
+def by_split(db: Session, *, dataset_id: int, column: str) -> dict[tuple[str, str], int]:
+    """Questions of the newest release by its side and a column's value; empty where none was made."""
+    if column not in COLUMNS:
+        raise ValueError(f"no such column: {column}")
+    rows = db.execute(
+        text(
+            f"SELECT i.side, coalesce(q.{column}, ''), count(*) FROM release_item i "  # noqa: S608 - our own name
+            "JOIN question q ON q.id = i.question_id WHERE i.release_id = "
+            "(SELECT max(id) FROM release WHERE dataset_id = :d) GROUP BY 1, 2"
+        ),
+        {"d": dataset_id},
+    )
+    return {(row[0], row[1]): row[2] for row in rows}
+
+
+def texts_of(db: Session, *, dataset_id: int) -> Iterator[list[tuple[str, str]]]:
+    """(question, explanation) of every question, in blocks, in the order in which they came in."""
+    # By the connection: at this many rows the session's own bookkeeping takes longer than the database.
+    connection: Connection = db.connection()
+    result = connection.execute(
+        text("SELECT stem, explanation FROM question WHERE dataset_id = :d ORDER BY id"),
+        {"d": dataset_id},
+        execution_options={"yield_per": _BLOCK},
+    )
+    for block in result.partitions():
+        yield [(row[0], row[1]) for row in block]
+
+
+def newest_question(db: Session, *, dataset_id: int) -> int:
+    """The highest number of a question of the dataset, by which what is counted may be remembered."""
+    found = db.execute(text("SELECT max(id) FROM question WHERE dataset_id = :d"), {"d": dataset_id})
+    return found.scalar_one() or 0
+
+
+def _is_sqlite(db: Session) -> bool:
+    return db.get_bind().dialect.name == "sqlite"

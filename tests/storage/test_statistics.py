@@ -1,0 +1,102 @@
+"""A dataset in numbers: counts that the database makes, lengths and words, and the files of them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+
+import pytest
+from sqlalchemy import Engine, update
+
+from accounts.service import command_line_person
+from browsing.service import dataset_statistics, statistics_version
+from browsing.words import TextCounts, binned, mean, share_between
+from cli import main
+from storage.rows import QuestionRow
+from storage.unit_of_work import reading, unit_of_work
+from tests.storage.worlds import make_world
+
+
+def counted(engine: Engine):
+    with reading(engine) as db:
+        return dataset_statistics(db, by=command_line_person(), dataset="demo")
+
+
+def test_counts_by_task_are_in_the_order_of_the_tasks_and_sum_to_all(engine: Engine) -> None:
+    make_world(engine)
+    found = counted(engine)
+    assert (found.questions, found.exams) == (12, 6)
+    assert [count for _, count in found.counts["task"]] == [3, 3, 2, 2, 2]
+
+
+def test_boxes_are_counted_by_format_with_boxes_a_question(engine: Engine) -> None:
+    make_world(engine)
+    with unit_of_work(engine) as db:
+        two = (
+            '[{"radiograph":"pa","label":"","box":[1,2,3,4]},{"radiograph":"pa","label":"","box":[1,2,3,5]}]'
+        )
+        db.execute(update(QuestionRow).where(QuestionRow.id == 1).values(boxes=two))
+        db.execute(update(QuestionRow).where(QuestionRow.id == 2).values(boxes="[]"))
+    single, every = counted(engine).formats
+    assert (single.name, single.questions, single.with_boxes, single.boxes) == ("single", 12, 11, 12)
+    assert every.boxes_a_question == 1.0
+
+
+def test_lengths_are_histograms_in_characters_and_words(engine: Engine) -> None:
+    make_world(engine)
+    found = counted(engine)
+    assert found.stems.n == 12
+    assert found.stems.mean_words == 5
+    assert sum(count for _, _, count in found.stems.characters) == 12
+    assert ("radiograph", 12) in found.stems.words
+    assert "which" not in dict(found.stems.words)
+
+
+def test_a_dataset_without_questions_has_empty_tables(engine: Engine) -> None:
+    make_world(engine, questions=0)
+    found = counted(engine)
+    assert found.questions == 0
+    assert found.stems.mean_characters is None
+    assert found.formats[-1].boxes_a_question is None
+
+
+def test_the_version_rises_with_the_newest_question(engine: Engine) -> None:
+    make_world(engine)
+    with reading(engine) as db:
+        assert statistics_version(db, by=command_line_person(), dataset="demo") == 12
+
+
+def test_a_word_counts_once_a_text() -> None:
+    counts = TextCounts()
+    counts.add(["left, left effusion", "", "Left lung"])
+    assert counts.n == 2
+    assert counts.most_frequent(2) == [("left", 2), ("effusion", 1)]
+
+
+def test_bins_have_no_gap_and_end_at_the_longest() -> None:
+    assert binned(Counter({3: 2, 25: 1}), width=10) == [(0, 9, 2), (10, 19, 0), (20, 29, 1)]
+    assert binned(Counter(), width=10) == []
+    assert mean(Counter({10: 1, 20: 1})) == 15
+    assert share_between(Counter({60: 1, 150: 1, 151: 2}), 60, 150) == 0.5
+
+
+def test_the_command_writes_csv_and_json(sqlite_engine: Engine, monkeypatch, tmp_path, capsys) -> None:
+    make_world(sqlite_engine)
+    with unit_of_work(sqlite_engine) as db:
+        db.execute(update(QuestionRow).values(category="=1+1"))
+    monkeypatch.setenv("OVERREAD_DATABASE_URL", str(sqlite_engine.url))
+    monkeypatch.setenv("OVERREAD_HOME", str(tmp_path / "home"))
+    assert main(["statistics", "demo", "--out", str(tmp_path / "out")]) == 0
+    assert "12 questions of 6 exams" in capsys.readouterr().out
+    rows = list(
+        csv.DictReader((tmp_path / "out" / "statistics.csv").read_text(encoding="utf-8").splitlines())
+    )
+    assert {"task", "boxes", "question words", "explanation length in characters"} <= {
+        row["table"] for row in rows
+    }
+    assert next(row["name"] for row in rows if row["table"] == "category") == "'=1+1"
+    shares = [float(row["percent"]) for row in rows if row["table"] == "task"]
+    assert sum(shares) == pytest.approx(100, abs=0.3)
+    plain = json.loads((tmp_path / "out" / "statistics.json").read_text(encoding="utf-8"))
+    assert plain["questions"] == 12
