@@ -44,7 +44,7 @@ def forest(
 
     bottom = _TOP + _ROW * len(rows)
     parts = [f'<text x="8" y="20" font-size="14" font-weight="600">{escape(title)}</text>']
-    steps = 5
+    steps = 5 if zero is None else 4
     for step in range(steps + 1):
         share = low + (high - low) * step / steps
         parts.append(f'<path class="axis" d="M{x(share)} {_TOP - 8}V{bottom}"/>')
@@ -77,7 +77,7 @@ def forest(
 def heatmap(names: Sequence[str], cells: dict[tuple[str, str], Record], *, title: str, caption: str) -> str:
     """Kappa of every two raters with its interval and n; grey where it is not defined or n is small."""
     cell, left, top = 76, 170, 150
-    width, height = left + cell * len(names) + 20, top + cell * len(names) + 40
+    width, height = left + cell * len(names) + 130, top + cell * len(names) + 40
     parts = [f'<text x="8" y="20" font-size="14" font-weight="600">{escape(title)}</text>']
     for at, name in enumerate(names):
         middle = left + cell * at + cell / 2

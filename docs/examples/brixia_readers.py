@@ -1,0 +1,34 @@
+"""The Brixia score: a senior and a junior radiologist on six zones of 192 radiographs, as ratings.
+
+One question is one zone of one radiograph, answered 0 to 3. Measure with ``--weights quadratic``.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+
+_READERS = {"S": "senior", "J": "junior"}
+
+
+def main(annotations: Path, out: Path) -> int:
+    """Write the ratings; 0 done."""
+    with (
+        annotations.open(encoding="utf-8-sig", newline="") as source,
+        out.open("w", encoding="utf-8", newline="") as file,
+    ):
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(("question_id", "rater", "kind", "answer", "task", "exam", "n_options"))
+        for record in csv.DictReader(source):
+            name = record["filename"]
+            for short, reader in _READERS.items():
+                rows.writerows(
+                    (f"{name} {zone}", reader, "reader", record[f"{short}-{zone}"], f"zone {zone}", name, 4)
+                    for zone in "ABCDEF"
+                )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2])))

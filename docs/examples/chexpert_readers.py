@@ -1,0 +1,46 @@
+"""CheXpert's test set: radiologists and models against the reference, as ratings for ``cli.py measure``.
+
+One question is one finding of one study, answered 1 (there) or 0. Source of the files: the repository
+cheXpert-test-set-labels of the dataset's authors.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+_HEADER = ("question_id", "rater", "kind", "answer", "task", "exam", "n_options", "set_reference")
+
+
+def main(folder: Path, out: Path) -> int:
+    """Write the ratings; 0 done."""
+    with out.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(_HEADER)
+        rows.writerows(_ratings(folder / "groundtruth.csv", "majority", "reference", helped=False))
+        for path in sorted((folder / "radiologists" / "groundtruth").glob("*.csv")):
+            rows.writerows(_ratings(path, path.stem.removesuffix("_gt"), "reader", helped=True))
+        for path in sorted((folder / "radiologists" / "benchmark_radiologists").glob("*.csv")):
+            rows.writerows(_ratings(path, path.stem, "reader", helped=False))
+        for path in sorted((folder / "example_models" / "decisions").rglob("*.csv")):
+            rows.writerows(_ratings(path, path.stem, "model", helped=False))
+    return 0
+
+
+def _ratings(path: Path, rater: str, kind: str, *, helped: bool) -> Iterator[tuple[str, ...]]:
+    """One row a finding; columns are found by their names, which stand in different orders."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        for row in csv.DictReader(file):
+            study = row.get("Study") or row.get("") or next(iter(row.values()))
+            for finding, value in row.items():
+                if finding in ("Study", "") or value not in ("0", "1", "0.0", "1.0"):
+                    continue
+                yield (
+                    f"{study} {finding}", rater, kind, value[0], finding, study, "2", "yes" if helped else "",
+                )  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2])))
