@@ -17,6 +17,7 @@ from privacy.service import (
     next_looks,
     pixel_state,
     rank_images,
+    ranking_told,
     record_hits,
     record_ranks,
 )
@@ -101,8 +102,7 @@ def _rank(args: argparse.Namespace) -> int:
         print(file=sys.stderr)
     with unit_of_work() as db:
         record_ranks(db, by=by, ranked=ranked, now=datetime.now(UTC))
-    with_text = sum(score > 0 for _, score, _ in ranked[1])
-    print(f"{len(ranked[1]):,} images ranked by {ranked[0]}; text was found in {with_text:,}.")
+    print(ranking_told(ranked))
     print("A person decides: the page Patient data, or cli.py patient-data next and decide.")
     return 0
 

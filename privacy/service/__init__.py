@@ -8,6 +8,7 @@ from privacy.service.pixels import (
     next_looks,
     pixel_state,
     rank_images,
+    ranking_told,
     record_ranks,
     removed_images,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "pixel_state",
     "pseudonym_key",
     "rank_images",
+    "ranking_told",
     "record_hits",
     "record_ranks",
     "removed_images",

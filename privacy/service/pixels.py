@@ -15,7 +15,7 @@ from domain.errors import DomainError, NotFound
 from domain.patient_data import ConfirmPixels, PixelDecision, PixelLook
 from domain.people import Action, Person, require
 from imaging.guarded import GuardedReader
-from imaging.text_in_pixels import LONGEST, TextRank, method, text_rank
+from imaging.text_in_pixels import LONGEST, OWN_METHOD, TextRank, method, text_rank
 from storage import datasets, patient_data
 from storage.bulk import known_images
 from storage.image_files import ImageStore, image_store
@@ -67,6 +67,17 @@ def rank_images(
                 ranks.append((sha256, rank.score, rank.words))
             progress(len(ranks), len(todo))
     return method(), ranks
+
+
+def ranking_told(ranked: tuple[str, list[tuple[str, float, int]]]) -> str:
+    """What a ranking was made by and found, as a sentence for whoever started it."""
+    with_text = sum(score > 0 for _, score, _ in ranked[1])
+    if ranked[0] == OWN_METHOD:
+        return (
+            f"{len(ranked[1]):,} images ranked by {ranked[0]}, as tesseract, which reads words, is not "
+            f"installed here: {with_text:,} have what may be letters."
+        )
+    return f"{len(ranked[1]):,} images ranked by {ranked[0]}; text was found in {with_text:,}."
 
 
 def record_ranks(

@@ -24,6 +24,7 @@ from privacy.service import (
     hits,
     next_looks,
     pixel_state,
+    ranking_told,
     record_hits,
     record_ranks,
     removed_images,
@@ -282,3 +283,9 @@ def test_a_change_of_mind_is_appended_with_both_in_the_audit_trail(either, tmp_p
 def test_no_decision_on_an_image_that_is_not_here(db):
     with pytest.raises(NotFound):
         decide_images(db, by=COMMAND_LINE, decisions=[("0" * 64, PixelDecision.REMOVE)], now=NOW)
+
+
+def test_a_ranking_without_tesseract_says_so():
+    said = ranking_told(("bright spots in rows", [("a" * 64, 4.0, 4), ("b" * 64, 0.0, 0)]))
+    assert "tesseract, which reads words, is not installed" in said
+    assert said.endswith("1 have what may be letters.")

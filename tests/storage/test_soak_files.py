@@ -6,7 +6,7 @@ from benchmarks.soak_files import soak_image_bombs, soak_images, soak_question_b
 
 
 def test_damaged_images_are_read_or_refused():
-    assert soak_images(60, first=100_000).faults == []
+    assert soak_images(40, first=100_000).faults == []
 
 
 def test_the_known_bombs_among_images_are_refused_and_good_ones_read():
@@ -14,7 +14,7 @@ def test_the_known_bombs_among_images_are_refused_and_good_ones_read():
 
 
 def test_generated_question_files_come_in_whole_or_not_at_all(tmp_path):
-    assert soak_questions(80, home=tmp_path, first=100_000).faults == []
+    assert soak_questions(40, home=tmp_path, first=100_000).faults == []
 
 
 def test_the_known_bombs_among_question_files_are_refused(tmp_path):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from domain.errors import DomainError
 from domain.file_errors import file_trouble
 from domain.people import Person
-from privacy.service import find_hits, rank_images, record_hits, record_ranks
+from privacy.service import find_hits, rank_images, ranking_told, record_hits, record_ranks
 from ui.context import clock, current_workspace, reading, unit_of_work
 
 _LOG = logging.getLogger(__name__)
@@ -85,5 +85,4 @@ def _rank(work: Work, dataset: str, person: Person) -> str:
         ranked = rank_images(db, by=person, dataset=dataset, workspace=current_workspace(), progress=tell)
     with unit_of_work() as db:
         record_ranks(db, by=person, ranked=ranked, now=clock())
-    with_text = sum(score > 0 for _, score, _ in ranked[1])
-    return f"Ranked {len(ranked[1]):,} images by {ranked[0]}; it found text in {with_text:,}."
+    return ranking_told(ranked)
