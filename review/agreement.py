@@ -30,7 +30,7 @@ from measures.boxes import MeanOverlap, mean_overlap
 from measures.group import Coefficient, agreement_of
 from measures.kappa_intervals import ac1_interval, kappa_interval
 from measures.proportions import wilson_by_cluster
-from review.forms import choices_of, key_of, overlap_of
+from review.forms import choices_of, key_of, overlap_of_boxes
 from review.scales import SCALES, Scale
 
 GROUP_INTERVAL = "Gwet's, by exam"
@@ -256,7 +256,7 @@ def _of_group(
 
 
 def _boxes(forms: Sequence[tuple[int, Question | None, Question | None]]) -> MeanOverlap:
-    kept = [(exam, overlap_of(one, other)) for exam, one, other in forms if one and other]
+    kept = [(exam, overlap_of_boxes(one.boxes, other.boxes)) for exam, one, other in forms if one and other]
     return mean_overlap([overlap for _, overlap in kept], clusters=[exam for exam, _ in kept], seed=_SEED)
 
 

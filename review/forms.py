@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from domain.boxes import LabelledBox
 from domain.questions import Question
 from domain.vocabulary import AnswerFormat
 from measures.boxes import Overlap, match
@@ -24,25 +27,28 @@ def choices_of(question: Question) -> int:
     return len(question.options) if question.format is AnswerFormat.SINGLE else 0
 
 
-def overlap_of(one: Question, other: Question) -> Overlap:
+def overlap_of_boxes(one: Sequence[LabelledBox], other: Sequence[LabelledBox]) -> Overlap:
     """All boxes of a question, matched one to one within each radiograph and label."""
-    kinds = sorted({(each.radiograph, each.label.strip().casefold()) for each in (*one.boxes, *other.boxes)})
+    ours, theirs = _by_kind(one), _by_kind(other)
     pairs: list[tuple[int, int, float]] = []
-    for kind in kinds:
-        ours, theirs = ([at for at, each in enumerate(form.boxes)
-                         if (each.radiograph, each.label.strip().casefold()) == kind]
-                        for form in (one, other))  # fmt: skip
-        found = match(
-            [one.boxes[at].box.as_tuple() for at in ours], [other.boxes[at].box.as_tuple() for at in theirs]
-        )
-        pairs += [(ours[first], theirs[second], overlap) for first, second, overlap in found.pairs]
+    for kind in sorted({*ours, *theirs}):
+        mine, others = ours.get(kind, []), theirs.get(kind, [])
+        found = match([one[at].box.as_tuple() for at in mine], [other[at].box.as_tuple() for at in others])
+        pairs += [(mine[first], others[second], overlap) for first, second, overlap in found.pairs]
     total = sum(overlap for _, _, overlap in pairs)
-    most = max(len(one.boxes), len(other.boxes))
+    most = max(len(one), len(other))
     return Overlap(
-        truths=len(one.boxes),
-        predictions=len(other.boxes),
+        truths=len(one),
+        predictions=len(other),
         pairs=tuple(sorted(pairs)),
         score=total / most if most else None,
-        per_truth=total / len(one.boxes) if one.boxes else None,
+        per_truth=total / len(one) if one else None,
         per_match=total / len(pairs) if pairs else None,
     )
+
+
+def _by_kind(boxes: Sequence[LabelledBox]) -> dict[tuple[str, str], list[int]]:
+    places: dict[tuple[str, str], list[int]] = {}
+    for at, each in enumerate(boxes):
+        places.setdefault((each.radiograph, each.label.strip().casefold()), []).append(at)
+    return places

@@ -46,8 +46,8 @@ def drift_panel(found: BatchAgreement) -> None:
         plain(
             f"Blocks of {BLOCK} verdicts in the order in which each reviewer first gave them; the last may "
             f"be short. With fewer than {FEW} verdicts a block says little: look for a trend, not at one "
-            "point. 95 % intervals, clustered by exam (Wilson's of shares, Student's of means). Seconds of looking "
-            "until the first verdict. Reviewers don't see this page."
+            "point. 95 % intervals, clustered by exam (Wilson's of shares, Student's of means). Seconds of "
+            "looking until the first verdict. Reviewers don't see this page."
         )
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import streamlit as st
 
 from domain.batches import Batch, BatchState
@@ -17,6 +19,13 @@ _WAYS = {
     False: "A random share",
     True: "A random share, and where the first found something",
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _How:
+    where_found: bool
+    share: float
+    seed: int
 
 
 def seconds_panel(batch: Batch, reviewers: list[Person]) -> None:
@@ -73,28 +82,27 @@ def seconds_panel(batch: Batch, reviewers: list[Person]) -> None:
         disabled=before is not None,
         help="With the same seed the same questions are drawn.",
     )
+    how = _How(where_found=where_found, share=percent / 100, seed=int(seed))
     if not names:
         st.caption("Choose reviewers to see who would get how many.")
         return
-    _preview(batch, names, where_found, percent / 100, int(seed), shown)
+    _preview(batch, names, how, shown)
     st.button(
         "Seek second opinions",
         type="primary",
         key=f"{form}-go-{batch.id}",
         on_click=act,
-        args=(_seek, batch.name, batch.id, tuple(names), where_found, percent / 100, int(seed)),
+        args=(_seek, batch.name, batch.id, tuple(names), how),
         kwargs={"place": "seconds"},
     )
 
 
-def _preview(
-    batch: Batch, names: list[str], where_found: bool, share: float, seed: int, shown: dict[str, str]
-) -> None:
+def _preview(batch: Batch, names: list[str], how: _How, shown: dict[str, str]) -> None:
     try:
         with reading() as db:
             would = review.preview_second_opinions(
-                db, by=current_person(), batch=batch.name, to=names, where_found=where_found, share=share,
-                seed=seed,
+                db, by=current_person(), batch=batch.name, to=names, where_found=how.where_found,
+                share=how.share, seed=how.seed,
             )  # fmt: skip
     except DomainError as error:
         st.error(plain(str(error)))
@@ -104,13 +112,11 @@ def _preview(
         st.caption(plain(note))
 
 
-def _seek(
-    batch: str, batch_id: int, names: tuple[str, ...], where_found: bool, share: float, seed: int
-) -> str:
+def _seek(batch: str, batch_id: int, names: tuple[str, ...], how: _How) -> str:
     with unit_of_work() as db:
         done = review.seek_second_opinions(
-            db, by=current_person(), batch=batch, to=names, where_found=where_found, share=share, seed=seed,
-            now=clock(),
+            db, by=current_person(), batch=batch, to=names, where_found=how.where_found,
+            share=how.share, seed=how.seed, now=clock(),
         )  # fmt: skip
     state.clear_form(f"seconds-{batch_id}")
     given = ", ".join(f"{count:,} to {name}" for name, count in done.given.items())
