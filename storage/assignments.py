@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Select, func, insert, select, union_all, update
+from sqlalchemy import Select, bindparam, case, func, insert, literal, select, union_all, update
 from sqlmodel import Session
 
 from domain.batches import AssignmentState
@@ -20,6 +20,57 @@ from storage.rows import (
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 #: The states of a question that is still the person's.
 _HELD = (AssignmentState.OPEN, AssignmentState.DONE, AssignmentState.SKIPPED)
+
+# Built once: what every verdict asks several times would otherwise cost more in putting it together than in
+# the database's answer. The states stand in the statements, so that the index is looked into state by state.
+_PERSON = (
+    AssignmentRow.person_id == bindparam("person_id"),
+    AssignmentRow.batch_id == bindparam("batch_id"),
+)
+_MINE = select(AssignmentRow.question_id, AssignmentRow.position, AssignmentRow.state).where(*_PERSON)
+_POSITION = bindparam("position")
+_OPEN = _MINE.where(AssignmentRow.state == AssignmentState.OPEN.value)
+_FIRST_OPEN = _OPEN.order_by(AssignmentRow.position).limit(1)
+_OPEN_AFTER = (
+    _OPEN.where(AssignmentRow.position > _POSITION).order_by(AssignmentRow.position).limit(bindparam("most"))
+)
+_SKIPPED = _MINE.where(AssignmentRow.state == AssignmentState.SKIPPED.value).order_by(AssignmentRow.position)
+_ASSIGNMENT = _MINE.where(AssignmentRow.question_id == bindparam("question_id"))
+_ASSIGNMENT_LOCKED = _ASSIGNMENT.with_for_update()
+
+
+def _nearest(state: AssignmentState, *, forward: bool) -> Select[tuple[int, int]]:
+    beside = AssignmentRow.position > _POSITION if forward else AssignmentRow.position < _POSITION
+    order = AssignmentRow.position if forward else AssignmentRow.position.desc()
+    name = f"{'behind' if forward else 'before'}_{state.value}"
+    found = _MINE.where(AssignmentRow.state == state.value, beside).order_by(order).limit(1).subquery(name)
+    return select(found.c.question_id, found.c.position)
+
+
+# One look into the index for each state: its order is by state first.
+_NEIGHBOURS = union_all(*(_nearest(state, forward=way) for state in _HELD for way in (False, True)))
+_COUNTS = (
+    select(
+        AssignmentRow.state,
+        func.count(),
+        func.sum(case((AssignmentRow.position <= _POSITION, literal(1)), else_=literal(0))),
+    )
+    .where(*_PERSON)
+    .group_by(AssignmentRow.state)
+)
+_BATCHES_OF = (
+    select(AssignmentRow.batch_id)
+    .where(
+        AssignmentRow.person_id == bindparam("person_id"),
+        AssignmentRow.state != AssignmentState.WITHDRAWN.value,
+    )
+    .distinct()
+    .order_by(AssignmentRow.batch_id)
+)
+_HOLD_BATCH = select(BatchRow.id).where(BatchRow.id == bindparam("batch_id")).with_for_update(read=True)
+_EXAMS_OF = select(QuestionRow.id, QuestionRow.exam_id).where(
+    QuestionRow.id.in_(bindparam("question_ids", expanding=True))
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,45 +93,31 @@ class BatchMember:
 
 def first_open(db: Session, *, person_id: int, batch_id: int) -> AssignedQuestion | None:
     """The first open question by position; one look into the index ``assignment_queue``."""
-    return _first(
-        db, _of(person_id, batch_id, AssignmentState.OPEN).order_by(AssignmentRow.position).limit(1)
-    )
+    return _first(db, _FIRST_OPEN, {"person_id": person_id, "batch_id": batch_id})
 
 
 def skipped(db: Session, *, person_id: int, batch_id: int) -> tuple[AssignedQuestion, ...]:
     """What the person has put aside, by position."""
-    statement = _of(person_id, batch_id, AssignmentState.SKIPPED).order_by(AssignmentRow.position)
-    return tuple(_assigned(row) for row in db.execute(statement))
+    return tuple(
+        _assigned(row) for row in db.execute(_SKIPPED, {"person_id": person_id, "batch_id": batch_id})
+    )
 
 
 def open_after(
     db: Session, *, person_id: int, batch_id: int, position: int, limit: int
 ) -> tuple[AssignedQuestion, ...]:
     """The next open questions behind ``position``, at most ``limit``."""
-    statement = (
-        _of(person_id, batch_id, AssignmentState.OPEN)
-        .where(AssignmentRow.position > position)
-        .order_by(AssignmentRow.position)
-        .limit(limit)
-    )
-    return tuple(_assigned(row) for row in db.execute(statement))
+    values = {"person_id": person_id, "batch_id": batch_id, "position": position, "most": limit}
+    return tuple(_assigned(row) for row in db.execute(_OPEN_AFTER, values))
 
 
-def neighbour(
-    db: Session, *, person_id: int, batch_id: int, position: int, forward: bool
-) -> AssignedQuestion | None:
-    """The nearest question that is still the person's, before or behind ``position``, whatever its state."""
-    beside = AssignmentRow.position > position if forward else AssignmentRow.position < position
-    order = AssignmentRow.position if forward else AssignmentRow.position.desc()
-    # One look into the index for each state: its order is by state first.
-    nearest = [
-        found
-        for state in _HELD
-        if (found := _first(db, _of(person_id, batch_id, state).where(beside).order_by(order).limit(1)))
-    ]
-    if not nearest:
-        return None
-    return (min if forward else max)(nearest, key=lambda each: each.position)
+def neighbours(db: Session, *, person_id: int, batch_id: int, position: int) -> tuple[int | None, int | None]:
+    """Numbers of the nearest questions before and behind ``position`` that are still the person's."""
+    values = {"person_id": person_id, "batch_id": batch_id, "position": position}
+    found = [(row.position, row.question_id) for row in db.execute(_NEIGHBOURS, values)]
+    before = max((each for each in found if each[0] < position), default=None)
+    behind = min((each for each in found if each[0] > position), default=None)
+    return (before and before[1], behind and behind[1])
 
 
 def assignment(
@@ -91,12 +128,8 @@ def assignment(
     With ``lock`` other writers of this assignment wait until the transaction ends (PostgreSQL; on SQLite
     every writer waits anyway).
     """
-    statement = select(AssignmentRow.question_id, AssignmentRow.position, AssignmentRow.state).where(
-        AssignmentRow.person_id == person_id,
-        AssignmentRow.batch_id == batch_id,
-        AssignmentRow.question_id == question_id,
-    )
-    return _first(db, statement.with_for_update() if lock else statement)
+    values = {"person_id": person_id, "batch_id": batch_id, "question_id": question_id}
+    return _first(db, _ASSIGNMENT_LOCKED if lock else _ASSIGNMENT, values)
 
 
 def hold_batch(db: Session, *, batch_id: int) -> None:
@@ -104,7 +137,7 @@ def hold_batch(db: Session, *, batch_id: int) -> None:
 
     On SQLite every writer waits anyway.
     """
-    db.execute(select(BatchRow.id).where(BatchRow.id == batch_id).with_for_update(read=True))
+    db.execute(_HOLD_BATCH, {"batch_id": batch_id})
 
 
 def last_change(db: Session, *, batch_id: int) -> tuple[int | None, datetime | None]:
@@ -157,14 +190,19 @@ def add_assignments(
         )
 
 
-def counts(db: Session, *, person_id: int, batch_id: int) -> dict[AssignmentState, int]:
-    """How many of the person's questions are in each state; a state without any is left out."""
-    rows = db.execute(
-        select(AssignmentRow.state, func.count())
-        .where(AssignmentRow.person_id == person_id, AssignmentRow.batch_id == batch_id)
-        .group_by(AssignmentRow.state)
-    )
-    return {AssignmentState(state): count for state, count in rows}
+def counts(
+    db: Session, *, person_id: int, batch_id: int, position: int = -1
+) -> tuple[dict[AssignmentState, int], int]:
+    """How many of the person's questions are in each state, a state without any left out; and how many of
+    those that are still theirs stand at ``position`` or before it.
+    """
+    values = {"person_id": person_id, "batch_id": batch_id, "position": position}
+    found: dict[AssignmentState, int] = {}
+    so_far = 0
+    for state, count, until in db.execute(_COUNTS, values):
+        found[AssignmentState(state)] = count
+        so_far += until if state in _HELD else 0
+    return found, so_far
 
 
 def people_counts(db: Session, *, batch_id: int) -> dict[int, dict[AssignmentState, int]]:
@@ -180,32 +218,9 @@ def people_counts(db: Session, *, batch_id: int) -> dict[int, dict[AssignmentSta
     return found
 
 
-def ordinal(db: Session, *, person_id: int, batch_id: int, position: int) -> int:
-    """Which of the person's questions, counted from 1, stands at that position."""
-    parts = [
-        select(func.count().label("n")).where(
-            AssignmentRow.person_id == person_id,
-            AssignmentRow.batch_id == batch_id,
-            AssignmentRow.state == state.value,
-            AssignmentRow.position <= position,
-        )
-        for state in _HELD
-    ]
-    return int(db.execute(select(func.sum(union_all(*parts).subquery("three_counts").c.n))).scalar_one())
-
-
 def batches_of(db: Session, *, person_id: int) -> tuple[int, ...]:
     """Numbers of the batches in which a question is still the person's, the oldest first."""
-    rows = db.execute(
-        select(AssignmentRow.batch_id)
-        .where(
-            AssignmentRow.person_id == person_id,
-            AssignmentRow.state != AssignmentState.WITHDRAWN.value,
-        )
-        .distinct()
-        .order_by(AssignmentRow.batch_id)
-    )
-    return tuple(rows.scalars())
+    return tuple(db.execute(_BATCHES_OF, {"person_id": person_id}).scalars())
 
 
 def has_question_on_exam(db: Session, *, person_id: int, exam_number: int, batch_ids: Sequence[int]) -> bool:
@@ -251,22 +266,13 @@ def all_assignments(db: Session, *, batch_id: int) -> Iterator[tuple[int, int, A
 
 def exams_of(db: Session, *, question_ids: Iterable[int]) -> dict[int, int]:
     """The exam's number for each question number; for a handful of questions."""
-    rows = db.execute(
-        select(QuestionRow.id, QuestionRow.exam_id).where(QuestionRow.id.in_(list(question_ids)))
-    )
-    return {row.id: row.exam_id for row in rows}
+    return {row.id: row.exam_id for row in db.execute(_EXAMS_OF, {"question_ids": list(question_ids)})}
 
 
-def _of(person_id: int, batch_id: int, state: AssignmentState) -> Select[tuple[int, int, str]]:
-    return select(AssignmentRow.question_id, AssignmentRow.position, AssignmentRow.state).where(
-        AssignmentRow.person_id == person_id,
-        AssignmentRow.batch_id == batch_id,
-        AssignmentRow.state == state.value,
-    )
-
-
-def _first(db: Session, statement: Select[tuple[int, int, str]]) -> AssignedQuestion | None:
-    row = db.execute(statement).first()
+def _first(
+    db: Session, statement: Select[tuple[int, int, str]], values: dict[str, int]
+) -> AssignedQuestion | None:
+    row = db.execute(statement, values).first()
     return None if row is None else _assigned(row)
 
 

@@ -5,24 +5,24 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import bindparam, delete, select
 from sqlmodel import Session
 
 from storage.codec import from_json, to_json
 from storage.rows import DraftRow
 
+_MINE = (
+    DraftRow.batch_id == bindparam("batch_id"),
+    DraftRow.question_id == bindparam("question_id"),
+    DraftRow.person_id == bindparam("person_id"),
+)
+_DRAFTS = select(DraftRow.part, DraftRow.revision, DraftRow.body).where(*_MINE).order_by(DraftRow.part)
+_CLEAR = delete(DraftRow).where(*_MINE).execution_options(synchronize_session=False)
+
 
 def drafts_of(db: Session, *, batch_id: int, question_id: int, person_id: int) -> dict[str, tuple[int, Any]]:
     """The drafts of a question by part: (revision, plain JSON body)."""
-    rows = db.execute(
-        select(DraftRow.part, DraftRow.revision, DraftRow.body)
-        .where(
-            DraftRow.batch_id == batch_id,
-            DraftRow.question_id == question_id,
-            DraftRow.person_id == person_id,
-        )
-        .order_by(DraftRow.part)
-    )
+    rows = db.execute(_DRAFTS, {"batch_id": batch_id, "question_id": question_id, "person_id": person_id})
     return {row.part: (row.revision, from_json(row.body)) for row in rows}
 
 
@@ -55,10 +55,4 @@ def put_draft(
 
 def clear_drafts(db: Session, *, batch_id: int, question_id: int, person_id: int) -> None:
     """Forget the drafts of a question: they have become a verdict."""
-    db.execute(
-        delete(DraftRow).where(
-            DraftRow.batch_id == batch_id,
-            DraftRow.question_id == question_id,
-            DraftRow.person_id == person_id,
-        )
-    )
+    db.execute(_CLEAR, {"batch_id": batch_id, "question_id": question_id, "person_id": person_id})

@@ -4,13 +4,32 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlmodel import Session
 
 from domain.errors import NotFound
 from domain.exams import Exam, Radiograph
 from domain.vocabulary import Sex, View
 from storage.rows import ExamRow, ImageRow, QuestionRow, RadiographRow
+
+# Built once: every verdict asks these several times.
+_NUMBER = select(QuestionRow.exam_id).where(QuestionRow.id == bindparam("question_id"))
+_EXAM = select(ExamRow.key, ExamRow.patient, ExamRow.indication, ExamRow.age, ExamRow.sex).where(
+    ExamRow.id == bindparam("exam_id")
+)
+_RADIOGRAPHS = (
+    select(
+        RadiographRow.key,
+        RadiographRow.file,
+        RadiographRow.view,
+        RadiographRow.image_sha256,
+        ImageRow.rows,
+        ImageRow.columns,
+    )
+    .outerjoin(ImageRow, ImageRow.sha256 == RadiographRow.image_sha256)
+    .where(RadiographRow.exam_id == bindparam("exam_id"))
+    .order_by(RadiographRow.position)
+)
 
 
 def exam_number(db: Session, *, question_id: int) -> int:
@@ -19,7 +38,7 @@ def exam_number(db: Session, *, question_id: int) -> int:
     Raises:
         NotFound: no question has that number.
     """
-    found = db.execute(select(QuestionRow.exam_id).where(QuestionRow.id == question_id)).scalar_one_or_none()
+    found = db.execute(_NUMBER, {"question_id": question_id}).scalar_one_or_none()
     if found is None:
         raise NotFound(f"There is no question number {question_id}.")
     return int(found)
@@ -31,11 +50,7 @@ def load_exam(db: Session, *, exam_id: int, with_report: bool = False) -> Exam:
     Raises:
         NotFound: no exam has that number.
     """
-    row = db.execute(
-        select(ExamRow.key, ExamRow.patient, ExamRow.indication, ExamRow.age, ExamRow.sex).where(
-            ExamRow.id == exam_id
-        )
-    ).one_or_none()
+    row = db.execute(_EXAM, {"exam_id": exam_id}).one_or_none()
     if row is None:
         raise NotFound(f"There is no exam number {exam_id}.")
     return Exam(
@@ -68,19 +83,6 @@ def load_report(db: Session, *, exam_id: int) -> str | None:
 
 
 def _radiographs(db: Session, exam_id: int) -> tuple[Radiograph, ...]:
-    statement = (
-        select(
-            RadiographRow.key,
-            RadiographRow.file,
-            RadiographRow.view,
-            RadiographRow.image_sha256,
-            ImageRow.rows,
-            ImageRow.columns,
-        )
-        .outerjoin(ImageRow, ImageRow.sha256 == RadiographRow.image_sha256)
-        .where(RadiographRow.exam_id == exam_id)
-        .order_by(RadiographRow.position)
-    )
     return tuple(
         Radiograph(
             id=row.key,
@@ -90,5 +92,5 @@ def _radiographs(db: Session, exam_id: int) -> tuple[Radiograph, ...]:
             columns=row.columns,
             sha256=row.image_sha256,
         )
-        for row in db.execute(statement)
+        for row in db.execute(_RADIOGRAPHS, {"exam_id": exam_id})
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from sqlalchemy import Row, select
+from sqlalchemy import Row, bindparam, select
 from sqlmodel import Session
 
 from domain.errors import NotFound
@@ -37,6 +37,25 @@ _WHOLE = (
     QuestionRow.prompt_version,
 )
 
+# Built once: every verdict asks these several times.
+_QUESTIONS = (
+    select(*_WHOLE)
+    .join(ExamRow, ExamRow.id == QuestionRow.exam_id)
+    .where(QuestionRow.id.in_(bindparam("question_ids", expanding=True)))  # type: ignore[attr-defined]  # a column
+    .order_by(QuestionRow.id)
+)
+_BLIND = (
+    select(
+        QuestionRow.key,
+        ExamRow.key.label("exam_key"),  # type: ignore[attr-defined]  # a column
+        QuestionRow.format,
+        QuestionRow.stem,
+        QuestionRow.options,
+    )
+    .join(ExamRow, ExamRow.id == QuestionRow.exam_id)
+    .where(QuestionRow.id == bindparam("question_id"))
+)
+
 
 def load_question(db: Session, *, question_id: int) -> Question:
     """The question as it came in, key and all.
@@ -53,13 +72,7 @@ def load_questions(db: Session, *, question_ids: Iterable[int]) -> Iterator[tupl
     """(number, question) for each of the numbers that exist, in rising order of the number."""
     wanted = sorted(set(question_ids))
     for start in range(0, len(wanted), _CHUNK):
-        statement = (
-            select(*_WHOLE)
-            .join(ExamRow, ExamRow.id == QuestionRow.exam_id)
-            .where(QuestionRow.id.in_(wanted[start : start + _CHUNK]))  # type: ignore[attr-defined]  # a column
-            .order_by(QuestionRow.id)
-        )
-        for row in db.execute(statement):
+        for row in db.execute(_QUESTIONS, {"question_ids": wanted[start : start + _CHUNK]}):
             yield row.id, _question(row)
 
 
@@ -69,17 +82,7 @@ def load_blind_question(db: Session, *, question_id: int) -> BlindQuestion:
     Raises:
         NotFound: no question has that number.
     """
-    row = db.execute(
-        select(
-            QuestionRow.key,
-            ExamRow.key.label("exam_key"),
-            QuestionRow.format,
-            QuestionRow.stem,
-            QuestionRow.options,
-        )  # type: ignore[attr-defined]  # a column
-        .join(ExamRow, ExamRow.id == QuestionRow.exam_id)
-        .where(QuestionRow.id == question_id)
-    ).one_or_none()
+    row = db.execute(_BLIND, {"question_id": question_id}).one_or_none()
     if row is None:
         raise NotFound(f"There is no question number {question_id}.")
     return BlindQuestion(

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlmodel import Session
 
 from domain.patient_data import PixelDecision
 from storage.patient_data import decisions_on
 from storage.rows import ImageRow, RadiographRow
+
+_KEYS = (
+    select(RadiographRow.exam_id, RadiographRow.key)
+    .where(RadiographRow.exam_id.in_(bindparam("exam_ids", expanding=True)))
+    .order_by(RadiographRow.position)
+)
 
 
 def image_of(db: Session, *, exam_number: int, radiograph_key: str) -> tuple[str, str] | None:
@@ -26,11 +32,7 @@ def image_of(db: Session, *, exam_number: int, radiograph_key: str) -> tuple[str
 
 def radiograph_keys(db: Session, *, exam_numbers: Sequence[int]) -> tuple[tuple[int, str], ...]:
     """(exam number, radiograph key) of every radiograph of those exams, in their order."""
-    rows = db.execute(
-        select(RadiographRow.exam_id, RadiographRow.key)
-        .where(RadiographRow.exam_id.in_(exam_numbers))
-        .order_by(RadiographRow.position)
-    )
+    rows = db.execute(_KEYS, {"exam_ids": list(exam_numbers)})
     return tuple(
         sorted(((row.exam_id, row.key) for row in rows), key=lambda each: exam_numbers.index(each[0]))
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import bindparam, func, insert, select, update
 from sqlmodel import Session
 
 from domain.batches import AssignmentState
@@ -18,6 +18,19 @@ from storage.rows import (
     PoolMemberRow,
     QuestionRow,
     SharedQueueRow,
+)
+
+# Built once: every verdict asks these.
+_MEMBER = select(PoolMemberRow.person_id).where(
+    PoolMemberRow.batch_id == bindparam("batch_id"),
+    PoolMemberRow.person_id == bindparam("person_id"),
+    PoolMemberRow.left_at.is_(None),
+)
+_MEMBER_LOCKED = _MEMBER.with_for_update()
+_POOLS_OF = (
+    select(PoolMemberRow.batch_id)
+    .where(PoolMemberRow.person_id == bindparam("person_id"), PoolMemberRow.left_at.is_(None))
+    .order_by(PoolMemberRow.batch_id)
 )
 
 
@@ -56,12 +69,8 @@ def put_queue(db: Session, *, batch_id: int, queue: SharedQueue) -> None:
 
 def is_member(db: Session, *, batch_id: int, person_id: int, lock: bool = False) -> bool:
     """Whether the person takes questions from the batch's queue; ``lock``: one claim of theirs at a time."""
-    statement = select(PoolMemberRow.person_id).where(
-        PoolMemberRow.batch_id == batch_id,
-        PoolMemberRow.person_id == person_id,
-        PoolMemberRow.left_at.is_(None),
-    )
-    return db.execute(statement.with_for_update() if lock else statement).first() is not None
+    values = {"batch_id": batch_id, "person_id": person_id}
+    return db.execute(_MEMBER_LOCKED if lock else _MEMBER, values).first() is not None
 
 
 def members(db: Session, *, batch_id: int) -> tuple[int, ...]:
@@ -101,12 +110,7 @@ def leave(db: Session, *, batch_id: int, person_id: int, now: datetime) -> bool:
 
 def pools_of(db: Session, *, person_id: int) -> tuple[int, ...]:
     """Numbers of the batches from whose queues the person takes questions, the oldest first."""
-    rows = db.execute(
-        select(PoolMemberRow.batch_id)
-        .where(PoolMemberRow.person_id == person_id, PoolMemberRow.left_at.is_(None))
-        .order_by(PoolMemberRow.batch_id)
-    )
-    return tuple(rows.scalars())
+    return tuple(db.execute(_POOLS_OF, {"person_id": person_id}).scalars())
 
 
 def with_pools(db: Session) -> frozenset[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, select
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session
 
@@ -21,6 +21,29 @@ from storage.codec import (
     to_json,
 )
 from storage.rows import OwnAnswerRow, ReportOpeningRow, SkipRow, VerdictRow
+
+_MINE = (
+    VerdictRow.batch_id == bindparam("batch_id"),
+    VerdictRow.person_id == bindparam("person_id"),
+)
+# Built once: every verdict asks these several times.
+_LAST_JUDGED = (
+    select(VerdictRow.question_id)
+    .where(*_MINE)
+    .order_by(VerdictRow.given_at.desc(), VerdictRow.question_id.desc())
+    .limit(1)
+)
+_LOOKING_TIMES = select(VerdictRow.seconds_looking).where(*_MINE, VerdictRow.revision == 1)
+_VERDICTS = select(*VerdictRow.__table__.columns).where(
+    *_MINE, VerdictRow.question_id == bindparam("question_id")
+)
+_LAST = _VERDICTS.order_by(VerdictRow.revision.desc()).limit(1)
+_OF_REVISION = _VERDICTS.where(VerdictRow.revision == bindparam("revision"))
+_ALIGNMENT = select(ReportOpeningRow.image_alignment).where(
+    ReportOpeningRow.batch_id == bindparam("batch_id"),
+    ReportOpeningRow.question_id == bindparam("question_id"),
+    ReportOpeningRow.person_id == bindparam("person_id"),
+)
 
 _YES_NO_FIELDS = ("domain_specific", "cognitive_depth", "image_centric", "clinically_relevant")
 
@@ -48,23 +71,12 @@ def verdict_of_revision(
 
 def last_judged_question(db: Session, *, batch_id: int, person_id: int) -> int | None:
     """The number of the question that the person gave the latest verdict on."""
-    return db.execute(
-        select(VerdictRow.question_id)
-        .where(VerdictRow.batch_id == batch_id, VerdictRow.person_id == person_id)
-        .order_by(VerdictRow.given_at.desc(), VerdictRow.question_id.desc())
-        .limit(1)
-    ).scalar_one_or_none()
+    return db.execute(_LAST_JUDGED, {"batch_id": batch_id, "person_id": person_id}).scalar_one_or_none()
 
 
 def looking_times(db: Session, *, batch_id: int, person_id: int) -> list[float]:
     """Seconds of looking of each of the person's first verdicts in the batch."""
-    return list(
-        db.execute(
-            select(VerdictRow.seconds_looking).where(
-                VerdictRow.batch_id == batch_id, VerdictRow.person_id == person_id, VerdictRow.revision == 1
-            )
-        ).scalars()
-    )
+    return list(db.execute(_LOOKING_TIMES, {"batch_id": batch_id, "person_id": person_id}).scalars())
 
 
 def judging_has_begun(db: Session, *, batch_id: int) -> bool:
@@ -141,13 +153,8 @@ def add_skip(
 
 def report_opening(db: Session, *, batch_id: int, question_id: int, person_id: int) -> int | None:
     """The image alignment that the person rated before opening the report; None while it is closed."""
-    return db.execute(
-        select(ReportOpeningRow.image_alignment).where(
-            ReportOpeningRow.batch_id == batch_id,
-            ReportOpeningRow.question_id == question_id,
-            ReportOpeningRow.person_id == person_id,
-        )
-    ).scalar_one_or_none()
+    values = {"batch_id": batch_id, "question_id": question_id, "person_id": person_id}
+    return db.execute(_ALIGNMENT, values).scalar_one_or_none()
 
 
 def add_report_opening(
@@ -215,12 +222,11 @@ def _columns(verdict: Verdict) -> dict[str, Any]:
 def _verdict_where(
     db: Session, batch_id: int, question_id: int, person_id: int, revision: int | None
 ) -> Verdict | None:
-    key = (VerdictRow.batch_id, VerdictRow.question_id, VerdictRow.person_id)
-    newest = select(func.max(VerdictRow.revision)).where(
-        *(column == value for column, value in zip(key, (batch_id, question_id, person_id), strict=True))
-    )
-    wanted = db.execute(newest).scalar_one_or_none() if revision is None else revision
-    row = None if wanted is None else db.get(VerdictRow, (batch_id, question_id, person_id, wanted))
+    values = {"batch_id": batch_id, "question_id": question_id, "person_id": person_id}
+    if revision is None:
+        row = db.execute(_LAST, values).first()
+    else:
+        row = db.execute(_OF_REVISION, {**values, "revision": revision}).first()
     return None if row is None else verdict_from_row(row)
 
 

@@ -70,7 +70,8 @@ def open_sheet(
     report_open = fixed_alignment is not None
     skip = last_skip(db, **key) if place.state is AssignmentState.SKIPPED else None
     beside = {"person_id": person.id, "batch_id": batch_id, "position": position}
-    before, after = (assignments.neighbour(db, **beside, forward=way) for way in (False, True))
+    before, after = assignments.neighbours(db, **beside)
+    shares = shared_queues.is_member(db, batch_id=batch_id, person_id=person.id)
     seconds, looking, away = look_of(db, **key)
     return ReviewSheet(
         batch=batch,
@@ -88,10 +89,10 @@ def open_sheet(
         report=load_report(db, exam_id=exam_number) if report_open else None,
         fixed_alignment=fixed_alignment,
         look=Look(seconds=seconds, seconds_looking=looking, seconds_away=away),
-        place=_place(db, person_id=person.id, batch_id=batch_id, position=position),
-        previous=before.question_number if before else None,
-        next=after.question_number if after else None,
-        upcoming_images=_upcoming(db, person, batch_id, position, exam_number),
+        place=_place(db, **beside, shares=shares),
+        previous=before,
+        next=after,
+        upcoming_images=_upcoming(db, **beside, exam_number=exam_number, shares=shares),
     )
 
 
@@ -104,11 +105,8 @@ def drawn_on(
         NotFound: no such question, or it is not, or no longer, the person's; which of the two, is not told.
         Refused: the batch wants the person's own answer first.
     """
-    require(person, Action.JUDGE)
+    check_theirs(db, person=person, batch_id=batch_id, question=question)
     key = {"batch_id": batch_id, "question_id": question, "person_id": person.id}
-    place = assignments.assignment(db, person_id=person.id, batch_id=batch_id, question_id=question)
-    if place is None or not _may_open(db, person, batch_id, place):
-        raise not_theirs(person, batch_id=batch_id, question_number=question)
     answer_first = load_batch(db, batch_id=batch_id).settings.mode is Mode.ANSWER_FIRST
     if answer_first and own_answer(db, **key) is None:
         raise Refused(
@@ -116,6 +114,18 @@ def drawn_on(
         )
     exam = load_exam(db, exam_id=exam_number_of(db, question_id=question))
     return exam, load_question(db, question_id=question).boxes
+
+
+def check_theirs(db: Session, *, person: Person, batch_id: int, question: int) -> None:
+    """Whether the person may open the question, and nothing else of it.
+
+    Raises:
+        NotFound: no such question, or it is not, or no longer, the person's; which of the two, is not told.
+    """
+    require(person, Action.JUDGE)
+    place = assignments.assignment(db, person_id=person.id, batch_id=batch_id, question_id=question)
+    if place is None or not _may_open(db, person, batch_id, place):
+        raise not_theirs(person, batch_id=batch_id, question_number=question)
 
 
 def saved_verdict(db: Session, *, person: Person, batch_id: int, question: int) -> Verdict | None:
@@ -160,12 +170,15 @@ def batches_for(db: Session, *, person: Person) -> list[BatchForReviewer]:
     require(person, Action.JUDGE)
     listed = []
     held = assignments.batches_of(db, person_id=person.id)
-    for batch_id in sorted({*held, *shared_queues.pools_of(db, person_id=person.id)}):
+    pools = shared_queues.pools_of(db, person_id=person.id)
+    for batch_id in sorted({*held, *pools}):
         times = looking_times(db, batch_id=batch_id, person_id=person.id)
         listed.append(
             BatchForReviewer(
                 batch=load_batch(db, batch_id=batch_id),
-                place=_place(db, person_id=person.id, batch_id=batch_id, position=None),
+                place=_place(
+                    db, person_id=person.id, batch_id=batch_id, position=None, shares=batch_id in pools
+                ),
                 seconds_median=median(times) if times else None,
             )
         )
@@ -205,34 +218,32 @@ def _may_open(db: Session, person: Person, batch_id: int, place: assignments.Ass
     return shared_queues.is_member(db, batch_id=batch_id, person_id=person.id)
 
 
-def _place(db: Session, *, person_id: int, batch_id: int, position: int | None) -> Place:
-    count = assignments.counts(db, person_id=person_id, batch_id=batch_id)
+def _place(db: Session, *, person_id: int, batch_id: int, position: int | None, shares: bool) -> Place:
+    """``shares``: the person takes questions from the batch's shared queue."""
+    mine = {"person_id": person_id, "batch_id": batch_id}
+    count, so_far = assignments.counts(db, **mine, position=-1 if position is None else position)
     done, skipped, left = (
         count.get(state, 0) for state in (AssignmentState.DONE, AssignmentState.SKIPPED, AssignmentState.OPEN)
     )
-    if shared_queues.is_member(db, batch_id=batch_id, person_id=person_id):
-        left += claims.count_takeable(db, batch_id=batch_id, person_id=person_id)
+    if shares:
+        left += claims.count_takeable(db, **mine)
     return Place(
         done=done,
         skipped=skipped,
         left=left,
         total=done + skipped + left,
-        position=None
-        if position is None
-        else assignments.ordinal(db, person_id=person_id, batch_id=batch_id, position=position),
+        position=None if position is None else so_far,
     )
 
 
 def _upcoming(
-    db: Session, person: Person, batch_id: int, position: int, exam_number: int
+    db: Session, *, person_id: int, batch_id: int, position: int, exam_number: int, shares: bool
 ) -> tuple[tuple[int, str], ...]:
-    coming = assignments.open_after(
-        db, person_id=person.id, batch_id=batch_id, position=position, limit=_QUESTIONS_AHEAD
-    )
+    mine = {"person_id": person_id, "batch_id": batch_id}
+    coming = assignments.open_after(db, **mine, position=position, limit=_QUESTIONS_AHEAD)
     exams = assignments.exams_of(db, question_ids=[each.question_number for each in coming])
     in_order = dict.fromkeys(exams[each.question_number] for each in coming)
-    if shared_queues.is_member(db, batch_id=batch_id, person_id=person.id):
-        mine = {"batch_id": batch_id, "person_id": person.id}
+    if shares:
         in_order |= dict.fromkeys(claims.free_ahead(db, **mine, limit=_QUESTIONS_AHEAD))
     in_order.pop(exam_number, None)
     return radiograph_keys(db, exam_numbers=list(in_order)[:_EXAMS_AHEAD])

@@ -120,6 +120,7 @@ ASKS_FOR: dict[str, Action] = {
     "review.claim_next": Action.JUDGE,
     "review.close_batch": Action.ASSIGN,
     "review.commit_own_answer": Action.JUDGE,
+    "review.check_theirs": Action.JUDGE,
     "review.drawn_on": Action.JUDGE,
     "review.disputed": Action.ADJUDICATE,
     "review.check_key_errors": Action.SEE_PROGRESS,

@@ -115,7 +115,8 @@ def look(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     """Time on the question so far."""
     form = forms.form_from(plain, forms.LookForm)
     with unit_of_work(patience_ms=_SOON_MS) as db:
-        _sheet(db, form, person, now)  # refused where it was taken back: the form takes its pictures away
+        # Refused where it was taken back: the form takes its pictures away.
+        review.check_theirs(db, person=person, batch_id=form.batch, question=form.question)
         review.record_look(
             db,
             person=person,
