@@ -4,11 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import delete, or_, select, update
+from sqlalchemy import bindparam, delete, or_, select, update
 from sqlmodel import Session, col
 
-from storage.rows import SignInRow
+from domain.people import Person, Role
+from storage.rows import PersonRoleRow, PersonRow, SignInRow
+
+_PERSON = ("id", "name", "display_name", "demo", "disabled_at")
+_SIGN_IN = ("token_sha256", "person_id", "signed_in_at", "last_seen_at", "revoked_at", "browser", "way")
+#: Who is behind a token, one row a role; built once, since every request and every click asks it.
+_WHO = (
+    select(
+        *(getattr(SignInRow, name) for name in _SIGN_IN),
+        *(getattr(PersonRow, name) for name in _PERSON),
+        PersonRoleRow.role,
+    )
+    .join(PersonRow, col(PersonRow.id) == SignInRow.person_id)
+    .outerjoin(PersonRoleRow, col(PersonRoleRow.person_id) == PersonRow.id)
+    .where(col(SignInRow.token_sha256) == bindparam("token_sha256"))
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +62,18 @@ def insert_sign_in(
 def find_sign_in(db: Session, *, token_sha256: str) -> SignIn | None:
     row = db.execute(select(SignInRow).where(SignInRow.token_sha256 == token_sha256)).scalars().first()
     return _sign_in(row) if row is not None else None
+
+
+def sign_in_and_person(db: Session, *, token_sha256: str) -> tuple[SignIn, Person] | None:
+    """The sign-in and whose it is, with their roles, as they are now; the person may be disabled."""
+    rows = db.execute(_WHO, {"token_sha256": token_sha256}).all()
+    if not rows:
+        return None
+    person = Person(
+        roles=frozenset(Role(each.role) for each in rows if each.role is not None),
+        **{name: getattr(rows[0], name) for name in _PERSON},
+    )
+    return _sign_in(rows[0]), person
 
 
 def sign_ins_not_revoked(db: Session, *, person_id: int) -> list[SignIn]:
@@ -97,13 +125,5 @@ def delete_ended_before(db: Session, *, moment: datetime) -> int:
     return len(gone.all())
 
 
-def _sign_in(row: SignInRow) -> SignIn:
-    return SignIn(
-        token_sha256=row.token_sha256,
-        person_id=row.person_id,
-        signed_in_at=row.signed_in_at,
-        last_seen_at=row.last_seen_at,
-        revoked_at=row.revoked_at,
-        browser=row.browser,
-        way=row.way,
-    )
+def _sign_in(row: Any) -> SignIn:  # noqa: ANN401 - a SignInRow, or a result row with its columns
+    return SignIn(**{name: getattr(row, name) for name in _SIGN_IN})

@@ -101,11 +101,11 @@ def live_sign_in(
     """The sign-in of a token, unless it is unknown, revoked, idle too long, too old, or its person is out."""
     if not token:
         return None
-    kept = sign_ins.find_sign_in(db, token_sha256=token_sha256(token))
-    if kept is None or not holds(kept, now=now, idle=idle, longest=longest):
+    found = sign_ins.sign_in_and_person(db, token_sha256=token_sha256(token))
+    if found is None:
         return None
-    person = people.load_person(db, person_id=kept.person_id)
-    if person.disabled_at is not None:
+    kept, person = found
+    if person.disabled_at is not None or not holds(kept, now=now, idle=idle, longest=longest):
         return None
     return LiveSignIn(person=person, seen_is_due=now - kept.last_seen_at >= SEEN_EVERY)
 

@@ -81,7 +81,7 @@ class Gate:
         if person is None:
             await _refusal(request)(scope, receive, send)
             return
-        scope.setdefault("state", {})["person"] = person.id
+        scope.setdefault("state", {}).update(person=person.id, signed_in=person)
         if _is_closed(path, person):
             await JSONResponse({"error": "There is no such page.", "kind": "NotFound"}, 404)(
                 scope, receive, send

@@ -54,7 +54,10 @@ async def person_of(request: Request) -> Person:
     Raises:
         NotSignedIn: no live sign-in came with the request.
     """
-    person = await run_in_threadpool(person_present, sign_in_token(request.cookies))
+    # The gate has looked it up for this very request, just now; it is asked again with the next one.
+    person = request.scope.get("state", {}).get("signed_in")
+    if person is None:
+        person = await run_in_threadpool(person_present, sign_in_token(request.cookies))
     if person is None:
         raise NotSignedIn("You are not signed in any more. Sign in again; nothing was saved by this click.")
     return person
