@@ -11,6 +11,7 @@ from ui.context import reading, require_page
 from ui.parts import empty_state, screen
 from ui.studies.making import show_making
 from ui.studies.planning import show_planning
+from ui.studies.results import show_results
 from ui.studies.shown import show_study
 
 _VIEWS = ("Studies", "New study", "Plan")
@@ -52,6 +53,7 @@ def main() -> None:
         )
         state.set_chosen("study", chosen)
         show_study(person, summaries[chosen])
+        show_results(person, summaries[chosen])
 
 
 require_page(Action.RUN_STUDY)
