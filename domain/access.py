@@ -59,7 +59,11 @@ TABLE: tuple[Access, ...] = (
         pages=("pages/import_questions.py",),
         routes=("GET /files/refusals/{name}",),
     ),
-    Access(action=Action.BROWSE, roles=frozenset({Role.COORDINATOR}), pages=("pages/browse.py",)),
+    Access(
+        action=Action.BROWSE,
+        roles=frozenset({Role.COORDINATOR}),
+        pages=("pages/browse.py", "pages/statistics.py"),
+    ),
     Access(action=Action.SEE_CHECKS, roles=frozenset({Role.COORDINATOR}), pages=("pages/checks.py",)),
     Access(
         action=Action.PROTECT_PATIENTS,

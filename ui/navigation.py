@@ -36,6 +36,7 @@ PAGES = (
     Page(file="pages/import_questions.py", title="Import", icon=":material/upload_file:"),
     Page(file="pages/checks.py", title="Checks", icon=":material/rule:"),
     Page(file="pages/browse.py", title="Browse", icon=":material/search:"),
+    Page(file="pages/statistics.py", title="Statistics", icon=":material/bar_chart:"),
     Page(file="pages/patient_data.py", title="Patient data", icon=":material/shield_person:"),
     Page(file="pages/sampling.py", title="Draw a batch", icon=":material/casino:"),
     Page(file="pages/assign.py", title="Batches", icon=":material/group_work:"),

@@ -37,7 +37,7 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class Part:
     """The same for a part of the whole: a task, a category, a generator, a prompt version, or a batch.
 
     ``examples`` are questions with each kind of error, the first few.
@@ -94,7 +94,7 @@ def estimate_groups(
     group: str,
     batches: Sequence[str] | None = None,
     examples: bool = False,
-) -> tuple[Group, ...]:
+) -> tuple[Part, ...]:
     """The same by "task", "category", "generator" or "prompt_version", the most questions first; or by
     "batch", each on its own, in the order in which they were drawn.
 
@@ -113,7 +113,7 @@ def estimate_groups(
     else:
         raise NotFound(f"There is no group {group!r}. Those there are: {', '.join((*GROUPS, BATCH))}.")
     return tuple(
-        Group(name=name, estimates=estimate(part), examples=_examples(db, part) if examples else {})
+        Part(name=name, estimates=estimate(part), examples=_examples(db, part) if examples else {})
         for name, part in parts.items()
         if part.outcomes
     )

@@ -10,7 +10,7 @@ from domain.people import Person
 from domain.verdicts import ErrorKind
 from review.estimates import KEY_ERROR, Estimate
 from review.progress import interval, percent
-from review.service import BATCH, GROUPS, Group, estimate_groups
+from review.service import BATCH, GROUPS, Part, estimate_groups
 from ui.context import reading
 from ui.estimates.charts import intervals
 from ui.parts import plain, table
@@ -53,7 +53,7 @@ def side_by_side(person: Person, dataset: str, batches: Sequence[str]) -> None:
         _examples(shown)
 
 
-def _rate(each: Group, what: str) -> Estimate:
+def _rate(each: Part, what: str) -> Estimate:
     return next(rate for rate in each.estimates.every if rate.name == what)
 
 
@@ -69,7 +69,7 @@ def _row(name: str, each: Estimate) -> dict[str, object]:
     }
 
 
-def _examples(groups: Sequence[Group]) -> None:
+def _examples(groups: Sequence[Part]) -> None:
     kinds = [kind for kind in ErrorKind if any(kind in each.examples for each in groups)]
     if not kinds:
         st.caption("No error was found.")

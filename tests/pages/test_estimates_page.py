@@ -1,0 +1,72 @@
+"""The pages on what the sample says, on statistics, and the step that applies a finding to many."""
+
+from __future__ import annotations
+
+import pytest
+
+from browsing.service import index_questions
+from domain.people import Role
+from storage.applying import list_rules
+from storage.unit_of_work import reading, unit_of_work
+from tests.pages.conftest import texts
+from tests.storage.judgements import accept, give, reject
+from tests.storage.worlds import make_world
+
+ESTIMATES, STATISTICS = "pages/estimates.py", "pages/statistics.py"
+
+
+@pytest.fixture
+def shown(sign_in_as, run_page):
+    """A page as the coordinator cora sees it, without an error."""
+
+    def run(page):
+        sign_in_as("cora", Role.COORDINATOR)
+        found = run_page(page)
+        assert not found.exception
+        return found
+
+    return run
+
+
+def test_without_a_sample_the_page_leads_to_drawing_one(workspace, sign_in_as, open_page):
+    sign_in_as("cora", Role.COORDINATOR)
+    assert "No random sample yet" in texts(open_page(ESTIMATES))
+
+
+def test_three_judged_questions_are_shown_with_their_intervals(workspace, shown):
+    world = make_world(workspace, assigned_to=["ruth"])
+    give(world, accept(world, question=1))
+    give(world, accept(world, question=2))
+    give(world, reject(world, question=3))
+    page = shown(ESTIMATES)
+    assert "3 judged questions stand for 120 of 120" in texts(page)
+    assert {metric.label: metric.value for metric in page.metric}["Key error"] == "33.3 %"
+    assert "95 %" in texts(page)
+
+
+def test_a_reviewer_gets_neither_page(workspace, sign_in_as, run_page):
+    make_world(workspace)
+    sign_in_as("ruth", Role.REVIEWER)
+    for page in (ESTIMATES, STATISTICS):
+        assert "Page not found." in texts(run_page(page))
+
+
+def test_statistics_without_a_question_lead_to_the_import(workspace, sign_in_as, open_page):
+    sign_in_as("cora", Role.COORDINATOR)
+    assert "No question yet" in texts(open_page(STATISTICS))
+
+
+def test_statistics_count_questions_and_exams(workspace, shown):
+    make_world(workspace)
+    assert "12 questions of 6 exams" in texts(shown(STATISTICS))
+
+
+def test_the_browse_page_asks_for_a_search_before_it_applies_anything(workspace, shown):
+    world = make_world(workspace)
+    with unit_of_work(workspace) as db:
+        index_questions(db)
+    page = shown("pages/browse.py")
+    assert "Say first what is wrong with them" in texts(page)
+    assert world.dataset == "demo"
+    with reading(workspace) as db:
+        assert list_rules(db) == []
