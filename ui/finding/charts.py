@@ -18,8 +18,8 @@ def ranked(counts: Sequence[tuple[str, int]], *, title: str) -> alt.Chart:
         .mark_bar(color=_MARK)
         .encode(
             y=alt.Y("value:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)),
-            x=alt.X("count:Q", title=title, axis=alt.Axis(format=",", tickCount=6)),
-            tooltip=["value:N", alt.Tooltip("count:Q", format=",")],
+            x=alt.X("count:Q", title=title, axis=alt.Axis(format=",d", tickCount=6)),
+            tooltip=["value:N", alt.Tooltip("count:Q", format=",d")],
         )
         .properties(height=_ROW * max(1, len(counts)) + _AROUND)
     )
@@ -34,8 +34,8 @@ def bars(bins: Sequence[tuple[int, int, int]], *, title: str) -> alt.Chart:
         .encode(
             x=alt.X("low:Q", title=title, bin="binned"),
             x2="high:Q",
-            y=alt.Y("texts:Q", title="texts", axis=alt.Axis(format=",", tickCount=6)),
-            tooltip=["low:Q", "high:Q", alt.Tooltip("texts:Q", format=",")],
+            y=alt.Y("texts:Q", title="texts", axis=alt.Axis(format=",d", tickCount=6)),
+            tooltip=["low:Q", "high:Q", alt.Tooltip("texts:Q", format=",d")],
         )
         .properties(height=260)
     )
