@@ -94,6 +94,7 @@ def matching(
     *,
     said: str,
     facets: Sequence[str],
+    dataset_id: int,
     also: str = "",
     values: Mapping[str, object] | None = None,
     after: int = 0,
@@ -106,6 +107,7 @@ def matching(
         db: a session.
         said: words; a text in quotation marks is a phrase, the last word may be a beginning.
         facets: as :func:`facet` spells them.
+        dataset_id: whose questions.
         also: a further condition in SQL on the number, which is called ``number`` there.
         values: bound to the names in ``also``.
         after: only numbers above it.
@@ -114,12 +116,20 @@ def matching(
     """
     sqlite = _is_sqlite(db)
     where, bound = [], {**(values or {}), "after": after, "before": before, "most": most}
+    if said or facets:
+        # The dataset's own facet is in every question where there is one dataset: a long list for nothing.
+        others = db.execute(text("SELECT 1 FROM dataset WHERE id <> :id LIMIT 1"), {"id": dataset_id})
+        facets = [*facets, facet("dataset_id", dataset_id)] if others.first() else list(facets)
     query = fts_query(said, facets) if sqlite else ts_query(said, facets)
     number = "id" if not query else "rowid" if sqlite else "question_id"
     table = "question_words" if query else "question"
     if query:
         bound["query"] = query
         where.append("question_words MATCH :query" if sqlite else "words @@ CAST(:query AS tsquery)")
+    if not query:
+        # Unindexed on purpose on SQLite: its index of datasets is in another order, and would be sorted.
+        where.append(f"{'+' if sqlite else ''}question.dataset_id = :dataset_id")
+        bound["dataset_id"] = dataset_id
     where.append(f"{number} > :after")
     if before is not None:
         where.append(f"{number} < :before")

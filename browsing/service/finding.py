@@ -113,7 +113,7 @@ def _shown(db: Session, numbers: list[int]) -> tuple[FoundQuestion, ...]:
 
 def asked(db: Session, search: Search) -> dict[str, Any]:
     """What storage is asked: words, facets, and conditions on the number."""
-    facets = [words.facet("dataset_id", dataset_number(db, name=search.dataset))]
+    facets = []
     for column in ("format", "task", "difficulty", "category", "content_type", "generator", "prompt_version"):
         value = getattr(search, column)
         if value is not None:
@@ -131,4 +131,10 @@ def asked(db: Session, search: Search) -> dict[str, Any]:
     if search.check is not None:
         conditions.append("number IN (SELECT question_id FROM problem WHERE check_name = :check)")
         values["check"] = search.check.value
-    return {"said": search.words, "facets": facets, "also": " AND ".join(conditions), "values": values}
+    return {
+        "said": search.words,
+        "facets": facets,
+        "dataset_id": dataset_number(db, name=search.dataset),
+        "also": " AND ".join(conditions),
+        "values": values,
+    }
