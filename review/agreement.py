@@ -168,7 +168,7 @@ def _share(hits: NDArray[np.bool_], exams: NDArray[np.int64]) -> Figure:
         low=share.low,
         high=share.high,
         kind="Wilson, by exam" if share.n else "",
-        note=share.note or ("" if share.n else "not defined: no question was answered by both"),
+        note=share.note if share.n else "not defined: no question was answered by both",
     )
 
 

@@ -22,10 +22,11 @@ _GROUPS = {
 }
 _COLUMNS = ("Agreement", "Kappa", "AC1 or other")
 _HOW = (
-    f"95 % intervals, clustered by exam; grey: fewer than {FEW} questions, or not defined. Agreement: the "
-    "share of questions with the same value. Kappa: Cohen's for two, Conger's for all; of ratings and tier "
-    "with quadratic weights (AC1 is AC2 then). The same key: compared as text; Brennan-Prediger "
-    "with each question's own number of options stands in place of AC1."
+    "95 % intervals, clustered by exam: of agreement Wilson's (of all together Gwet's), of kappa and AC1 as "
+    f"named. Grey: fewer than {FEW} questions, or not defined. Agreement: the share of questions with one "
+    "value. Kappa: Cohen's for two, Conger's for all; of ratings and tier with quadratic weights (AC1 is AC2 "
+    "then). The same key: compared as text; Brennan-Prediger with each question's own number of options is "
+    "in the place of AC1."
 )
 
 
@@ -68,17 +69,15 @@ def _table(first: str, rows: Sequence[tuple[str, Aspect]]) -> None:
         cells.append(
             {
                 first: name,
-                "n": f"{each.percent.n:,}",
                 "Agreement": _said(each.percent, percent=True),
                 "Kappa": _said(each.kappa),
                 "AC1 or other": _said(each.third, before=third),
-                "Intervals": _kinds(figures),
+                "Intervals": _kinds((each.kappa, each.third)),
             }
         )
         styles.append(
             {
                 first: "",
-                "n": _GREY if each.percent.few else "",
                 **{
                     column: _GREY if figure.few else ""
                     for column, figure in zip(_COLUMNS, figures, strict=True)
@@ -106,7 +105,8 @@ def _said(figure: Figure, *, percent: bool = False, before: str = "") -> str:
 
     if figure.low is None or figure.high is None:
         return f"{before}{number(figure.estimate)}, {n} ({figure.note})"
-    return f"{before}{number(figure.estimate)} ({number(figure.low)} to {number(figure.high)}), {n}"
+    low, high = (f"{100 * each:.0f}" if percent else f"{each:.2f}" for each in (figure.low, figure.high))
+    return f"{before}{number(figure.estimate)} ({low} to {high}), {n}"
 
 
 def _kinds(figures: Sequence[Figure]) -> str:
