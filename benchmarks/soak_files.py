@@ -14,25 +14,20 @@ from __future__ import annotations
 
 import argparse
 import resource
-import signal
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 from unittest import mock
 
 from hypothesis import HealthCheck, Phase, given, settings
-from sqlalchemy import func, select
-from sqlmodel import Session
 
-import intake.service as intake
-from accounts.service import command_line_person
+from benchmarks.soak_figures import Figures
+from benchmarks.soak_importing import World
 from benchmarks.soak_shapes import (
     damaged_dicom,
     damaged_raster,
@@ -41,65 +36,16 @@ from benchmarks.soak_shapes import (
     question_bombs,
     question_file,
 )
-from domain.errors import DomainError
 from imaging import guarded
 from imaging.errors import UnreadableImage
 from imaging.guarded import GuardedReader
 from imaging.pseudonyms import PseudonymKey
 from imaging.reading_process import ReadingProcess
 from imaging.wire import Answer
-from intake.parsing import parsed_batches
-from storage.engine import make_engine
-from storage.rows import DatasetRow, ExamRow, ImportRow, QuestionRow
-from storage.schema import upgrade
-from storage.unit_of_work import unit_of_work
-from storage.workspace import Workspace
-from tests.golden.question_files import write_image
 
-NOW = datetime(2026, 1, 5, tzinfo=UTC)
-SECONDS = 10
 MEMORY = 1 << 30
 _KEY = PseudonymKey(secret=b"k" * 32)
 _WHOLE_WAY = 100  # of so many question files one is parsed by a process of its own
-_TABLES = (DatasetRow, ImportRow, ExamRow, QuestionRow)
-
-
-class Undone(Exception):
-    """An import that was counted and is not kept."""
-
-
-class Figures:
-    """What became of the files, the slowest of them, and what must not happen."""
-
-    def __init__(self) -> None:
-        self.outcomes: Counter[str] = Counter()
-        self.faults: list[str] = []
-        self.slowest = 0.0
-        self.longest_wait = 0.0
-
-    def took(self, name: str, seconds: float) -> None:
-        """So long was worked on the file."""
-        self.slowest = max(self.slowest, seconds)
-        if seconds > SECONDS + 2:
-            self.fault(f"{name}: {seconds:.1f} s")
-
-    def became(self, outcome: str, *, waited: float) -> None:
-        """One file is done; ``waited`` are the seconds that its asker was kept."""
-        self.outcomes[outcome] += 1
-        self.longest_wait = max(self.longest_wait, waited)
-
-    def fault(self, text: str) -> None:
-        """Something that must not happen has happened; it is told at once."""
-        self.faults.append(text)
-        print(f"    FAULT {text}", flush=True)
-
-    def told(self, what: str, count: int) -> None:
-        """Print the figures of one part."""
-        kinds = ", ".join(f"{kind} {number:,}" for kind, number in self.outcomes.most_common())
-        print(
-            f"{what}: {count:,} files: {kinds}; slowest {self.slowest:.2f} s, "
-            f"longest wait {self.longest_wait:.2f} s; faults {len(self.faults)}", flush=True,
-        )  # fmt: skip
 
 
 # -------------------------------------------------------------------------------------------------- images
@@ -180,7 +126,7 @@ def _ask_all(reader: GuardedReader, content: bytes, name: str, figures: Figures)
 # ----------------------------------------------------------------------------------------------- questions
 def soak_questions(count: int, *, home: Path, first: int = 0) -> Figures:
     """So many question files through the import, none of which may leave a part of itself."""
-    figures, world = Figures(), _World(home)
+    figures, world = Figures(), World(home)
     numbers = iter(range(first, first + count))
 
     @settings(
@@ -209,97 +155,13 @@ def soak_questions(count: int, *, home: Path, first: int = 0) -> Figures:
 
 def soak_question_bombs(home: Path) -> Figures:
     """The known shapes, each parsed by a process of its own as in the app, by the first look too."""
-    figures, world = Figures(), _World(home)
+    figures, world = Figures(), World(home)
     for name, (content, is_refused) in question_bombs().items():
         landed = world.bring_in(content, name, figures, whole_way=True)
         if landed is is_refused:
             figures.fault(f"{name}: {'came in' if landed else 'was refused'}")
         world.look(name, figures)
     return figures
-
-
-class _World:
-    """A workspace with one image, and a database that is empty before and after each file."""
-
-    def __init__(self, home: Path) -> None:
-        self.home = home
-        self.images = home / "images"
-        write_image(self.images / "pa.png", 100, 80, "L")
-        self.engine = make_engine(f"sqlite:///{home / 'soak.sqlite'}")
-        upgrade(self.engine)
-        self.workspace = Workspace(home=home / "workspace", database_url="")
-        self.file = home / "questions.json"
-
-    def bring_in(self, content: bytes, name: str, figures: Figures, *, whole_way: bool) -> bool:
-        """Import and undo; whether anything would have come in."""
-        self.file.write_bytes(content)
-        began, landed = time.monotonic(), False
-        try:
-            with _limits(not whole_way), _parsing_here(not whole_way), unit_of_work(self.engine) as db:
-                report = intake.import_questions(
-                    db, by=command_line_person(), path=self.file, dataset="soak", workspace=self.workspace,
-                    images=self.images if len(content) < 5_000 and whole_way else None, now=NOW,
-                )  # fmt: skip
-                landed = True
-                if _count(db, QuestionRow) != report.questions or report.refused:
-                    figures.fault(f"{name}: {report.questions} reported, {_count(db, QuestionRow)} there")
-                raise Undone
-        except Undone:
-            outcome = "came in whole"
-        except DomainError:
-            outcome = "refused"
-        except Exception as error:  # noqa: BLE001 - whatever else comes out is what this looks for
-            outcome = "fault"
-            figures.fault(f"{name}: {type(error).__name__}: {str(error)[:200]}")
-        seconds = time.monotonic() - began
-        figures.took(name, seconds)
-        figures.became(outcome, waited=seconds)
-        with Session(self.engine) as db:
-            left = {row.__tablename__: _count(db, row) for row in _TABLES if _count(db, row)}
-        if left:
-            figures.fault(f"{name}: left behind {left}")
-        return landed
-
-    def look(self, name: str, figures: Figures) -> None:
-        """The page's first look at the file that is there."""
-        try:
-            intake.look_at(by=command_line_person(), path=self.file, images=self.images)
-        except DomainError:
-            pass
-        except Exception as error:  # noqa: BLE001 - whatever else comes out is what this looks for
-            figures.fault(f"{name}, looked at: {type(error).__name__}: {str(error)[:200]}")
-
-
-def _count(db: Session, row: type[Any]) -> int:
-    return db.execute(select(func.count()).select_from(row)).scalar_one()
-
-
-@contextmanager
-def _parsing_here(wanted: bool) -> Iterator[None]:
-    if not wanted:
-        yield
-        return
-    with mock.patch.object(intake, "batches_of", parsed_batches):
-        yield
-
-
-@contextmanager
-def _limits(wanted: bool) -> Iterator[None]:
-    """Ten seconds for what is done here; memory is limited for the whole run by ``main``."""
-
-    def too_slow(_signal: int, _frame: object) -> NoReturn:
-        raise TimeoutError(f"more than {SECONDS} s")
-
-    if not wanted:
-        yield
-        return
-    before = signal.signal(signal.SIGALRM, too_slow)
-    signal.alarm(SECONDS)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def main() -> int:

@@ -1,0 +1,42 @@
+"""What became of strangers' files: how many of each outcome, the slowest, and the faults."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+#: The longest that one file may take.
+SECONDS = 10
+
+
+class Figures:
+    """What became of the files, the slowest of them, and what must not happen."""
+
+    def __init__(self) -> None:
+        self.outcomes: Counter[str] = Counter()
+        self.faults: list[str] = []
+        self.slowest = 0.0
+        self.longest_wait = 0.0
+
+    def took(self, name: str, seconds: float) -> None:
+        """So long was worked on the file."""
+        self.slowest = max(self.slowest, seconds)
+        if seconds > SECONDS + 2:
+            self.fault(f"{name}: {seconds:.1f} s")
+
+    def became(self, outcome: str, *, waited: float) -> None:
+        """One file is done; ``waited`` are the seconds that its asker was kept."""
+        self.outcomes[outcome] += 1
+        self.longest_wait = max(self.longest_wait, waited)
+
+    def fault(self, text: str) -> None:
+        """Something that must not happen has happened; it is told at once."""
+        self.faults.append(text)
+        print(f"    FAULT {text}", flush=True)
+
+    def told(self, what: str, count: int) -> None:
+        """Print the figures of one part."""
+        kinds = ", ".join(f"{kind} {number:,}" for kind, number in self.outcomes.most_common())
+        print(
+            f"{what}: {count:,} files: {kinds}; slowest {self.slowest:.2f} s, "
+            f"longest wait {self.longest_wait:.2f} s; faults {len(self.faults)}", flush=True,
+        )  # fmt: skip

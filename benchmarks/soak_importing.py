@@ -1,0 +1,118 @@
+"""Strangers' question files through the import service into a real database, each counted and undone."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NoReturn
+from unittest import mock
+
+from sqlalchemy import func, select
+from sqlmodel import Session
+
+import intake.service as intake
+from accounts.service import command_line_person
+from benchmarks.soak_figures import SECONDS, Figures
+from domain.errors import DomainError
+from intake.parsing import parsed_batches
+from storage.engine import make_engine
+from storage.rows import DatasetRow, ExamRow, ImportRow, QuestionRow
+from storage.schema import upgrade
+from storage.unit_of_work import unit_of_work
+from storage.workspace import Workspace
+from tests.golden.question_files import write_image
+
+NOW = datetime(2026, 1, 5, tzinfo=UTC)
+_TABLES = (DatasetRow, ImportRow, ExamRow, QuestionRow)
+
+
+class Undone(Exception):
+    """An import that was counted and is not kept."""
+
+
+class World:
+    """A workspace with one image, and a database that is empty before and after each file."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.images = home / "images"
+        write_image(self.images / "pa.png", 100, 80, "L")
+        self.engine = make_engine(f"sqlite:///{home / 'soak.sqlite'}")
+        upgrade(self.engine)
+        self.workspace = Workspace(home=home / "workspace", database_url="")
+        self.file = home / "questions.json"
+
+    def bring_in(self, content: bytes, name: str, figures: Figures, *, whole_way: bool) -> bool:
+        """Import and undo; whether anything would have come in."""
+        self.file.write_bytes(content)
+        began, landed = time.monotonic(), False
+        try:
+            with _limits(not whole_way), _parsing_here(not whole_way), unit_of_work(self.engine) as db:
+                report = intake.import_questions(
+                    db, by=command_line_person(), path=self.file, dataset="soak", workspace=self.workspace,
+                    images=self.images if len(content) < 5_000 and whole_way else None, now=NOW,
+                )  # fmt: skip
+                landed = True
+                if _count(db, QuestionRow) != report.questions or report.refused:
+                    figures.fault(f"{name}: {report.questions} reported, {_count(db, QuestionRow)} there")
+                raise Undone
+        except Undone:
+            outcome = "came in whole"
+        except DomainError:
+            outcome = "refused"
+        except Exception as error:  # noqa: BLE001 - whatever else comes out is what this looks for
+            outcome = "fault"
+            figures.fault(f"{name}: {type(error).__name__}: {str(error)[:200]}")
+        seconds = time.monotonic() - began
+        figures.took(name, seconds)
+        figures.became(outcome, waited=seconds)
+        with Session(self.engine) as db:
+            left = {row.__tablename__: _count(db, row) for row in _TABLES if _count(db, row)}
+        if left:
+            figures.fault(f"{name}: left behind {left}")
+        return landed
+
+    def look(self, name: str, figures: Figures) -> None:
+        """The page's first look at the file that is there."""
+        try:
+            intake.look_at(by=command_line_person(), path=self.file, images=self.images)
+        except DomainError:
+            pass
+        except Exception as error:  # noqa: BLE001 - whatever else comes out is what this looks for
+            figures.fault(f"{name}, looked at: {type(error).__name__}: {str(error)[:200]}")
+
+
+def _count(db: Session, row: type[Any]) -> int:
+    return db.execute(select(func.count()).select_from(row)).scalar_one()
+
+
+@contextmanager
+def _parsing_here(wanted: bool) -> Iterator[None]:
+    if not wanted:
+        yield
+        return
+    with mock.patch.object(intake, "batches_of", parsed_batches):
+        yield
+
+
+@contextmanager
+def _limits(wanted: bool) -> Iterator[None]:
+    """Ten seconds for what is done here; memory is measured for the whole run."""
+
+    def too_slow(_signal: int, _frame: object) -> NoReturn:
+        raise TimeoutError(f"more than {SECONDS} s")
+
+    if not wanted:
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, too_slow)
+    signal.alarm(SECONDS)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
