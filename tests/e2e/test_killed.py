@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from benchmarks.soak_kill import Outcome, postgres_soak, soak, sqlite_soak
 from tests.e2e.several_processes import free_ports
 
@@ -14,7 +16,10 @@ def test_no_verdict_is_lost_when_the_app_is_killed(tmp_path: Path) -> None:
     assert_whole(found, kills=3)
 
 
-def test_no_verdict_is_lost_when_postgres_is_killed_and_work_goes_on(tmp_path: Path) -> None:
+def test_no_verdict_is_lost_when_postgres_is_killed_and_work_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))  # the server's package warns where there is none
     with postgres_soak(tmp_path) as (place, server):
         found = soak(place, kills=2, reviewers=2, port=free_ports(1)[0], postgres=server)
     assert_whole(found, kills=2)

@@ -74,7 +74,7 @@ def test_what_the_script_draws_late_neither_turns_the_page_nor_takes_what_was_ty
     assert wire.waiting
     wire.release()
     page.wait_for_function(
-        "document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"
+        "() => document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"
     )
     page.keyboard.type(", and after")
     expect(page.get_by_label("Comment", exact=True)).to_have_value("typed before the script came, and after")
