@@ -36,7 +36,7 @@ def main() -> None:
     st.caption(
         plain(
             f"{found.shared:,} of {found.questions:,} questions were judged by two reviewers or more. "
-            f"{found.sought_text} {found.left_out}"
+            f"{found.sought_text if found.shared or found.sought else ''} {found.left_out}"
         )
     )
     if found.between:

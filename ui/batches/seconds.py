@@ -70,6 +70,7 @@ def seconds_panel(batch: Batch, reviewers: list[Person]) -> None:
         max_value=100.0,
         value=max(20.0, float(least)),
         step=5.0,
+        format="%g",
         key=f"{form}-share-{batch.id}",
         help="Of all questions of the batch. It can grow later, not shrink.",
     )
