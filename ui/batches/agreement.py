@@ -134,7 +134,7 @@ def _boxes(one: Between) -> None:
                 "Sum of overlaps over": name,
                 "Mean overlap (IoU)": "not defined" if value is None else f"{value:.2f}",
                 "95 % interval": interval or "none is computed",
-                "n": f"{boxes.n:,}",
+                "n": f"{boxes.n:,}" if interval else f"those of the {boxes.n:,} where it is defined",
             }
             for name, value, interval in rows
         ]
