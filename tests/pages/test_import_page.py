@@ -193,7 +193,9 @@ def test_an_upload_is_kept_in_the_workspace_until_it_has_landed(page, tmp_path):
     write_image(tmp_path / "pa.png", 30, 20, "L")
     packed = make_zip(tmp_path / "a.zip", **{"wrapping/pa.png": (tmp_path / "pa.png").read_bytes()})
     delivery = deliveries.uploaded(
-        Upload("my set.jsonl", lines(record(1))), Upload("a.zip", packed.read_bytes()), by=COMMAND_LINE,
+        Upload("my set.jsonl", lines(record(1))),
+        Upload("a.zip", packed.read_bytes()),
+        by=COMMAND_LINE,
         in_memory=False,
     )
     assert (delivery.name, delivery.images.name) == ("my set.jsonl", "wrapping")
