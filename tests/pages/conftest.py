@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -29,6 +30,15 @@ class Browser:
     cookies: dict[str, str] = field(default_factory=dict)
     headers: list[tuple[str, str]] = field(default_factory=list)
     remote_ip: str | None = None
+
+
+@pytest.fixture(autouse=True)
+def main_module_as_it_was() -> Iterator[None]:
+    """Streamlit runs a page as ``__main__`` and leaves it there; processes that are spawned later would run
+    that page again."""
+    before = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = before
 
 
 @pytest.fixture
