@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -33,7 +34,8 @@ class App:
             raise RuntimeError("the app could not be imported")
 
     def start(self) -> None:
-        """Fork it, and wait until it answers."""
+        """Fork it once the killed one has let go of its port, and wait until it answers."""
+        self._wait_for_port()
         self._source.stdin.write(f"{self._port}\n")
         self._source.stdin.flush()
         self._process = int(self._line())
@@ -43,6 +45,13 @@ class App:
                     return
             time.sleep(0.05)
         raise RuntimeError(f"the app did not start:\n{self._log.read_text()[-2000:]}")
+
+    def _wait_for_port(self) -> None:
+        for _ in range(200):
+            with socket.socket() as found, suppress(OSError):
+                found.bind(("localhost", self._port))
+                return
+            time.sleep(0.05)
 
     def kill(self) -> None:
         """SIGKILL, in whatever it is at; its own children (readers of images) go with it."""

@@ -11,11 +11,8 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import expect
 
-from domain.batches import BatchState
-from storage.batches import load_batch
 from storage.engine import make_engine
 from storage.schema import upgrade
-from storage.unit_of_work import reading
 from storage.workspace import driver_url
 from tests.e2e import judging
 from tests.e2e.conftest import PASSWORD, running_app
@@ -177,19 +174,3 @@ def test_a_reviewer_works_on_after_postgresql_was_away(on_postgres, own_postgres
         assert page.evaluate(LEFT) == []
     [saved] = verdicts(app, 1)
     assert saved.comment == "typed while it was away"
-
-
-def test_a_coordinator_is_told_that_a_click_was_not_saved(on_postgres, own_postgres, chromium):
-    app = on_postgres
-    with window(chromium, app, "cora") as page:
-        page.goto("/assign")
-        page.get_by_role("button", name="Close batch").wait_for(timeout=30_000)
-        with stopped(own_postgres):
-            page.get_by_role("button", name="Close batch").click()
-            page.wait_for_timeout(6_000)
-        expect(page.get_by_text("What you clicked then was not saved")).to_be_visible(timeout=60_000)
-        page.get_by_role("button", name="Close batch").click()
-        expect(page.get_by_text("Batch first is closed.")).to_be_visible(timeout=30_000)
-        expect(page.get_by_text("Saved at")).to_be_visible()
-    with reading(app.engine) as db:
-        assert load_batch(db, name="first").state is BatchState.CLOSED
