@@ -14,12 +14,10 @@ pytestmark = pytest.mark.browser
 def test_readers_at_once_lose_nothing_and_double_nothing(opened, processes, tmp_path, monkeypatch):
     monkeypatch.delenv("OVERREAD_TEST_POSTGRES_URL", raising=False)  # a database of this test's own
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    with opened(tmp_path) as place:
-        # In a thread: Playwright's own loop runs in this one once a browser test came before.
-        with ThreadPoolExecutor(1) as thread:
-            outcome = thread.submit(
-                soak, place, readers=6, verdicts=3, thinking=0.5, processes=processes
-            ).result()
+    # In a thread: Playwright's own loop runs in this one once a browser test came before.
+    with opened(tmp_path) as place, ThreadPoolExecutor(1) as thread:
+        asked = {"readers": 6, "verdicts": 3, "thinking": 0.5, "processes": processes}
+        outcome = thread.submit(soak, place, **asked).result()
     assert len(outcome.tally.acknowledged) == 18, outcome.tally.troubles
     assert outcome.is_whole
     assert outcome.faults == 0
