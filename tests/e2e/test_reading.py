@@ -61,7 +61,10 @@ class Wire:
     def __init__(self, page: Page) -> None:
         self.page, self.bodies, self.frames, self.pages = page, [], [], []
         page.on("requestfinished", self._keep)
-        page.on("websocket", lambda socket: socket.on("framereceived", self.frames.append))
+        page.on("websocket", lambda socket: socket.on("framereceived", self._keep_frame))
+
+    def _keep_frame(self, frame) -> None:
+        self.frames.append(frame)
 
     def _keep(self, request) -> None:
         if "/static/" not in request.url:  # Streamlit's own files, the same for everybody
@@ -270,7 +273,12 @@ def test_a_box_is_kept_as_evidence_and_an_answer_is_changed_where_the_protocol_a
     page.get_by_role("button", name="Change my answer").click()
     page.get_by_text(f"{place + 1} of 15 read").wait_for(timeout=30_000)
     expect(page.get_by_text("You answered this case")).to_have_count(0, timeout=30_000)
-    first, changed = (row for row in rows_of(app, slots) if row.position == place + 1)
+    for _ in range(100):  # the words go with the first key; the answer is saved a moment later
+        saved = [row for row in rows_of(app, slots) if row.position == place + 1]
+        if len(saved) == 2:
+            break
+        page.wait_for_timeout(100)
+    first, changed = saved
     assert (first.revision, json.loads(first.answer), first.cannot_determine) == (1, [1], False)
     assert (changed.revision, changed.answer, changed.cannot_determine) == (2, None, True)
     [box] = json.loads(first.boxes)
