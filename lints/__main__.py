@@ -3,15 +3,20 @@
 import sys
 from pathlib import Path
 
-from lints import actions, modules, records, screens, services
+from lints import actions, modules, names, records, screens, services
 from lints.source import Offence, sources
 
 RULES = (*screens.RULES, *actions.RULES, *services.RULES, *records.RULES, *modules.RULES)
+#: Rules that need all files at once.
+RULES_OF_ALL = names.RULES
 
 
 def offences(root: Path) -> list[Offence]:
     """Every offence under ``root``, by path and line."""
-    return sorted(offence for source in sources(root) for rule in RULES for offence in rule(source))
+    listed = list(sources(root))
+    of_one = (offence for source in listed for rule in RULES for offence in rule(source))
+    of_all = (offence for rule in RULES_OF_ALL for offence in rule(listed))
+    return sorted((*of_one, *of_all))
 
 
 def main(arguments: list[str]) -> int:

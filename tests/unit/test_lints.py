@@ -3,6 +3,7 @@
 import pytest
 
 from lints.__main__ import RULES, main
+from lints.names import hides_a_room
 from lints.source import Source
 
 #: A function that writes, as it stands in a page.
@@ -148,3 +149,38 @@ def test_the_command_leaves_the_workspace_and_hidden_folders_alone(tmp_path, cap
         (tmp_path / folder / "utils.py").write_text("x = 1  # noqa\n", encoding="utf-8")
     assert main([str(tmp_path)]) == 0
     assert capsys.readouterr().out == "own lints: nothing found\n"
+
+
+def names_hidden(*paths: str) -> list[str]:
+    return [
+        offence.text.split("'")[1] for offence in hides_a_room(Source(path=path, text="") for path in paths)
+    ]
+
+
+@pytest.mark.parametrize("path", ["ui/browsing/table.py", "ui/browsing.py", "pages/browsing/table.py"])
+def test_a_folder_of_the_screens_with_a_rooms_name_is_found(path):
+    assert names_hidden("browsing/service.py", path) == [path.removesuffix(".py").removesuffix("/table")]
+
+
+def test_a_folder_of_ui_with_the_name_of_a_library_module_is_found():
+    assert names_hidden("browsing/service.py", "ui/statistics/charts.py") == ["ui/statistics"]
+
+
+def test_a_name_that_hides_a_room_is_told_once():
+    assert names_hidden("browsing/service.py", "ui/browsing/one.py", "ui/browsing/two.py") == ["ui/browsing"]
+
+
+@pytest.mark.parametrize(
+    "path", ["ui/finding/table.py", "pages/browsing.py", "pages/statistics.py", "ui/finding/browsing.py"]
+)
+def test_names_that_hide_nothing_are_left_alone(path):
+    """A page's module is run by its path, and folders below those of ui/ are not on Streamlit's path."""
+    assert names_hidden("browsing/service.py", path) == []
+
+
+def test_the_command_finds_a_hidden_room(tmp_path, capsys):
+    for path in ("browsing/service.py", "ui/browsing/table.py"):
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).write_text("x = 1\n", encoding="utf-8")
+    assert main([str(tmp_path)]) == 1
+    assert capsys.readouterr().out.startswith("ui/browsing/table.py:1: hides-a-room: ")
