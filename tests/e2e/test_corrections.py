@@ -3,7 +3,7 @@
 import pytest
 
 from domain.people import Role
-from ui.judging.assets import address
+from ui.judging.assets import FORM
 
 pytestmark = pytest.mark.browser
 
@@ -22,7 +22,7 @@ def test_blanks_around_an_open_answer_are_no_correction_of_the_reviewers(sign_in
              const answers = ["left lung", " left lung \\n", "right lung"];
              return answers.map((answer) => answerChanged({ answer }, question));
            }""",
-        address("model.js"),
+        FORM.address("model.js"),
     )
     assert found == [False, False, True]
 
@@ -38,7 +38,7 @@ def test_what_can_not_be_taken_away_is_no_correction_when_it_is_left_empty(sign_
                textChanged("category", each, question), choiceChanged("task", each, question), choiceChanged("difficulty", each, question), correctionOf(each, question),
              ]);
            }""",  # noqa: E501 - the script's own lines
-        address("model.js"),
+        FORM.address("model.js"),
     )
     assert found == [
         [False, False, False, {}],

@@ -14,7 +14,7 @@ from storage.rows import DraftRow, VerdictRow
 from storage.unit_of_work import reading
 from tests.storage.worlds import SECRETS, make_world
 from ui.door.judging import ROUTES
-from ui.judging.assets import address, files, loader
+from ui.judging.assets import FORM
 
 OURS = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin"}
 PAGE_OF = "X-Overread-Person"
@@ -214,17 +214,17 @@ def test_a_question_of_somebody_else_is_not_found(workspace, sign_in_as, browser
 
 
 def test_the_forms_files_are_served_under_their_hash_alone(client):
-    assert address("form.js") in loader()
-    for name, content in files().items():
-        answer = client.get(address(name))
+    assert FORM.address("form.js") in FORM.loader()
+    for name, content in FORM.files.items():
+        answer = client.get(FORM.address(name))
         assert answer.content == content
         assert "immutable" in answer.headers["cache-control"]
     assert client.get("/judging/assets/0123/form.js").status_code == 404
-    assert client.get(address("component.py")).status_code == 404
+    assert client.get(FORM.address("component.py")).status_code == 404
 
 
 def test_every_file_that_the_form_imports_is_there():
-    for name, content in files().items():
+    for name, content in FORM.files.items():
         if name.endswith(".js") and name != "canvas.js":
             wanted = [part.split('"')[0] for part in content.decode().split('from "./')[1:]]
-            assert set(wanted) <= set(files()), name
+            assert set(wanted) <= set(FORM.files), name

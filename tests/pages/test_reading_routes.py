@@ -17,7 +17,7 @@ from storage.unit_of_work import reading
 from tests.storage.study_worlds import make_design, make_study_world
 from tests.storage.worlds import SECRETS
 from ui.door.reading import ROUTES
-from ui.reading.assets import address, files, loader
+from ui.reading.assets import FORM
 
 OURS = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin"}
 TIMES = {"seconds": 9.5, "seconds_looking": 8, "seconds_away": 0}
@@ -180,9 +180,9 @@ def test_the_guideline_comes_first_by_the_route_too(workspace, sign_in_as, brows
 
 
 def test_the_form_is_served_with_what_it_imports(client):
-    assert address("reading.js") in loader()
-    for name in ("reading.js", "answer.js", "send.js", "clock.js", "reading.css"):
-        assert client.get(address(name)).content == files()[name]
+    assert FORM.address("reading.js") in FORM.loader()
+    for name in ("reading.js", "answer.js", "moving.js", "send.js", "clock.js", "reading.css"):
+        assert client.get(FORM.address(name)).content == FORM.files[name]
     assert client.get("/reading/assets/0000/reading.js").status_code == 404
 
 

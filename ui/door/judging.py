@@ -7,24 +7,19 @@ open), so that nobody waits for a run of the page's script.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from sqlmodel import Session
-from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
 from domain.errors import DomainError, NotFound
 from domain.people import Person
 from review import service as review
 from review.sheet import ReviewSheet
 from storage.unit_of_work import reading, unit_of_work
-from ui.door.requests import json_answer, json_body, json_errors, person_of, same_origin, same_person
+from ui.door.form_routes import files_route, sending_route
 from ui.judging import forms
-from ui.judging.assets import MEDIA_TYPES, digest, files
+from ui.judging.assets import FORM
 from ui.judging.boxes import boxes_drawn, corrected_boxes, plain_boxes
 from ui.judging.claiming import claim
 from ui.judging.turning import Where, form_data, question_wanted
@@ -32,9 +27,6 @@ from ui.judging.turning import Where, form_data, question_wanted
 #: How long a save waits for other writers: less than the form waits for its answer (10 s), so that it says
 #: why, and nothing is saved behind the reviewer's back. What the form sends again by itself waits less.
 _PATIENCE_MS, _SOON_MS = 8_000, 2_000
-_FOR_A_YEAR = "private, max-age=31536000, immutable"
-
-Work = Callable[[object, Person, datetime], dict[str, Any]]
 
 
 def save_verdict(plain: object, person: Person, now: datetime) -> dict[str, Any]:
@@ -151,16 +143,6 @@ def turn(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     return {"sheet": _sheet_after(form, person, now, to=form.to)}
 
 
-async def asset(request: Request) -> Response:
-    """A file of the form's browser part; its address changes with its content, so it may be kept."""
-    name = request.path_params["name"]
-    content = files().get(name)
-    if content is None or request.path_params["digest"] != digest():
-        return Response(status_code=404)
-    media_type = MEDIA_TYPES["." + name.rsplit(".", 1)[-1]]
-    return Response(content, media_type=media_type, headers={"Cache-Control": _FOR_A_YEAR})
-
-
 def _sheet(db: Session, form: forms.Form, person: Person, now: datetime) -> ReviewSheet:
     sheet = review.open_sheet(db, person=person, batch_id=form.batch, question=form.question, now=now)
     if sheet is None:
@@ -180,25 +162,13 @@ def _sheet_after(form: forms.Form, person: Person, now: datetime, *, to: Where) 
         return None  # what was saved is saved; the page's own run says what is the matter with the next one
 
 
-def _route(path: str, work: Work) -> Route:
-    @json_errors
-    async def endpoint(request: Request) -> Response:
-        same_origin(request)
-        person = await person_of(request)
-        same_person(request, person)
-        plain = await json_body(request)
-        return json_answer(await run_in_threadpool(work, plain, person, datetime.now(UTC)))
-
-    return Route(path, endpoint, methods=["POST"])
-
-
 ROUTES = [
-    Route("/judging/assets/{digest}/{name}", asset, methods=["GET"]),
-    _route("/judging/verdict", save_verdict),
-    _route("/judging/draft", keep_draft),
-    _route("/judging/own-answer", commit_own_answer),
-    _route("/judging/skip", skip),
-    _route("/judging/look", look),
-    _route("/judging/report", open_report),
-    _route("/judging/turn", turn),
+    files_route(FORM),
+    sending_route("/judging/verdict", save_verdict),
+    sending_route("/judging/draft", keep_draft),
+    sending_route("/judging/own-answer", commit_own_answer),
+    sending_route("/judging/skip", skip),
+    sending_route("/judging/look", look),
+    sending_route("/judging/report", open_report),
+    sending_route("/judging/turn", turn),
 ]

@@ -6,14 +6,8 @@ no reader waits for a run of the page's script.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
-
-from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
 from domain.boxes import LabelledBox
 from domain.errors import DomainError, NotFound
@@ -21,17 +15,12 @@ from domain.people import Person
 from reader_study import service as studies
 from reader_study.sheet import ReadingSheet
 from storage.unit_of_work import reading, unit_of_work
-from ui.door.requests import json_answer, json_body, json_errors, person_of, same_origin, same_person
-from ui.judging.assets import MEDIA_TYPES
+from ui.door.form_routes import files_route, sending_route
 from ui.judging.boxes import boxes_drawn, plain_boxes
 from ui.judging.forms import answer_of
 from ui.reading import forms
-from ui.reading.assets import digest, files
+from ui.reading.assets import FORM
 from ui.reading.sheet import reading_data
-
-_FOR_A_YEAR = "private, max-age=31536000, immutable"
-
-Work = Callable[[object, Person, datetime], dict[str, Any]]
 
 
 def give_answer(plain: object, person: Person, now: datetime) -> dict[str, Any]:
@@ -110,16 +99,6 @@ def turn(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     return {"sheet": reading_data(found, person=person.id) if isinstance(found, ReadingSheet) else None}
 
 
-async def asset(request: Request) -> Response:
-    """A file of the form's browser part; its address changes with its content, so it may be kept."""
-    name = request.path_params["name"]
-    content = files().get(name)
-    if content is None or request.path_params["digest"] != digest():
-        return Response(status_code=404)
-    media_type = MEDIA_TYPES["." + name.rsplit(".", 1)[-1]]
-    return Response(content, media_type=media_type, headers={"Cache-Control": _FOR_A_YEAR})
-
-
 def _sheet_after(form: forms.AnswerForm, person: Person, now: datetime) -> dict[str, Any] | None:
     """A training case again, now with its feedback; else the case that comes next."""
     try:
@@ -146,22 +125,10 @@ def _boxes(
     return boxes_drawn(drawings, exam=found.exam, machine=())
 
 
-def _route(path: str, work: Work) -> Route:
-    @json_errors
-    async def endpoint(request: Request) -> Response:
-        same_origin(request)
-        person = await person_of(request)
-        same_person(request, person)
-        plain = await json_body(request)
-        return json_answer(await run_in_threadpool(work, plain, person, datetime.now(UTC)))
-
-    return Route(path, endpoint, methods=["POST"])
-
-
 ROUTES = [
-    Route("/reading/assets/{digest}/{name}", asset, methods=["GET"]),
-    _route("/reading/answer", give_answer),
-    _route("/reading/draft", keep_draft),
-    _route("/reading/time", record_time),
-    _route("/reading/turn", turn),
+    files_route(FORM),
+    sending_route("/reading/answer", give_answer),
+    sending_route("/reading/draft", keep_draft),
+    sending_route("/reading/time", record_time),
+    sending_route("/reading/turn", turn),
 ]

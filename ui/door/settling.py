@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
-
-from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
 from domain.adjudications import Adjudication
 from domain.corrections import Correction
@@ -19,16 +13,11 @@ from domain.verdicts import Decision
 from review import service as review
 from review.combining import OWN, combined
 from storage.unit_of_work import reading, unit_of_work
-from ui.door.requests import json_answer, json_body, json_errors, person_of, same_origin, same_person
-from ui.judging.assets import MEDIA_TYPES
+from ui.door.form_routes import files_route, sending_route
 from ui.judging.boxes import boxes_drawn
 from ui.settling import forms
-from ui.settling.assets import digest, files
+from ui.settling.assets import FORM
 from ui.settling.sheet import dispute_data
-
-_FOR_A_YEAR = "private, max-age=31536000, immutable"
-
-Work = Callable[[object, Person, datetime], dict[str, Any]]
 
 
 def settle(plain: object, person: Person, now: datetime) -> dict[str, Any]:
@@ -85,30 +74,8 @@ def next_dispute(person: Person, batch_id: int, *, question: int | None = None) 
     return dispute_data(sheet, person=person.id, listed=listed)
 
 
-async def asset(request: Request) -> Response:
-    """A file of the form's browser part; its address changes with its content, so it may be kept."""
-    name = request.path_params["name"]
-    content = files().get(name)
-    if content is None or request.path_params["digest"] != digest():
-        return Response(status_code=404)
-    media_type = MEDIA_TYPES["." + name.rsplit(".", 1)[-1]]
-    return Response(content, media_type=media_type, headers={"Cache-Control": _FOR_A_YEAR})
-
-
-def _route(path: str, work: Work) -> Route:
-    @json_errors
-    async def endpoint(request: Request) -> Response:
-        same_origin(request)
-        person = await person_of(request)
-        same_person(request, person)
-        plain = await json_body(request)
-        return json_answer(await run_in_threadpool(work, plain, person, datetime.now(UTC)))
-
-    return Route(path, endpoint, methods=["POST"])
-
-
 ROUTES = [
-    Route("/settling/assets/{digest}/{name}", asset, methods=["GET"]),
-    _route("/settling/adjudication", settle),
-    _route("/settling/turn", turn),
+    files_route(FORM),
+    sending_route("/settling/adjudication", settle),
+    sending_route("/settling/turn", turn),
 ]

@@ -7,13 +7,15 @@ from typing import Any
 
 import streamlit as st
 
-from ui.judging.assets import loader, markup
+from ui.judging.assets import FORM
 
 #: One key for all questions, on purpose: the form tells questions apart itself (their number is in its
 #: data) and takes over nothing, and one instance is what saves a flash and keeps the keyboard.
 KEY = "judging-form"
 
-_mount = st.components.v2.component("overread.judging", html=markup(), js=loader(), isolate_styles=True)
+_mount = st.components.v2.component(
+    "overread.judging", html=FORM.markup(), js=FORM.loader(), isolate_styles=True
+)
 
 
 def judging_form(data: dict[str, Any], *, on_go: Callable[[], None]) -> bool:

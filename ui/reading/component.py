@@ -7,13 +7,15 @@ from typing import Any
 
 import streamlit as st
 
-from ui.reading.assets import loader, markup
+from ui.reading.assets import FORM
 
 #: One key for all cases, on purpose: the form goes from case to case by itself, and one instance keeps the
 #: keyboard. It takes over nothing: each case comes whole, with its own number.
 KEY = "reading-form"
 
-_mount = st.components.v2.component("overread.reading", html=markup(), js=loader(), isolate_styles=True)
+_mount = st.components.v2.component(
+    "overread.reading", html=FORM.markup(), js=FORM.loader(), isolate_styles=True
+)
 
 
 def reading_form(data: dict[str, Any], *, on_over: Callable[[], None]) -> None:

@@ -7,13 +7,15 @@ from typing import Any
 
 import streamlit as st
 
-from ui.settling.assets import loader, markup
+from ui.settling.assets import FORM
 
 #: One key for all disputes, on purpose: the form goes from one to the next by itself. It takes over nothing:
 #: each dispute comes whole, with its own number.
 KEY = "settling-form"
 
-_mount = st.components.v2.component("overread.settling", html=markup(), js=loader(), isolate_styles=True)
+_mount = st.components.v2.component(
+    "overread.settling", html=FORM.markup(), js=FORM.loader(), isolate_styles=True
+)
 
 
 def settling_form(data: dict[str, Any], *, on_over: Callable[[], None]) -> None:

@@ -12,6 +12,7 @@ import { Errand } from "./errand.js";
 import { listen } from "./keys.js";
 import { actions, build } from "./layout.js";
 import { begin, opening, opinionOf } from "./model.js";
+import { mounted, on } from "./mounted.js";
 import { boxList, keySheet, markChosen, skipPanel } from "./page.js";
 import { QuestionView } from "./question.js";
 import { Drafts, post, speakFor } from "./send.js";
@@ -39,22 +40,17 @@ class JudgingForm {
     this.ends = [
       listen((key, event) => pressed(this, key, event)),
       fillWindow(this.root, () => this.fit()),
-      this.on(document, "pointerup", () => this.radiographs.pointerReleased(), { capture: true }),
-      this.on(document, "pointercancel", () => this.radiographs.pointerReleased(), { capture: true }),
-      this.on(window, "popstate", () => this.errand.wentBack()),
-      this.on(window, "pagehide", () => this.leave()),
-      this.on(document, "visibilitychange", () => document.hidden && this.drafts?.flush()),
+      on(document, "pointerup", () => this.radiographs.pointerReleased(), { capture: true }),
+      on(document, "pointercancel", () => this.radiographs.pointerReleased(), { capture: true }),
+      on(window, "popstate", () => this.errand.wentBack()),
+      on(window, "pagehide", () => this.leave()),
+      on(document, "visibilitychange", () => document.hidden && this.drafts?.flush()),
     ];
     this.seconds = setInterval(() => this.paintClock(), 1000);
   }
 
   actions() {
     return actions(this);
-  }
-
-  on(target, name, act, options) {
-    target.addEventListener(name, act, options);
-    return () => target.removeEventListener(name, act, options);
   }
 
   /** Streamlit's call. A run of the script that brings nothing new must not touch what is being typed. */
@@ -278,18 +274,4 @@ class JudgingForm {
   }
 }
 
-const forms = new WeakMap();
-
-export default function judging(component) {
-  const { parentElement } = component;
-  let form = forms.get(parentElement);
-  if (!form) {
-    form = new JudgingForm(parentElement);
-    forms.set(parentElement, form);
-  }
-  form.update(component);
-  return () => {
-    forms.delete(parentElement);
-    form.end();
-  };
-}
+export default mounted(JudgingForm);

@@ -6,37 +6,25 @@ import { LookClock } from "./clock.js";
 import { clockTime, h, minutes } from "./dom.js";
 import { Entry } from "./entry.js";
 import { boxLine, breakSheet, feedbackPart, keySheet, lowerBar, toldLine, topLine } from "./frame.js";
-import { listen } from "./keys.js";
+import { mounted, on } from "./mounted.js";
+import { MovingForm } from "./moving.js";
 import { pictureTools } from "./page.js";
 import { post, speakFor } from "./send.js";
 import { makeViewer } from "./viewers.js";
-import { fillWindow } from "./window.js";
 
 const JUST_SHOWN = 500; // milliseconds in which nothing is saved of a case that nobody has touched
 
-class ReadingForm {
+class ReadingForm extends MovingForm {
   constructor(parent) {
-    this.root = h("div", { class: "judging reading", tabindex: "-1" });
-    parent.querySelector(".judging-root").replaceChildren(this.root);
+    // The viewer draws, and says that a box has changed, only after it has been shown a case: `this` is there by then.
+    super(parent, { name: "reading", viewer: makeViewer({ changed: () => this.boxesChanged(), drawn: () => this.imageDrawn() }) });
     this.light = { brightness: 1, contrast: 1, invert: false };
-    this.radiographs = makeViewer({ changed: () => this.boxesChanged(), drawn: () => this.imageDrawn() });
-    this.savedLine = h("span", { class: "saved", role: "status" });
     this.clockLine = h("span", { class: "clock", title: "time of looking at this case" });
-    this.message = h("div", { class: "message", role: "alert" });
-    this.ends = [
-      listen((key, event) => this.pressed(key, event)),
-      fillWindow(this.root, () => this.fit()),
-      this.on(document, "pointerup", () => this.radiographs.pointerReleased(), { capture: true }),
-      this.on(document, "pointercancel", () => this.radiographs.pointerReleased(), { capture: true }),
-      this.on(window, "pagehide", () => this.leave()),
-      this.on(document, "visibilitychange", () => document.hidden && this.entry?.flush()),
-    ];
+    this.ends.push(
+      on(window, "pagehide", () => this.leave()),
+      on(document, "visibilitychange", () => document.hidden && this.entry?.flush()),
+    );
     this.seconds = setInterval(() => this.paintClock(), 1000);
-  }
-
-  on(target, name, act, options) {
-    target.addEventListener(name, act, options);
-    return () => target.removeEventListener(name, act, options);
   }
 
   /** Streamlit's call. What a later run of the script brings is older than what this form has got itself. */
@@ -184,38 +172,10 @@ class ReadingForm {
     else if (data.answeredAt) this.go(data.next);
   }
 
-  async sending(where, body, told = () => {}) {
-    this.last = () => this.sending(where, body, told);
-    this.setBusy(true);
-    try {
-      const answer = await post(where, body);
-      if (this.isOver) return;
-      told(answer);
-      this.last = null;
-      if (answer.sheet) this.show(answer.sheet);
-      else this.over();
-    } catch (problem) {
-      if (this.isOver) return;
-      this.setBusy(false);
-      const again = problem.kind === "StaleRevision" ? h("button", { type: "button", onclick: () => location.reload() }, "Reload the page") : h("button", { type: "button", onclick: () => this.tryAgain() }, "Try again");
-      this.note([`Not saved. ${problem.message} `, again], true);
-    }
-  }
-
-  tryAgain() {
-    if (!this.busy) this.last?.();
-  }
-
-  /** No further case now: the page says why, and what comes next. */
   over() {
     this.clock.stop();
     this.note("");
-    this.trigger("over", Date.now());
-  }
-
-  setBusy(on) {
-    this.busy = on;
-    this.root.classList.toggle("saving", on);
+    super.over();
   }
 
   tellTime(times) {
@@ -300,39 +260,18 @@ class ReadingForm {
     if (this.data && this.clock) this.clockLine.textContent = minutes(this.clock.totals().seconds_looking);
   }
 
-  note(text, problem = false) {
-    this.message.classList.toggle("problem", problem);
-    this.message.replaceChildren(...[text].flat());
-  }
-
   fit() {
     this.answer?.fit();
-    this.radiographs.fit();
+    super.fit();
   }
 
   end() {
     this.leave();
-    this.isOver = true;
     this.entry?.close();
     clearInterval(this.seconds);
     this.clock?.end();
-    this.radiographs.end();
-    for (const end of this.ends) end();
+    super.end();
   }
 }
 
-const forms = new WeakMap();
-
-export default function reading(component) {
-  const { parentElement } = component;
-  let form = forms.get(parentElement);
-  if (!form) {
-    form = new ReadingForm(parentElement);
-    forms.set(parentElement, form);
-  }
-  form.update(component);
-  return () => {
-    forms.delete(parentElement);
-    form.end();
-  };
-}
+export default mounted(ReadingForm);

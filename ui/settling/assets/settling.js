@@ -2,11 +2,11 @@
 // only when there is no further one.
 
 import { clockTime, growing, h, keycap } from "./dom.js";
-import { listen } from "./keys.js";
+import { mounted } from "./mounted.js";
+import { MovingForm } from "./moving.js";
 import { Picks } from "./picks.js";
-import { post, speakFor } from "./send.js";
+import { speakFor } from "./send.js";
 import { makeViewer } from "./viewers.js";
-import { fillWindow } from "./window.js";
 
 const button = (text, key, act, more = {}) => h("button", { type: "button", onclick: act, ...more }, text, key ? keycap(key) : null);
 
@@ -21,23 +21,9 @@ const KEYS = [
   ["?", "this list; the viewer's own keys work too"],
 ];
 
-class SettlingForm {
+class SettlingForm extends MovingForm {
   constructor(parent) {
-    this.root = h("div", { class: "judging settling", tabindex: "-1" });
-    parent.querySelector(".judging-root").replaceChildren(this.root);
-    this.radiographs = makeViewer({ changed: () => {}, drawn: () => {} });
-    this.savedLine = h("span", { class: "saved", role: "status" });
-    this.message = h("div", { class: "message", role: "alert" });
-    this.ends = [
-      listen((key, event) => this.pressed(key, event)),
-      fillWindow(this.root, () => this.fit()),
-      this.on(document, "pointerup", () => this.radiographs.pointerReleased(), { capture: true }),
-    ];
-  }
-
-  on(target, name, act, options) {
-    target.addEventListener(name, act, options);
-    return () => target.removeEventListener(name, act, options);
+    super(parent, { name: "settling", viewer: makeViewer({ changed: () => {}, drawn: () => {} }) });
   }
 
   /** Streamlit's call. What a later run of the script brings is older than what this form has got itself. */
@@ -156,11 +142,6 @@ class SettlingForm {
     this.note("");
   }
 
-  note(text, isProblem = false) {
-    this.message.replaceChildren(...[text].flat().filter(Boolean));
-    this.message.classList.toggle("problem", isProblem);
-  }
-
   async settle() {
     const { data } = this;
     if (this.busy) return;
@@ -184,32 +165,9 @@ class SettlingForm {
     await this.sending("/settling/turn", { batch: this.data.batch, to });
   }
 
-  async sending(where, body, told = () => {}) {
-    this.last = () => this.sending(where, body, told);
-    this.setBusy(true);
-    try {
-      const answer = await post(where, body);
-      if (this.isOver) return;
-      told(answer);
-      this.last = null;
-      if (answer.sheet) this.show(answer.sheet);
-      else this.over();
-    } catch (problem) {
-      if (this.isOver) return;
-      this.setBusy(false);
-      const again = problem.kind === "StaleRevision" ? button("Reload the page", null, () => location.reload()) : button("Try again", "T", () => this.last?.());
-      this.note([`Not saved. ${problem.message} `, again], true);
-    }
-  }
-
   over() {
     this.setBusy(false);
-    this.trigger("over", Date.now());
-  }
-
-  setBusy(is) {
-    this.busy = is;
-    this.root.classList.toggle("saving", is);
+    super.over();
   }
 
   pressed(key, event) {
@@ -221,7 +179,7 @@ class SettlingForm {
     else if (key === "w") this.reason.focus();
     else if (key === "k") this.go(this.data.previous);
     else if (key === "j") this.go(this.data.next);
-    else if (key === "t" && this.last) this.last();
+    else if (key === "t" && this.last) this.tryAgain();
     else if (key === "?") this.showKeys();
     else if (key === "Enter" && !(event.composedPath()[0] instanceof HTMLButtonElement)) this.settle();
     else return this.radiographs.key?.(event, false) ?? false;
@@ -235,30 +193,6 @@ class SettlingForm {
     this.root.append(this.dialog);
     this.dialog.showModal();
   }
-
-  fit() {
-    this.radiographs.fit?.();
-  }
-
-  end() {
-    this.isOver = true;
-    for (const end of this.ends) end();
-    this.radiographs.end();
-  }
 }
 
-const forms = new WeakMap();
-
-export default function settling(component) {
-  const { parentElement } = component;
-  let form = forms.get(parentElement);
-  if (!form) {
-    form = new SettlingForm(parentElement);
-    forms.set(parentElement, form);
-  }
-  form.update(component);
-  return () => {
-    forms.delete(parentElement);
-    form.end();
-  };
-}
+export default mounted(SettlingForm);
