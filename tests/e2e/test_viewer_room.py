@@ -52,7 +52,8 @@ def test_a_box_may_begin_on_the_label_of_another(app, viewer):
     drag(page, here.of_pixel(600, 600), here.of_pixel(640, 640))
     left, top = here.of_pixel(600, 600)
     drag(page, (left + 10, top - 12), (left + 50, top - 60))  # on "no label", above the box
-    last_box(app, page, 1, 3)
+    x_min, _, _, y_max = last_box(app, page, 1, 3)
+    assert x_min > 600 > y_max  # a box of its own, beside where the label stood
 
 
 def test_a_click_on_a_label_chooses_its_box(viewer):

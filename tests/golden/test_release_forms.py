@@ -254,6 +254,8 @@ def test_made_again_every_form_is_the_same_byte_for_byte(folder, world, tmp_path
 def test_the_pictures_in_the_parquet_file_are_whole(folder):
     import pyarrow.parquet as pq
 
-    for images in pq.read_table(folder / "gold.parquet").column("images").to_pylist():
-        for each in images:
-            Image.open(io.BytesIO(each["bytes"])).verify()
+    rows = pq.read_table(folder / "gold.parquet").column("images").to_pylist()
+    pictures = [Image.open(io.BytesIO(each["bytes"])) for images in rows for each in images]
+    for each in pictures:
+        each.verify()
+    assert {each.format for each in pictures} == {"PNG"}

@@ -22,6 +22,9 @@ from storage.workspace import Workspace
 from tests.storage.backup_worlds import LATER, furnish, workspace_on
 from tests.storage.worlds import NOW
 
+#: An altered bit is found by the seal, unless what it is in can't be read even before.
+FOUND_BY = ("don't match its seal", "can't be read", "can't be unpacked", "its end is missing", "other bytes")
+
 
 @pytest.fixture
 def elsewhere(tmp_path) -> Workspace:
@@ -53,7 +56,8 @@ def refused(content: bytes, elsewhere: Workspace, tmp_path: Path) -> str:
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.3, 0.7, 0.999])
 def test_a_truncated_backup_is_refused(sound, elsewhere, tmp_path, share):
-    refused(sound[: int(len(sound) * share)], elsewhere, tmp_path)
+    said = refused(sound[: int(len(sound) * share)], elsewhere, tmp_path)
+    assert "its end is missing" in said
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -61,11 +65,12 @@ def test_a_backup_with_one_altered_bit_is_refused(sound, elsewhere, tmp_path, se
     place = int(np.random.default_rng(seed).integers(0, len(sound) * 8))
     content = bytearray(sound)
     content[place // 8] ^= 1 << (place % 8)
-    refused(bytes(content), elsewhere, tmp_path)
+    said = refused(bytes(content), elsewhere, tmp_path)
+    assert any(each in said for each in FOUND_BY), said
 
 
 def test_a_backup_with_something_after_its_end_is_refused(sound, elsewhere, tmp_path):
-    refused(sound + b"\n", elsewhere, tmp_path)
+    assert "its end is missing" in refused(sound + b"\n", elsewhere, tmp_path)
 
 
 def members(sound: bytes) -> list[tuple[str, bytes]]:

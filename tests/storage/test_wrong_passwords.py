@@ -21,6 +21,14 @@ def attempt(engine, *, name="anna", address="192.0.2.1", token=None, now=NOON) -
         return accounts.begin_attempt(db, name=name, address=address, token=token, now=now)
 
 
+def may_try(engine, **where) -> bool:
+    try:
+        attempt(engine, **where)
+    except accounts.TooManyWrong:
+        return False
+    return True
+
+
 def wrong(engine, times: int, **where) -> None:
     """So many wrong ones, each as soon as it may be made."""
     now = NOON
@@ -67,16 +75,18 @@ def test_another_spelling_of_the_name_is_the_same_name(sqlite_engine):
 
 def test_other_people_and_other_addresses_do_not_wait(sqlite_engine):
     wrong(sqlite_engine, FREE)
-    attempt(sqlite_engine, name="bert")
-    attempt(sqlite_engine, address="192.0.2.2")
+    assert not may_try(sqlite_engine)
+    assert may_try(sqlite_engine, name="bert")
+    assert may_try(sqlite_engine, address="192.0.2.2")
 
 
 def test_the_right_password_forgives(engine):
     for _ in range(FREE):
         last = attempt(engine)
+    assert not may_try(engine)
     with unit_of_work(engine) as db:
         accounts.attempt_was_right(db, attempt=last)
-    attempt(engine)
+    assert may_try(engine)
 
 
 def test_guesses_from_many_addresses_make_the_name_wait(sqlite_engine):
@@ -92,7 +102,8 @@ def test_the_owners_own_browser_does_not_wait_for_guesses_from_elsewhere(engine)
         accounts.sign_out(db, token="of-her-browser", now=NOON)
     for number in range(FREE_ANYWHERE):
         attempt(engine, address=f"192.0.2.{number}")
-    attempt(engine, address="198.51.100.1", token="of-her-browser")
+    assert not may_try(engine, address="198.51.100.1")
+    assert may_try(engine, address="198.51.100.1", token="of-her-browser")
 
 
 def test_somebody_elses_browser_is_no_way_round(sqlite_engine):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
+import re
 
 import pytest
 from hypothesis import given
@@ -91,8 +91,11 @@ def test_na_and_none_are_answers_like_others(tmp_path):
 def test_any_text_is_read_or_refused(text):
     from measures.ratings_file import _table
 
-    with suppress(Refused):
-        coded(checked(_table(HEAD + text)))
+    try:
+        came_of_it = f"{len(coded(checked(_table(HEAD + text))).questions)} questions"
+    except Refused as refusal:
+        came_of_it = str(refusal)
+    assert re.match(r"line [0-9]+: |kind: |every rating |[1-9][0-9]* questions", came_of_it)
 
 
 def test_the_command_writes_the_measures_and_says_what(tmp_path, capsys):
