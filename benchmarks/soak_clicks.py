@@ -147,7 +147,8 @@ SECONDS: dict[str, Callable[[Page, object, Reviewer | Coordinator], None]] = {
     "another widget": _other,
     "F5": lambda page, _action, _kind: page.reload(wait_until="commit"),
     "a second tab": _second_tab,
-    "back": lambda page, _action, _kind: page.evaluate("history.back()"),
+    # The call must be answered before the page that answers it is left, or it waits for ever.
+    "back": lambda page, _action, _kind: page.evaluate("setTimeout(() => history.back(), 0)"),
     "the tab closed": lambda page, _action, _kind: page.close(),
 }
 

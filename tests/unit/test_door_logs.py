@@ -51,7 +51,7 @@ def test_a_library_that_logs_an_exception_writes_no_value_either(caplog):
     try:
         int(SECRET)
     except ValueError:
-        logging.getLogger("some.library").exception("could not read it")
+        logging.getLogger("some.reader").exception("could not read it")
     assert "could not read it: ValueError at" in caplog.text
     assert SECRET not in caplog.text
 
