@@ -106,10 +106,10 @@ def _race(number: int, kind: Reviewer | Coordinator, chance: random.Random, resu
         action.click()
         page.wait_for_timeout(gap)
         SECONDS[second](page, action, kind)
-    except Error as error:  # the page went away under the second half: the first is what counts
-        results.ends[name]["(second half cut off)"] += 1
-        if "Timeout" in str(error):
-            results.wrong.append(f"race {number}: {name}: {str(error).splitlines()[0]}")
+    except Error as error:
+        # The page or its button went away under the second half: what is counted is the first, below.
+        cause = "found nothing to click any more" if "Timeout" in str(error) else "cut off"
+        results.ends[name][f"(second half {cause})"] += 1
     until = time.monotonic() + PATIENCE
     while (done := action.done()) == 0 and not kind.says_not_saved() and time.monotonic() < until:
         time.sleep(0.05)
@@ -149,7 +149,7 @@ SECONDS: dict[str, Callable[[Page, object, Reviewer | Coordinator], None]] = {
     "a second tab": _second_tab,
     # The call must be answered before the page that answers it is left, or it waits for ever.
     "back": lambda page, _action, _kind: page.evaluate("setTimeout(() => history.back(), 0)"),
-    "the tab closed": lambda page, _action, _kind: page.close(),
+    "the tab closed": lambda page, _action, kind: kind.shut(page),
 }
 
 

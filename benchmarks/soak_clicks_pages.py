@@ -37,24 +37,48 @@ class Act:
 
 
 class _Pages:
-    """A window, and the pages that are open in it."""
+    """A window, and the pages that are open in it.
+
+    Tabs are shut by the browser's own word for it, which does not wait: Playwright's waits for the page, and
+    for one that is being left at that moment it has waited for ever.
+    """
 
     def __init__(self, window: BrowserContext, place: Place) -> None:
         self.window, self.place = window, place
+        if window.browser is None:
+            raise RuntimeError("the window is of no browser")
+        self._browser = window.browser.new_browser_cdp_session()
+        self._targets: dict[Page, str] = {}
 
     def says_not_saved(self) -> bool:
-        """Whether a page of the window says so."""
+        """Whether an open page of the window says so."""
         said = ("Not saved", "not saved")
-        return any(page.get_by_text(text).first.is_visible() for page in self.window.pages for text in said)
+        return any(page.get_by_text(text).first.is_visible() for page in self._targets for text in said)
 
     def tidy(self) -> None:
-        """Close all but one page; the closing itself is what some races are about."""
-        self.window.new_page()
-        for page in self.window.pages[:-1]:
-            page.close()
+        """Leave one page, a new one; the shutting itself is what some races are about."""
+        before = list(self._targets)
+        self.new_page()
+        for page in before:
+            self.shut(page)
 
     def page(self) -> Page:
-        return self.window.pages[-1] if self.window.pages else self.window.new_page()
+        """The page of the next race."""
+        return next(reversed(self._targets), None) or self.new_page()
+
+    def new_page(self) -> Page:
+        """One more tab."""
+        page = self.window.new_page()
+        session = self.window.new_cdp_session(page)
+        self._targets[page] = session.send("Target.getTargetInfo")["targetInfo"]["targetId"]
+        session.detach()
+        return page
+
+    def shut(self, page: Page) -> None:
+        """Close a tab, as its cross does; nothing where it is closed already."""
+        target = self._targets.pop(page, None)
+        if target is not None:
+            self._browser.send("Target.closeTarget", {"targetId": target})
 
 
 class Reviewer(_Pages):
@@ -91,7 +115,7 @@ class Reviewer(_Pages):
         page.get_by_role("button", name="next question (J)").click(no_wait_after=True, timeout=5_000)
 
     def same_in_second_tab(self, action: Act) -> None:  # noqa: ARG002 - it is judged by its key there
-        page = self.window.new_page()
+        page = self.new_page()
         self._open(page)
         page.keyboard.press("a")
         page.wait_for_timeout(500)
@@ -126,13 +150,13 @@ class Coordinator(_Pages):
         before = self._rows(whats)
         name = self.prepare.__name__.strip("_")
         done = lambda: self._rows(whats) - before  # noqa: E731 - a name for it would say no more
-        return page, Act(name=name, click=lambda: button.click(no_wait_after=True), done=done)
+        return page, Act(name=name, click=lambda: button.click(no_wait_after=True, timeout=10_000), done=done)
 
     def other_widget(self, page: Page) -> None:
         page.get_by_role("link", name="Progress").click(no_wait_after=True, timeout=5_000)
 
     def same_in_second_tab(self, action: Act) -> None:
-        page = self.window.new_page()
+        page = self.new_page()
         button, _ = self.prepare(page)
         if action.name != "close":  # there the second tab offers the opposite, which is another action
             button.click(no_wait_after=True, timeout=10_000)
