@@ -141,7 +141,7 @@ def _second_tab(_page: Page, action: object, kind: Reviewer | Coordinator) -> No
 
 
 #: What comes second.
-SECONDS: dict[str, Callable[[Page, object, Reviewer | Coordinator], None]] = {
+SECONDS: dict[str, Callable[[Page, object, Reviewer | Coordinator], object]] = {
     "the same again": _twice,
     "the key held down": _key,
     "another widget": _other,
