@@ -30,6 +30,8 @@ FAMILIES = (
     "adjudicate",
     "progress",
     "agreement",
+    "hide",
+    "attention",
     "estimate",
     "statistics",
     "release",

@@ -75,7 +75,7 @@ TABLE: tuple[Access, ...] = (
     Access(
         action=Action.SEE_PROGRESS,
         roles=frozenset({Role.COORDINATOR}),
-        pages=("pages/progress.py", "pages/agreement.py", "pages/estimates.py"),
+        pages=("pages/progress.py", "pages/agreement.py", "pages/attention.py", "pages/estimates.py"),
         routes=("GET /files/estimates.csv",),
     ),
     Access(

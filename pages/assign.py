@@ -12,11 +12,16 @@ from review import service as review
 from ui import state
 from ui.batches.choice import largest_open
 from ui.batches.disputes import show_disputes
+from ui.batches.hidden import hidden_panel
 from ui.batches.seconds import seconds_panel
 from ui.batches.settings import settings_panel
 from ui.batches.sharing import sharing_panel
 from ui.context import clock, current_person, reading, require_page, unit_of_work
 from ui.parts import act, empty_state, notices, plain, screen, table
+
+_TABS = (
+    "Assign", "Whoever is free", "Move or take back", "How it is judged", "Disputes", "Hidden questions",
+)  # fmt: skip
 
 
 @screen
@@ -37,9 +42,7 @@ def main() -> None:
     table([_row(each) for each in batches])
     chosen = _choose(batches)
     _header(chosen)
-    giving, sharing, moving, judging, settling = st.tabs(
-        ["Assign", "Whoever is free", "Move or take back", "How it is judged", "Disputes"]
-    )
+    giving, sharing, moving, judging, settling, hiding = st.tabs(_TABS)
     with reading() as db:
         load = review.batch_load(db, by=person, batch=chosen.name)
         reviewers = [each for each in people_with(db, role=Role.REVIEWER) if each.disabled_at is None]
@@ -54,6 +57,8 @@ def main() -> None:
         settings_panel(chosen, person)
     with settling:
         show_disputes(person, chosen.name, [each.name for each in reviewers])
+    with hiding:
+        hidden_panel(chosen)
 
 
 def _row(each: review.BatchOverview) -> dict[str, object]:

@@ -9,7 +9,7 @@ import streamlit as st
 from domain.batches import BatchState
 from domain.errors import DomainError
 from domain.people import Action, Person
-from review.service import batches_for, hand_back, last_judged, may_hand_back, skipped_questions
+from review.service import batches_for, hand_back, last_judged, may_hand_back, skipped_questions, veil
 from review.sheet import BatchForReviewer
 from ui import state
 from ui.context import clock, clock_time, reading, require_page, unit_of_work
@@ -36,7 +36,7 @@ def judging() -> None:
         )
         return
     chosen = _chosen_batch(batches)
-    question = _number(st.query_params.get(QUESTION))
+    question = _meant(chosen.batch.id, _number(st.query_params.get(QUESTION)))
     claimed = None
     try:
         if question is None:
@@ -73,7 +73,8 @@ def _hand_back_button(person: Person, batch_id: int, question: int) -> None:
     """For a question of a shared queue: give it to somebody else, without a reason."""
     notices("hand-back")
     with reading() as db:
-        held = may_hand_back(db, person=person, batch_id=batch_id, question_number=question)
+        number = veil(db, batch_id=batch_id).meant(question)
+        held = may_hand_back(db, person=person, batch_id=batch_id, question_number=number)
     if held:
         st.button(
             "Hand this question back",
@@ -88,7 +89,8 @@ def _hand_back_button(person: Person, batch_id: int, question: int) -> None:
 def _hand_back(batch_id: int, question: int) -> str:
     person = require_page(Action.JUDGE)
     with unit_of_work() as db:
-        hand_back(db, person=person, batch_id=batch_id, question_number=question, now=clock())
+        number = veil(db, batch_id=batch_id).meant(question)
+        hand_back(db, person=person, batch_id=batch_id, question_number=number, now=clock())
     _to(batch_id, None)
     return f"Question {question} is handed back."
 
@@ -115,13 +117,15 @@ def _went() -> None:
         return
     state.set_judging_turn(turn)
     asked_for = asked.get("to")
-    where: Where | None = asked_for if asked_for in ("next", "last") else _number(asked_for)
-    after = _number(asked.get("after"))
+    by_number = asked_for not in ("next", "last")
+    where: Where | None = _meant(batch_id, _number(asked_for)) if by_number else asked_for
+    after = _meant(batch_id, _number(asked.get("after")))
     if where == "next":
         claim(person, batch_id, after=after, now=clock())
     with reading() as db:
         question = question_wanted(db, person=person, batch_id=batch_id, where=where, after=after)
-    _to(batch_id, question)
+        shown = question and veil(db, batch_id=batch_id).shown(question)
+    _to(batch_id, shown)
 
 
 def _to(batch_id: int, question: int | None) -> None:
@@ -144,8 +148,13 @@ def _nothing_open(person: Person, chosen: BatchForReviewer, batches: list[BatchF
     """All is judged or put aside: what was done, what was skipped, where to go on."""
     batch, place = chosen.batch, chosen.place
     with reading() as db:
-        skipped = skipped_questions(db, person=person, batch_id=batch.id)
-        judged = last_judged(db, person=person, batch_id=batch.id)
+        shown = veil(db, batch_id=batch.id).shown
+        skipped = [
+            (shown(number), reason)
+            for number, reason in skipped_questions(db, person=person, batch_id=batch.id)
+        ]
+        last = last_judged(db, person=person, batch_id=batch.id)
+        judged = last and shown(last)
     if batch.state is BatchState.CLOSED:
         st.info(f"Batch {plain(batch.name)} is closed. A coordinator can open it again.")
     with st.container(border=True):
@@ -186,6 +195,14 @@ def _guideline(batch: str, text: str) -> None:
         st.markdown(without_images(text))
 
     show()
+
+
+def _meant(batch_id: int, shown: int | None) -> int | None:
+    """The question that a number of the address or of the form stands for."""
+    if shown is None:
+        return None
+    with reading() as db:
+        return veil(db, batch_id=batch_id).meant(shown)
 
 
 def _number(value: object) -> int | None:

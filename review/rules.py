@@ -27,10 +27,10 @@ WORDS = {
 }
 
 
-def not_theirs(person: Person, *, batch_id: int, question_number: int) -> NotFound:
+def not_theirs(person: Person, *, batch_id: int) -> NotFound:
     """The one answer to who asks for a question that is not theirs, be it there or not: it tells no names."""
     return NotFound(
-        f"Question {question_number} of batch number {batch_id} is not there or not assigned to "
+        f"This question of batch number {batch_id} is not there or not assigned to "
         f"{person.display_name}. Open Review again to go on with the next one, or ask a coordinator."
     )
 

@@ -10,13 +10,11 @@ from sqlalchemy import Select, bindparam, case, func, insert, literal, select, u
 from sqlmodel import Session
 
 from domain.batches import AssignmentState
-from storage.rows import (
-    AssignmentRow,
-    BatchQuestionRow,
-    BatchRow,
-    QuestionRow,
-)
+from storage.ordinary import ordinary_question
+from storage.rows import AssignmentRow, BatchQuestionRow, BatchRow, HiddenSetRow, QuestionRow
 
+#: Places between two neighbours in a batch with hidden questions.
+ROOM = 1000
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 #: The states of a question that is still the person's.
 _HELD = (AssignmentState.OPEN, AssignmentState.DONE, AssignmentState.SKIPPED)
@@ -171,8 +169,12 @@ def set_state(
 def add_assignments(
     db: Session, *, batch_id: int, person_id: int, questions: Sequence[tuple[int, int]], now: datetime
 ) -> None:
-    """Open assignments for (question number, position); none of them may be there already."""
+    """Open assignments for (question number, position); none of them may be there already.
+
+    ``position`` is that of the batch; where questions are hidden there is room between two of them.
+    """
     if questions:
+        step = ROOM if db.get(HiddenSetRow, batch_id) else 1
         db.execute(
             insert(AssignmentRow),
             [
@@ -180,7 +182,7 @@ def add_assignments(
                     "batch_id": batch_id,
                     "question_id": question_number,
                     "person_id": person_id,
-                    "position": position,
+                    "position": position * step,
                     "state": AssignmentState.OPEN.value,
                     "assigned_at": now,
                     "changed_at": now,
@@ -206,10 +208,13 @@ def counts(
 
 
 def people_counts(db: Session, *, batch_id: int) -> dict[int, dict[AssignmentState, int]]:
-    """How many questions of the batch each person (by number) has in each state, withdrawn ones too."""
+    """How many questions of the batch each person (by number) has in each state, withdrawn ones too.
+
+    Hidden questions don't count.
+    """
     rows = db.execute(
         select(AssignmentRow.person_id, AssignmentRow.state, func.count())
-        .where(AssignmentRow.batch_id == batch_id)
+        .where(AssignmentRow.batch_id == batch_id, ordinary_question(AssignmentRow.question_id))
         .group_by(AssignmentRow.person_id, AssignmentRow.state)
     )
     found: dict[int, dict[AssignmentState, int]] = {}
@@ -254,10 +259,13 @@ def batch_members(db: Session, *, batch_id: int) -> tuple[BatchMember, ...]:
 
 
 def all_assignments(db: Session, *, batch_id: int) -> Iterator[tuple[int, int, AssignmentState]]:
-    """(question number, person number, state) of every assignment of the batch, withdrawn ones too."""
+    """(question number, person number, state) of every assignment of the batch, withdrawn ones too.
+
+    Hidden questions are not among them.
+    """
     rows = db.execute(
         select(AssignmentRow.question_id, AssignmentRow.person_id, AssignmentRow.state)
-        .where(AssignmentRow.batch_id == batch_id)
+        .where(AssignmentRow.batch_id == batch_id, ordinary_question(AssignmentRow.question_id))
         .order_by(AssignmentRow.position, AssignmentRow.person_id)
     )
     for question_number, person_number, state in rows:

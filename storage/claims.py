@@ -184,6 +184,23 @@ def count_takeable(db: Session, *, batch_id: int, person_id: int) -> int:
     )
 
 
+def has_free_on_exam(db: Session, *, batch_id: int, person_id: int, exam_number: int) -> bool:
+    """Whether a judgement about that exam is free that the person could take."""
+    return (
+        db.execute(
+            select(ClaimRow.turn)
+            .where(
+                ClaimRow.batch_id == batch_id,
+                ClaimRow.exam_id == exam_number,
+                ClaimRow.state == ClaimState.FREE,
+                ~_touched(person_id, batch_id),
+            )
+            .limit(1)
+        ).first()
+        is not None
+    )
+
+
 def free_ahead(db: Session, *, batch_id: int, person_id: int, limit: int) -> tuple[int, ...]:
     """Exam numbers of the next free judgements that the person could take: likely the next ones."""
     rows = db.execute(

@@ -9,6 +9,7 @@ from sqlalchemy import func, select, update
 from sqlmodel import Session
 
 from domain.errors import NotFound
+from storage.ordinary import ordinary_dataset
 from storage.rows import DatasetRow, ExamRow, ImportRow, ProblemRow, QuestionRow, RadiographRow
 
 
@@ -80,7 +81,8 @@ def dataset_named(db: Session, *, name: str) -> DatasetSummary:
     """
     found = next((each for each in list_datasets(db) if each.name == name), None)
     if found is None:
-        names = ", ".join(db.execute(select(DatasetRow.name).order_by(DatasetRow.name)).scalars())
+        listed = select(DatasetRow.name).where(ordinary_dataset()).order_by(DatasetRow.name)
+        names = ", ".join(db.execute(listed).scalars())
         raise NotFound(
             f"There is no dataset {name!r}. {f'There are: {names}.' if names else 'Import one first.'}"
         )
@@ -109,7 +111,9 @@ def list_datasets(db: Session) -> list[DatasetSummary]:
             images=images.get(row.id, 0),
             problems=problems.get(row.id, 0),
         )
-        for row in db.execute(select(DatasetRow).order_by(DatasetRow.name)).scalars()
+        for row in db.execute(
+            select(DatasetRow).where(ordinary_dataset()).order_by(DatasetRow.name)
+        ).scalars()
     ]
 
 

@@ -14,6 +14,7 @@ from sqlmodel import Session
 from domain.errors import NotFound
 from domain.vocabulary import Difficulty
 from storage.applying import rejected_now, rejecting_rules
+from storage.ordinary import ordinary_dataset
 from storage.rows import DatasetRow, QuestionRow
 
 _BLOCK = 50_000  # rows that are in memory as Python objects at a time
@@ -45,6 +46,7 @@ def dataset_sizes(db: Session) -> dict[str, int]:
     statement = (
         select(DatasetRow.name, func.coalesce(questions.c.n, 0))
         .outerjoin(questions, questions.c.dataset_id == DatasetRow.id)
+        .where(ordinary_dataset())
         .order_by(DatasetRow.id)
     )
     return {row[0]: row[1] for row in db.execute(statement)}
@@ -52,7 +54,9 @@ def dataset_sizes(db: Session) -> dict[str, int]:
 
 def dataset_names(db: Session) -> list[str]:
     """The names of all datasets, in the order of the alphabet."""
-    return list(db.execute(select(DatasetRow.name).order_by(DatasetRow.name)).scalars())
+    return list(
+        db.execute(select(DatasetRow.name).where(ordinary_dataset()).order_by(DatasetRow.name)).scalars()
+    )
 
 
 def dataset_number(db: Session, *, name: str) -> int:
@@ -61,7 +65,8 @@ def dataset_number(db: Session, *, name: str) -> int:
     Raises:
         NotFound: there is none; those that are there are named.
     """
-    numbers = {row[0]: row[1] for row in db.execute(select(DatasetRow.name, DatasetRow.id))}
+    listed = select(DatasetRow.name, DatasetRow.id).where(ordinary_dataset())
+    numbers = {row[0]: row[1] for row in db.execute(listed)}
     if name not in numbers:
         known = ", ".join(sorted(numbers)) or "none yet; import questions first"
         raise NotFound(f"There is no dataset {name!r}. Those there are: {known}.")

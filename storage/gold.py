@@ -16,6 +16,7 @@ from domain.exams import Exam, Radiograph
 from domain.gold import JudgedQuestion, Judgement
 from domain.vocabulary import Sex, View
 from storage.adjudications import latest_adjudications, rules_of
+from storage.ordinary import ordinary_question
 from storage.questions import load_questions
 from storage.rows import (
     AdjudicationRow,
@@ -43,7 +44,10 @@ def judged_questions(
     of_batch = {batch.id: batch for batch in batches}
     judged = (
         select(VerdictRow.question_id)
-        .where(VerdictRow.batch_id.in_(of_batch))  # type: ignore[attr-defined]  # a column
+        .where(
+            VerdictRow.batch_id.in_(of_batch),  # type: ignore[attr-defined]  # a column
+            ordinary_question(VerdictRow.question_id),
+        )
         .distinct()
         .order_by(VerdictRow.question_id)
     )
@@ -87,10 +91,14 @@ def drawn_by_stratum(db: Session, *, batches: Sequence[Batch]) -> dict[str, int]
 def reviewers(db: Session, *, batches: Sequence[Batch]) -> dict[int, tuple[str, str]]:
     """(sign-in name, display name) of everybody who judged or settled in these batches, by number."""
     ids = [each.id for each in batches]
+    judged = select(VerdictRow.person_id).where(
+        VerdictRow.batch_id.in_(ids),  # type: ignore[attr-defined]  # a column
+        ordinary_question(VerdictRow.question_id),
+    )
     statement = (
         select(PersonRow.id, PersonRow.name, PersonRow.display_name)
         .where(
-            PersonRow.id.in_(select(VerdictRow.person_id).where(VerdictRow.batch_id.in_(ids)))  # type: ignore[union-attr,attr-defined]  # these are columns
+            PersonRow.id.in_(judged)  # type: ignore[union-attr]  # a column
             | PersonRow.id.in_(select(AdjudicationRow.person_id).where(AdjudicationRow.batch_id.in_(ids)))  # type: ignore[union-attr,attr-defined]  # these are columns
         )
         .order_by(PersonRow.id)
@@ -224,7 +232,10 @@ def exam_ties(db: Session, *, batches: Sequence[Batch]) -> list[tuple[str, str |
     judged = (
         select(QuestionRow.exam_id)
         .join(VerdictRow, VerdictRow.question_id == QuestionRow.id)
-        .where(VerdictRow.batch_id.in_([each.id for each in batches]))  # type: ignore[attr-defined]  # a column
+        .where(
+            VerdictRow.batch_id.in_([each.id for each in batches]),  # type: ignore[attr-defined]  # a column
+            ordinary_question(VerdictRow.question_id),
+        )
         .distinct()
     )
     statement = (
@@ -244,6 +255,7 @@ def exam_ties(db: Session, *, batches: Sequence[Batch]) -> list[tuple[str, str |
 def last_verdict_at(db: Session, *, batches: Sequence[Batch]) -> datetime | None:
     """When the last verdict in these batches was given."""
     statement = select(func.max(VerdictRow.given_at)).where(
-        VerdictRow.batch_id.in_([each.id for each in batches])  # type: ignore[attr-defined]  # a column
+        VerdictRow.batch_id.in_([each.id for each in batches]),  # type: ignore[attr-defined]  # a column
+        ordinary_question(VerdictRow.question_id),
     )
     return db.execute(statement).scalar_one()

@@ -14,6 +14,7 @@ from domain.batches import AssignmentState
 from domain.verdicts import Decision, ErrorKind
 from domain.vocabulary import Difficulty
 from storage.codec import from_json
+from storage.ordinary import ordinary_question
 from storage.rows import AdjudicationRow, AssignmentRow, BatchQuestionRow, QuestionRow, VerdictRow
 
 _BLOCK = 10_000  # rows that are in memory at a time
@@ -87,7 +88,10 @@ def said_of(db: Session, *, batch_ids: Sequence[int]) -> dict[int, tuple[Said, .
             VerdictRow.correction,
             VerdictRow.given_at,
         )
-        .where(VerdictRow.batch_id.in_(batch_ids))  # type: ignore[attr-defined]  # a column
+        .where(
+            VerdictRow.batch_id.in_(batch_ids),  # type: ignore[attr-defined]  # a column
+            ordinary_question(VerdictRow.question_id),
+        )
         .order_by(VerdictRow.question_id, VerdictRow.batch_id, VerdictRow.person_id, VerdictRow.revision)
     )
     last: dict[int, dict[tuple[int, int], tuple]] = defaultdict(dict)
@@ -137,6 +141,7 @@ def put_aside(db: Session, *, batch_ids: Sequence[int]) -> set[int]:
         .where(
             AssignmentRow.batch_id.in_(batch_ids),  # type: ignore[attr-defined]  # a column
             AssignmentRow.state == AssignmentState.SKIPPED.value,
+            ordinary_question(AssignmentRow.question_id),
         )
         .distinct()
     )

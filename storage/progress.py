@@ -15,6 +15,7 @@ from domain.batches import AssignmentState
 from domain.verdicts import Decision, ErrorKind, Verdict
 from domain.vocabulary import Difficulty, Task
 from storage.codec import from_json
+from storage.ordinary import ordinary_question
 from storage.rows import AssignmentRow, BatchQuestionRow, QuestionRow, VerdictRow
 from storage.verdicts import verdict_from_row
 
@@ -84,7 +85,7 @@ def judged(db: Session, *, batch_id: int) -> Iterator[Judged]:
             VerdictRow.given_at,
             VerdictRow.seconds_looking,
         )
-        .where(VerdictRow.batch_id == batch_id)
+        .where(VerdictRow.batch_id == batch_id, ordinary_question(VerdictRow.question_id))
         .order_by(VerdictRow.question_id, VerdictRow.person_id, VerdictRow.revision)
     )
     rows = db.execute(statement, execution_options={"yield_per": _BLOCK})
@@ -106,9 +107,9 @@ def state_counts(db: Session) -> dict[int, dict[AssignmentState, int]]:
     """How many assignments of each batch are in each state, by the batch's number."""
     counts: dict[int, dict[AssignmentState, int]] = {}
     rows = db.execute(
-        select(AssignmentRow.batch_id, AssignmentRow.state, func.count()).group_by(
-            AssignmentRow.batch_id, AssignmentRow.state
-        )
+        select(AssignmentRow.batch_id, AssignmentRow.state, func.count())
+        .where(ordinary_question(AssignmentRow.question_id))
+        .group_by(AssignmentRow.batch_id, AssignmentRow.state)
     )
     for batch_id, state, count in rows:
         counts.setdefault(batch_id, {})[AssignmentState(state)] = count
@@ -124,7 +125,7 @@ def latest_verdicts(db: Session, *, batch_ids: Sequence[int]) -> Iterator[Verdic
             VerdictRow.person_id,
             func.max(VerdictRow.revision).label("revision"),
         )
-        .where(VerdictRow.batch_id.in_(batch_ids))
+        .where(VerdictRow.batch_id.in_(batch_ids), ordinary_question(VerdictRow.question_id))
         .group_by(VerdictRow.batch_id, VerdictRow.question_id, VerdictRow.person_id)
         .subquery()
     )

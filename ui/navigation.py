@@ -42,6 +42,7 @@ PAGES = (
     Page(file="pages/assign.py", title="Batches", icon=":material/group_work:"),
     Page(file="pages/progress.py", title="Progress", icon=":material/monitoring:"),
     Page(file="pages/agreement.py", title="Agreement", icon=":material/handshake:"),
+    Page(file="pages/attention.py", title="Attention", icon=":material/visibility_lock:"),
     Page(file="pages/estimates.py", title="What the sample says", icon=":material/functions:"),
     Page(file="pages/releases.py", title="Releases", icon=":material/inventory_2:"),
     Page(file="pages/studies.py", title="Reader studies", icon=":material/groups:"),

@@ -14,6 +14,13 @@ from review.service.adjudicating import (
 )
 from review.service.agreeing import BatchAgreement, batch_agreement
 from review.service.assigning import AssignSummary, assign, preview_assign, reassign, withdraw
+from review.service.attending import (
+    BatchAttention,
+    HiddenLine,
+    ReviewerAttention,
+    batch_attention,
+    hidden_lines,
+)
 from review.service.batches import (
     batch_named,
     change_settings,
@@ -32,6 +39,14 @@ from review.service.estimating import (
     estimate_groups,
     estimate_whole,
     statement,
+)
+from review.service.hidden_planning import HiddenCount
+from review.service.hiding import (
+    HiddenSummary,
+    hidden_plan,
+    hide_questions,
+    preview_hiding,
+    remove_hidden,
 )
 from review.service.judging import (
     commit_own_answer,
@@ -68,6 +83,7 @@ from review.service.sheets import (
     radiograph_file,
     saved_verdict,
     skipped_questions,
+    veil,
 )
 
 __all__ = [
@@ -77,16 +93,21 @@ __all__ = [
     "RULE",
     "AssignSummary",
     "BatchAgreement",
+    "BatchAttention",
     "BatchLoad",
     "BatchOverview",
     "DisputeSheet",
     "Disputed",
+    "HiddenCount",
+    "HiddenLine",
+    "HiddenSummary",
     "Line",
     "NextClaim",
     "Part",
     "PersonLoad",
     "Progress",
     "Rate",
+    "ReviewerAttention",
     "SecondSummary",
     "ShareSummary",
     "SharedLoad",
@@ -95,6 +116,7 @@ __all__ = [
     "adjudication_rules",
     "assign",
     "batch_agreement",
+    "batch_attention",
     "batch_load",
     "batch_named",
     "batches_for",
@@ -113,6 +135,9 @@ __all__ = [
     "estimate_whole",
     "give_verdict",
     "hand_back",
+    "hidden_lines",
+    "hidden_plan",
+    "hide_questions",
     "is_shared",
     "keep_draft",
     "last_judged",
@@ -124,11 +149,13 @@ __all__ = [
     "overview",
     "percent",
     "preview_assign",
+    "preview_hiding",
     "preview_second_opinions",
     "progress",
     "radiograph_file",
     "reassign",
     "record_look",
+    "remove_hidden",
     "reopen_batch",
     "saved_verdict",
     "second_opinions",
@@ -139,5 +166,6 @@ __all__ = [
     "skip_question",
     "skipped_questions",
     "statement",
+    "veil",
     "withdraw",
 ]

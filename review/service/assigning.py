@@ -28,6 +28,8 @@ from review.split import Lacking, split
 from storage.assignments import batch_members, set_state
 from storage.batches import load_batch
 from storage.claims import held_claims, release
+from storage.hidden import not_given_yet, remove_hidden
+from storage.hidden_sources import open_hidden
 from storage.shared_queues import free_in_queue, leave
 
 
@@ -140,6 +142,8 @@ def reassign(
         raise Refused(f"{names_of(people)} judge all of them already. Name somebody else.")
     moved = [each.question_number for group in parts.given.values() for each in group]
     _withdraw(db, found, giver, moved, now=now)
+    if not parts.short:
+        _no_longer_hidden(db, found, giver, by, now=now)
     give(db, found, held, parts, now=now)
     old, new = {giver.name: sorted(moved)}, by_name(parts, people)
     record(db, by=by, what="reassign questions", subject=batch_subject(found), old=old, new=new, now=now)
@@ -170,6 +174,7 @@ def withdraw(db: Session, *, by: Person, batch: str, from_: str, now: datetime) 
     open_ = _open_of(db, found, everybody_holds(db, found), giver, may_be_none=left)
     taken = [each.question_number for each in open_]
     _withdraw(db, found, giver, taken, now=now)
+    _no_longer_hidden(db, found, giver, by, now=now)
     old = {giver.name: sorted(taken)}
     record(db, by=by, what="withdraw questions", subject=batch_subject(found), old=old, now=now)
     return len(taken)
@@ -223,6 +228,16 @@ def _withdraw(
         question_ids=question_numbers,
         state=AssignmentState.WITHDRAWN,
         now=now,
+    )
+
+
+def _no_longer_hidden(db: Session, batch: Batch, person: Person, by: Person, *, now: datetime) -> None:
+    """What is hidden from somebody goes to nobody else; of what is left over they could tell it."""
+    open_ = open_hidden(db, batch_id=batch.id, person_id=person.id)
+    waiting = [each.number for each in not_given_yet(db, batch_id=batch.id, person_id=person.id)]
+    _withdraw(db, batch, person, open_, now=now)
+    remove_hidden(
+        db, numbers=[*open_, *waiting], by=by.id or None, why="the open questions were taken back", now=now
     )
 
 

@@ -10,10 +10,13 @@ from sqlmodel import Session
 from accounts.service.audit import record
 from domain.batches import AssignmentState, BatchState
 from domain.errors import Refused
+from domain.hidden import HiddenQuestion
 from domain.people import Action, Person, require
 from review.service.held import check_open, hold_question
 from storage import assignments, claims, shared_queues
 from storage.batches import load_batch
+from storage.hidden import give_hidden, not_given_yet
+from storage.hidden_sources import last_place, open_hidden
 from storage.recorded import question_subject
 from storage.verdicts import last_judged_question
 
@@ -59,17 +62,22 @@ def claim_next(
     if load_batch(db, batch_id=batch_id).state is BatchState.CLOSED:
         return NextClaim(question=None)
     expires_at = now + queue.idle
-    held = claims.held_claims(db, **mine)
+    held = (*claims.held_claims(db, **mine), *open_hidden(db, **mine))
     others = [number for number in held if number != after]
     if others and (after not in held or len(held) >= _MOST_HELD):
         claims.renew(db, **mine, question_id=others[0], expires_at=expires_at)
         return NextClaim(question=others[0])
     came_from = after or last_judged_question(db, **mine)
     exam = assignments.exams_of(db, question_ids=[came_from]).get(came_from) if came_from else None
+    waiting = not_given_yet(db, **mine)
+    if waiting and _is_due(db, waiting[0], exam):
+        return _give_hidden(db, person, waiting[0], came_from, now=now)
     taken = claims.take_claim(db, **mine, beside_exam=exam, expires_at=expires_at, now=now)
     if taken is not None:
         _hand_over(db, person, batch_id, taken, now=now)
         return NextClaim(question=taken.question_number)
+    if waiting:  # the queue has nothing else
+        return _give_hidden(db, person, waiting[0], came_from, now=now)
     if held:
         number = others[0] if others else held[0]
         claims.renew(db, **mine, question_id=number, expires_at=expires_at)
@@ -83,7 +91,8 @@ def claim_next(
 def may_hand_back(db: Session, *, person: Person, batch_id: int, question_number: int) -> bool:
     """Whether the question is claimed by the person from a shared queue, and not judged yet."""
     require(person, Action.JUDGE)
-    return question_number in claims.held_claims(db, batch_id=batch_id, person_id=person.id)
+    mine = {"batch_id": batch_id, "person_id": person.id}
+    return question_number in (*claims.held_claims(db, **mine), *open_hidden(db, **mine))
 
 
 def hand_back(db: Session, *, person: Person, batch_id: int, question_number: int, now: datetime) -> None:
@@ -95,13 +104,38 @@ def hand_back(db: Session, *, person: Person, batch_id: int, question_number: in
     require(person, Action.JUDGE)
     held = hold_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
     check_open(held)
-    if not claims.release(db, batch_id=batch_id, person_id=person.id, question_id=question_number):
+    mine = {"batch_id": batch_id, "person_id": person.id}
+    handed = claims.release(db, **mine, question_id=question_number)
+    # A hidden question goes back as any other does, or it could be told by that; it does not come again.
+    if not handed and question_number not in open_hidden(db, **mine):
         raise Refused(
             "Only a question from a shared queue that is not judged yet can be handed back. "
             "Skip it instead, and say why."
         )
     _set_state(db, person.id, batch_id, question_number, AssignmentState.WITHDRAWN, now=now)
     record(db, by=person, what="hand question back", subject=held.subject, now=now)
+
+
+def _is_due(db: Session, hidden: HiddenQuestion, exam: int | None) -> bool:
+    """Whether the person has judged enough, and is not in the midst of an exam's questions."""
+    mine = {"batch_id": hidden.batch_id, "person_id": hidden.person_id}
+    states, _ = assignments.counts(db, **mine)
+    if states.get(AssignmentState.DONE, 0) < hidden.after:
+        return False
+    return exam is None or not claims.has_free_on_exam(db, **mine, exam_number=exam)
+
+
+def _give_hidden(
+    db: Session, person: Person, hidden: HiddenQuestion, came_from: int | None, *, now: datetime
+) -> NextClaim:
+    mine = {"batch_id": hidden.batch_id, "person_id": person.id}
+    position = last_place(db, **mine, question_id=came_from) + 1
+    give_hidden(db, hidden=hidden, position=position, now=now)
+    record(
+        db, by=person, what="claim question", new={"turn": 1}, now=now,
+        subject=question_subject(batch_id=hidden.batch_id, question_number=hidden.number),
+    )  # fmt: skip
+    return NextClaim(question=hidden.number)
 
 
 def _hand_over(db: Session, person: Person, batch_id: int, claim: claims.Claim, *, now: datetime) -> None:

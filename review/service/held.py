@@ -52,7 +52,7 @@ def hold_question(  # allow writes-without-record: a claim that lasts on is the 
         claims.renew(db, **key, expires_at=now + queue.idle)
     assigned = assignment(db, **key, lock=True)
     if assigned is None:
-        raise rules.not_theirs(person, batch_id=batch_id, question_number=question_number)
+        raise rules.not_theirs(person, batch_id=batch_id)
     late = False
     if assigned.state is AssignmentState.WITHDRAWN and queue is not None:
         late = shared_queues.is_member(db, batch_id=batch_id, person_id=person.id)

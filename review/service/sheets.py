@@ -15,12 +15,14 @@ from domain.people import Action, Person, require
 from domain.verdicts import Verdict
 from review.rules import not_theirs
 from review.sheet import BatchForReviewer, Look, Place, ReviewSheet, StoredImage
+from review.veil import Veil
 from storage import assignments, claims, shared_queues
 from storage.adjudications import settles_on_exam
 from storage.batches import load_batch
 from storage.drafts import drafts_of
 from storage.exams import exam_number as exam_number_of
 from storage.exams import load_exam, load_report
+from storage.hidden import not_given_yet, veil_of
 from storage.looks import look_of
 from storage.questions import load_blind_question, load_question
 from storage.radiographs import image_of, radiograph_keys
@@ -59,7 +61,7 @@ def open_sheet(
     else:
         place = assignments.assignment(db, person_id=person.id, batch_id=batch_id, question_id=question)
         if place is None or not _may_open(db, person, batch_id, place):
-            raise not_theirs(person, batch_id=batch_id, question_number=question)
+            raise not_theirs(person, batch_id=batch_id)
     batch = load_batch(db, batch_id=batch_id)
     number, position = place.question_number, place.position
     key = {"batch_id": batch_id, "question_id": number, "person_id": person.id}
@@ -125,13 +127,18 @@ def check_theirs(db: Session, *, person: Person, batch_id: int, question: int) -
     require(person, Action.JUDGE)
     place = assignments.assignment(db, person_id=person.id, batch_id=batch_id, question_id=question)
     if place is None or not _may_open(db, person, batch_id, place):
-        raise not_theirs(person, batch_id=batch_id, question_number=question)
+        raise not_theirs(person, batch_id=batch_id)
 
 
 def saved_verdict(db: Session, *, person: Person, batch_id: int, question: int) -> Verdict | None:
     """The person's own latest verdict on a question, as the database has it."""
     require(person, Action.JUDGE)
     return last_verdict(db, batch_id=batch_id, question_id=question, person_id=person.id)
+
+
+def veil(db: Session, *, batch_id: int) -> Veil:
+    """What stands on the wire for the numbers of the batch's questions."""
+    return Veil(secret=veil_of(db, batch_id=batch_id))
 
 
 def next_open(db: Session, *, person: Person, batch_id: int, after: int) -> int | None:
@@ -226,7 +233,8 @@ def _place(db: Session, *, person_id: int, batch_id: int, position: int | None, 
         count.get(state, 0) for state in (AssignmentState.DONE, AssignmentState.SKIPPED, AssignmentState.OPEN)
     )
     if shares:
-        left += claims.count_takeable(db, **mine)
+        # What is hidden is counted from the start: no total may grow when one of them comes.
+        left += claims.count_takeable(db, **mine) + len(not_given_yet(db, **mine))
     return Place(
         done=done,
         skipped=skipped,

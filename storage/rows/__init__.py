@@ -21,6 +21,7 @@ from storage.rows.datasets import (
     QuestionRow,
     RadiographRow,
 )
+from storage.rows.hidden import HiddenQuestionRow, HiddenSetRow
 from storage.rows.patient_data import PatientDataRulesRow, PixelDecisionRow, PixelTextRow, TextHitRow
 from storage.rows.people import PersonRoleRow, PersonRow, SignInRow
 from storage.rows.releases import ReleaseItemRow, ReleaseRow
@@ -63,6 +64,8 @@ __all__ = [
     "ExamRow",
     "ExclusionRow",
     "FirstAdminCodeRow",
+    "HiddenQuestionRow",
+    "HiddenSetRow",
     "ImageRow",
     "ImportRow",
     "LookRow",

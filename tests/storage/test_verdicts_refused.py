@@ -37,7 +37,7 @@ def test_who_asks_for_a_question_that_is_not_theirs_learns_no_name_nor_whether_i
         with unit_of_work(engine) as db, pytest.raises(NotFound) as refused:
             service(db, **asked, **{named: question}, **more)
         assert str(refused.value).startswith(
-            f"Question {question} of batch number {batch} is not there or not assigned to Remo."
+            f"This question of batch number {batch} is not there or not assigned to Remo."
         )
         assert world.batch.name not in str(refused.value)
 

@@ -32,8 +32,8 @@ def test_a_reviewer_sees_home_review_and_the_disputes():
 def test_a_coordinator_sees_the_way_of_the_work_from_left_to_right():
     assert [page.title for page in pages_for(person(Role.COORDINATOR))] == [
         "Home", "Import", "Checks", "Browse", "Statistics", "Patient data", "Draw a batch", "Batches",
-        "Progress", "Agreement", "What the sample says", "Releases", "Reader studies", "Audit trail",
-        "My account",
+        "Progress", "Agreement", "Attention", "What the sample says", "Releases", "Reader studies",
+        "Audit trail", "My account",
     ]  # fmt: skip
 
 

@@ -37,7 +37,7 @@ def agreement_panel(found: BatchAgreement) -> None:
     st.subheader("Pair by pair")
     aspects = [each.name for each in found.between[0].aspects]
     chosen = st.selectbox("Of", aspects, key=f"agreement-of-{batch}")
-    _table(
+    aspect_table(
         "Reviewers",
         [
             (name, next(each for each in one.aspects if each.name == chosen))
@@ -57,11 +57,12 @@ def agreement_panel(found: BatchAgreement) -> None:
                 _boxes(found.between[at])
             else:
                 shown = [each for each in found.between[at].aspects if _GROUPS[each.group] == group]
-                _table("Aspect", [(each.name, each) for each in shown])
+                aspect_table("Aspect", [(each.name, each) for each in shown])
     st.caption(_HOW)
 
 
-def _table(first: str, rows: Sequence[tuple[str, Aspect]]) -> None:
+def aspect_table(first: str, rows: Sequence[tuple[str, Aspect]]) -> None:
+    """One line for each aspect: agreement, kappa, AC1, with intervals and n; grey where few."""
     cells, styles = [], []
     for name, each in rows:
         figures = (each.percent, each.kappa, each.third)

@@ -8,8 +8,9 @@ open), so that nobody waits for a run of the page's script.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
 from sqlmodel import Session
 
 from domain.errors import DomainError, NotFound
@@ -28,10 +29,12 @@ from ui.judging.turning import Where, form_data, question_wanted
 #: why, and nothing is saved behind the reviewer's back. What the form sends again by itself waits less.
 _PATIENCE_MS, _SOON_MS = 8_000, 2_000
 
+F = TypeVar("F", bound=forms.Form)
+
 
 def save_verdict(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     """One verdict: the same revision sent twice is stored once, a stale one refused with both named."""
-    form = forms.form_from(plain, forms.VerdictForm)
+    form = _form(plain, forms.VerdictForm)
     with unit_of_work(patience_ms=_PATIENCE_MS) as db:
         exam, machine = review.drawn_on(db, person=person, batch_id=form.batch, question=form.question)
         boxes = corrected_boxes(form.drawings, exam=exam, machine=machine)
@@ -48,7 +51,7 @@ def save_verdict(plain: object, person: Person, now: datetime) -> dict[str, Any]
 
 def keep_draft(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     """What is typed, ticked and drawn, as it changes; boxes are kept in pixels of the matrix."""
-    form = forms.form_from(plain, forms.DraftForm)
+    form = _form(plain, forms.DraftForm)
     with unit_of_work(patience_ms=_SOON_MS) as db:
         body: object = form.body
         if form.part == "boxes":
@@ -70,7 +73,7 @@ def keep_draft(plain: object, person: Person, now: datetime) -> dict[str, Any]:
 
 def commit_own_answer(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     """The reviewer's own answer; the key may be fetched from now on."""
-    form = forms.form_from(plain, forms.OwnAnswerForm)
+    form = _form(plain, forms.OwnAnswerForm)
     with unit_of_work(patience_ms=_PATIENCE_MS) as db:
         review.commit_own_answer(
             db,
@@ -90,7 +93,7 @@ def commit_own_answer(plain: object, person: Person, now: datetime) -> dict[str,
 
 def skip(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     """Put the question aside, with the reason."""
-    form = forms.form_from(plain, forms.SkipForm)
+    form = _form(plain, forms.SkipForm)
     with unit_of_work(patience_ms=_PATIENCE_MS) as db:
         review.skip_question(
             db,
@@ -105,7 +108,7 @@ def skip(plain: object, person: Person, now: datetime) -> dict[str, Any]:
 
 def look(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     """Time on the question so far."""
-    form = forms.form_from(plain, forms.LookForm)
+    form = _form(plain, forms.LookForm)
     with unit_of_work(patience_ms=_SOON_MS) as db:
         # Refused where it was taken back: the form takes its pictures away.
         review.check_theirs(db, person=person, batch_id=form.batch, question=form.question)
@@ -124,7 +127,7 @@ def look(plain: object, person: Person, now: datetime) -> dict[str, Any]:
 
 def open_report(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     """Fix the rating of image alignment; the report itself comes with the sheet from now on."""
-    form = forms.form_from(plain, forms.ReportForm)
+    form = _form(plain, forms.ReportForm)
     with unit_of_work(patience_ms=_PATIENCE_MS) as db:
         review.open_report(
             db,
@@ -139,14 +142,27 @@ def open_report(plain: object, person: Person, now: datetime) -> dict[str, Any]:
 
 def turn(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     """Another question: the next open one, the one judged last, or one by its number."""
-    form = forms.form_from(plain, forms.TurnForm)
+    form = _form(plain, forms.TurnForm)
     return {"sheet": _sheet_after(form, person, now, to=form.to)}
+
+
+def _form(plain: object, kind: type[F]) -> F:
+    """What the form sends, with the questions' own numbers instead of those that stand for them."""
+    form = forms.form_from(plain, kind)
+    with reading() as db:
+        veil = review.veil(db, batch_id=form.batch)
+    if veil.secret is None:
+        return form
+    meant: dict[str, Any] = {"question": veil.meant(form.question)}
+    if isinstance(form, forms.TurnForm) and isinstance(form.to, int):
+        meant["to"] = veil.meant(form.to)
+    return msgspec.structs.replace(form, **meant)
 
 
 def _sheet(db: Session, form: forms.Form, person: Person, now: datetime) -> ReviewSheet:
     sheet = review.open_sheet(db, person=person, batch_id=form.batch, question=form.question, now=now)
     if sheet is None:
-        raise NotFound(f"Question {form.question} is not there any more. Open the batch again.")
+        raise NotFound("The question is not there any more. Open the batch again.")
     return sheet
 
 

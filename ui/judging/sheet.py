@@ -14,6 +14,7 @@ from domain.verdicts import RATING_NAMES, ErrorKind, Opinion
 from domain.vocabulary import Difficulty, Task
 from review.rules import asked_ratings
 from review.sheet import BatchForReviewer, ReviewSheet
+from review.veil import Veil
 from ui.judging.boxes import boxes_of_plain
 from ui.judging.words import BOX_LABELS, SEX, VIEWS
 from viewer.canvas import canvas_data
@@ -25,10 +26,17 @@ _AGE_UNITS = {"Y": "years", "M": "months", "W": "weeks", "D": "days"}
 
 
 def sheet_data(
-    sheet: ReviewSheet, *, person: int, batches: list[BatchForReviewer], any_judged: bool, turn: int
+    sheet: ReviewSheet,
+    *,
+    veil: Veil,
+    person: int,
+    batches: list[BatchForReviewer],
+    any_judged: bool,
+    turn: int,
 ) -> dict[str, Any]:
     """All that the form needs of one question. While the sheet is blind there is no key in it to hand on.
 
+    ``veil`` says which numbers stand for the batch's questions on the wire.
     ``person`` is the number of the reviewer; the form says it with all that it saves.
     ``turn`` is the number of the form's request that this answers; 0 on a fresh page.
     """
@@ -42,7 +50,7 @@ def sheet_data(
         "batches": [
             {"id": each.batch.id, "name": each.batch.name, "left": each.place.left} for each in batches
         ],
-        "question": sheet.question_number,
+        "question": veil.shown(sheet.question_number),
         "open": sheet.batch.state is BatchState.OPEN,
         "blind": sheet.blind,
         "guideline": bool(settings.guideline.strip()),
@@ -53,8 +61,8 @@ def sheet_data(
             "total": sheet.place.total,
             "position": sheet.place.position,
         },
-        "previous": sheet.previous,
-        "next": sheet.next,
+        "previous": sheet.previous and veil.shown(sheet.previous),
+        "next": sheet.next and veil.shown(sheet.next),
         "anyJudged": any_judged,
         "skipped": sheet.skipped,
         "patient": _patient(sheet),
@@ -67,7 +75,7 @@ def sheet_data(
         "stem": sheet.stem_only.stem,
         "options": list(sheet.stem_only.options),
         "format": str(sheet.stem_only.format),
-        "full": _full(question) if question else None,
+        "full": _full(question, called=_called(sheet, veil)) if question else None,
         "ownAnswer": _own_answer(sheet),
         "report": _report(sheet),
         "fixedAlignment": sheet.fixed_alignment,
@@ -183,9 +191,14 @@ def _radiograph(
     return plain
 
 
-def _full(question: Question) -> dict[str, Any]:
+def _called(sheet: ReviewSheet, veil: Veil) -> str:
+    """The question's own id; where some are hidden the number on the wire: the same id twice would tell."""
+    return sheet.stem_only.id if veil.secret is None else str(veil.shown(sheet.question_number))
+
+
+def _full(question: Question, *, called: str) -> dict[str, Any]:
     return {
-        "id": question.id,
+        "id": called,
         "stem": question.stem,
         "options": list(question.options),
         "answer": question.answer if isinstance(question.answer, str) else list(question.answer),

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from sqlmodel import Session
 
 from domain.people import Person
-from review.service import batches_for, last_judged, next_open, open_sheet
+from review.service import batches_for, last_judged, next_open, open_sheet, veil
 from review.sheet import BatchForReviewer
 from ui.judging.sheet import sheet_data
 
@@ -43,6 +43,7 @@ def form_data(
 ) -> dict[str, Any] | None:
     """What the form shows of that question, or of the first open one; None when nothing is left open.
 
+    ``question`` is its own number; what the form is told is the number that stands for it on the wire.
     ``batches`` are the person's, where they are at hand already; ``turn`` is that of ``sheet_data``.
 
     Raises:
@@ -53,6 +54,7 @@ def form_data(
         return None
     return sheet_data(
         sheet,
+        veil=veil(db, batch_id=batch_id),
         person=person.id,
         batches=batches_for(db, person=person) if batches is None else batches,
         any_judged=last_judged(db, person=person, batch_id=batch_id) is not None,

@@ -1,0 +1,115 @@
+"""``cli.py attention``: how the reviewers of a batch do on hidden repeats and planted faults."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from accounts.service import command_line_person
+from measures.proportions import Proportion
+from review.agreement import Aspect, Figure
+from review.service import BatchAttention, batch_attention
+from storage.unit_of_work import reading
+
+
+def add_to(subparsers: argparse._SubParsersAction) -> None:
+    """The command and what it takes."""
+    parser = subparsers.add_parser(
+        "attention",
+        help="agreement with oneself, and planted faults found",
+        description="For each reviewer of a batch: agreement with oneself on hidden repeats, the share of "
+        "planted faults found by kind, and both over time; 95 %% intervals and n throughout.",
+    )
+    parser.add_argument("batch", metavar="BATCH")
+    parser.add_argument("--json", action="store_true", help="every number as JSON; not defined is null")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the numbers; 0 done, 1 refused (by the error that is raised)."""
+    with reading() as db:
+        found = batch_attention(db, by=command_line_person(), batch=args.batch)
+    print(
+        json.dumps(to_plain(found), ensure_ascii=False, indent=2) if args.json else "\n".join(as_text(found))
+    )
+    return 0
+
+
+def to_plain(found: BatchAttention) -> dict[str, Any]:
+    """Every number of the page as JSON: shares in 0 to 1, None where not defined."""
+    return {
+        "batch": found.batch.name,
+        "hidden": found.hidden,
+        "judged": found.judged,
+        "removed": found.removed,
+        "reviewers": [
+            {
+                "reviewer": each.person,
+                "repeats_hidden": each.repeats_hidden,
+                "planted_hidden": each.planted_hidden,
+                "repeats_judged_twice": each.attention.pairs,
+                "judged_in_between_median": each.attention.gap,
+                "aspects": [asdict(one) for one in each.attention.between.aspects]
+                if each.attention.between
+                else [],
+                "faults": [asdict(one) for one in each.attention.faults],
+                "over_time": [
+                    {**asdict(one), "until": one.until.isoformat()} for one in each.attention.blocks
+                ],
+            }
+            for each in found.reviewers
+        ],
+    }
+
+
+def as_text(found: BatchAttention) -> Iterable[str]:
+    """The page in lines of text."""
+    yield (
+        f"Batch {found.batch.name}: {found.judged:,} of {found.hidden:,} hidden questions are judged, "
+        f"{found.removed:,} were removed"
+    )
+    for each in found.reviewers:
+        attention = each.attention
+        yield from ("", each.person or "all together")
+        gap = "" if attention.gap is None else f", median {attention.gap:.0f} judged in between"
+        yield f"  repeats judged twice: {attention.pairs:,} of {each.repeats_hidden:,}{gap}"
+        for aspect in attention.between.aspects if attention.between else ():
+            yield _aspect(aspect)
+        for line in attention.faults:
+            yield (
+                f"  {line.fault or 'planted faults'}: found {_share(line.found)}; "
+                f"not accepted {_share(line.not_accepted)}"
+            )
+        for block in attention.blocks:
+            yield (
+                f"  hidden {block.first:,} to {block.last:,}: same decision {_share(block.same)}; "
+                f"found {_share(block.found)}"
+            )
+
+
+def _aspect(aspect: Aspect) -> str:
+    kappa = "weighted kappa" if aspect.weighted else "kappa"
+    return (
+        f"  {aspect.name}: the same {_figure(aspect.percent, percent=True)}; {kappa} {_figure(aspect.kappa)}"
+    )
+
+
+def _figure(figure: Figure, *, percent: bool = False) -> str:
+    if figure.estimate is None:
+        return f"{figure.note} (n = {figure.n:,})"
+    factor, unit = (100, " %") if percent else (1, "")
+    digits = 1 if percent else 2
+    reach = ""
+    if figure.low is not None and figure.high is not None:
+        reach = f" ({factor * figure.low:.{digits}f} to {factor * figure.high:.{digits}f})"
+    return f"{factor * figure.estimate:.{digits}f}{unit}{reach}, n = {figure.n:,}"
+
+
+def _share(share: Proportion) -> str:
+    if share.estimate is None or share.low is None or share.high is None:
+        return f"not defined (n = {share.n:,})"
+    reach = f"{100 * share.low:.1f} to {100 * share.high:.1f}"
+    return f"{100 * share.estimate:.1f} % ({reach}), n = {share.n:,}"

@@ -1,0 +1,111 @@
+"""Hidden questions: repeats of a reviewer's own questions, and planted ones with a known fault."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from domain.batches import Parts
+from domain.errors import InvalidValue
+from domain.verdicts import ErrorKind
+
+
+class HiddenKind(StrEnum):
+    """What a hidden question measures: agreement with oneself, or whether a fault is found."""
+
+    REPEAT = "repeat"
+    PLANTED = "planted"
+
+
+class PlantedFault(StrEnum):
+    """What was done to a sound question."""
+
+    KEY_SWAPPED = "key swapped"
+    SECOND_RIGHT = "second right option"
+    PRIOR_WORDS = "comparison with a prior"
+    WRONG_SIDE = "wrong side"
+    NOT_THERE = "finding not there"
+
+
+#: The kinds of error by which a reviewer names the fault; one of them is enough.
+NAMED_BY: dict[PlantedFault, frozenset[ErrorKind]] = {
+    PlantedFault.KEY_SWAPPED: frozenset({ErrorKind.WRONG_KEY, ErrorKind.EXPLANATION}),
+    PlantedFault.SECOND_RIGHT: frozenset({ErrorKind.SEVERAL_RIGHT}),
+    PlantedFault.PRIOR_WORDS: frozenset({ErrorKind.COMPARISON, ErrorKind.NOT_ANSWERABLE}),
+    PlantedFault.WRONG_SIDE: frozenset({ErrorKind.WRONG_PLACE, ErrorKind.EXPLANATION}),
+    PlantedFault.NOT_THERE: frozenset(
+        {ErrorKind.NOT_IN_IMAGE, ErrorKind.NOT_IN_REPORT, ErrorKind.EXPLANATION}
+    ),
+}
+
+#: Faults that a reviewer could find in a batch that asks for so much of the form.
+FINDABLE: dict[Parts, tuple[PlantedFault, ...]] = {
+    Parts.ALL: tuple(PlantedFault),
+    Parts.KEY: (PlantedFault.KEY_SWAPPED, PlantedFault.SECOND_RIGHT),
+    Parts.IMAGE_ALIGNMENT: (PlantedFault.WRONG_SIDE, PlantedFault.NOT_THERE),
+}
+
+#: Questions between the first time and the repeat, unless it is said otherwise.
+DISTANCE = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HiddenPlan:
+    """What to hide from each reviewer of a batch.
+
+    ``repeats`` is the share of their own questions that comes again, at least ``distance`` questions later;
+    ``planted`` so many questions with a fault each, of ``faults`` by turns. The same plan, seed and
+    questions give the same hidden ones.
+    """
+
+    repeats: float = 0.1
+    distance: int = DISTANCE
+    planted: int = 0
+    faults: tuple[PlantedFault, ...] = tuple(PlantedFault)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.repeats <= 0.5:
+            raise InvalidValue("repeats", f"must be a share of 0 to 0.5, not {self.repeats:g}")
+        if not 1 <= self.distance <= 10_000:
+            raise InvalidValue("distance", f"must be 1 to 10,000 questions, not {self.distance}")
+        if not 0 <= self.planted <= 1000:
+            raise InvalidValue("planted", f"must be 0 to 1,000 for each reviewer, not {self.planted}")
+        if self.planted and not self.faults:
+            raise InvalidValue("faults", "choose a kind of fault to plant")
+        if len(set(self.faults)) != len(self.faults):
+            raise InvalidValue("faults", "name each kind once")
+        if not self.repeats and not self.planted:
+            raise InvalidValue("repeats", "ask for repeats, planted questions or both")
+        if not 0 <= self.seed < 2**31:
+            raise InvalidValue("seed", f"must be 0 to 2147483647, not {self.seed}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HiddenQuestion:
+    """One question hidden from one reviewer: a question of its own, with its own number.
+
+    ``source`` is the number of the question that it is made of. ``after``: in a shared queue it comes once
+    the reviewer has judged so many. ``removed_at``: it no longer counts, because of ``removed_why``.
+    """
+
+    number: int
+    batch_id: int
+    person_id: int
+    kind: HiddenKind
+    fault: PlantedFault | None
+    source: int
+    after: int
+    hidden_at: datetime
+    removed_at: datetime | None = None
+    removed_why: str = ""
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is still there, and says something of the reviewer."""
+        return self.removed_at is None
+
+    def __post_init__(self) -> None:
+        if (self.kind is HiddenKind.PLANTED) != (self.fault is not None):
+            raise InvalidValue("fault", "a planted question has one, a repeat has none")

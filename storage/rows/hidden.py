@@ -1,0 +1,47 @@
+"""Tables of hidden questions: what is hidden in a batch, and which questions they are."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Column, ForeignKey, Index
+from sqlmodel import Field, SQLModel
+
+from storage.types import BigKey, UtcDateTime
+
+
+class HiddenSetRow(SQLModel, table=True):
+    """A batch with hidden questions: the dataset that they lie in, and what its numbers are veiled with.
+
+    ``plan`` is the latest one as JSON.
+    """
+
+    __tablename__ = "hidden_set"
+
+    batch_id: int = Field(foreign_key="batch.id", primary_key=True)
+    dataset_id: int = Field(foreign_key="dataset.id")
+    import_id: int = Field(foreign_key="import_run.id")
+    veil: int = Field(sa_type=BigKey)
+    plan: str
+    changed_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class HiddenQuestionRow(SQLModel, table=True):
+    """A question that is hidden from one person in one batch; ``source_id`` is what it is made of."""
+
+    __tablename__ = "hidden_question"
+    __table_args__ = (Index("hidden_question_person", "batch_id", "person_id"),)
+
+    question_id: int = Field(
+        sa_column=Column(BigKey, ForeignKey("question.id"), primary_key=True, autoincrement=False)
+    )
+    batch_id: int = Field(foreign_key="batch.id")
+    person_id: int = Field(foreign_key="person.id")
+    kind: str
+    fault: str | None = None
+    source_id: int = Field(sa_column=Column(BigKey, ForeignKey("question.id"), nullable=False))
+    after: int = 0
+    hidden_at: datetime = Field(sa_type=UtcDateTime)
+    removed_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    removed_by: int | None = Field(default=None, foreign_key="person.id")
+    removed_why: str = ""

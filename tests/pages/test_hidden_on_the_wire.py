@@ -1,0 +1,163 @@
+"""Nothing that reaches a reviewer's browser tells a hidden question from any other."""
+
+import asyncio
+import json
+import re
+
+import httpx
+import pytest
+from sqlalchemy import update
+from starlette.applications import Starlette
+
+from domain.batches import BatchSettings, Mode
+from domain.hidden import HiddenKind, HiddenPlan, PlantedFault
+from review import service as review
+from storage.hidden import hidden_questions
+from storage.rows import QuestionRow
+from storage.unit_of_work import reading, unit_of_work
+from tests.pages.conftest import texts
+from tests.storage.worlds import NOW, assign_all, make_batch, make_world
+from ui.door.judging import ROUTES
+
+HEADERS = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin"}
+PLAN = HiddenPlan(
+    repeats=0.2, distance=5, planted=2, faults=(PlantedFault.KEY_SWAPPED, PlantedFault.PRIOR_WORDS), seed=3
+)
+TIMES = {"seconds": 9.5, "seconds_looking": 8, "seconds_away": 0}
+#: What differs from question to question of an exam, and so between the first time and the repeat.
+OF_THE_PLACE = {"question", "place", "previous", "next", "prefetch", "upcoming", "batches", "anyJudged"}
+
+
+@pytest.fixture(params=[Mode.JUDGE, Mode.ANSWER_FIRST])
+def world(request, workspace):
+    """Thirty of forty questions are ruth's; a fifth of them come again, and two are planted."""
+    made = make_world(workspace, questions=40)
+    with unit_of_work() as db:
+        asked = made.questions[:30]
+        batch = make_batch(
+            db, dataset_id=made.dataset_id, name="asked", questions=asked,
+            settings=BatchSettings(mode=request.param),
+        )  # fmt: skip
+        assign_all(db, batch=batch, questions=asked, person=made.people["ruth"])
+        for number in made.questions:
+            db.execute(update(QuestionRow).where(QuestionRow.id == number).values(key=f"XqId{number}zk"))
+        review.hide_questions(
+            db, by=made.people["cora"], batch="asked", plan=PLAN, veil=0x1234_5678_9ABC, now=NOW
+        )
+    return made, batch
+
+
+class Browser:
+    """Ruth's: what it is answered is kept."""
+
+    def __init__(self, cookies, person):
+        self.cookies, self.person, self.seen = dict(cookies), person, []
+
+    def post(self, path, body):
+        answer = asyncio.run(self._ask(path, body))
+        self.seen.append(answer.text)
+        return answer
+
+    async def _ask(self, path, body):
+        transport = httpx.ASGITransport(app=Starlette(routes=ROUTES))
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://overread.example", cookies=self.cookies
+        ) as client:
+            headers = HEADERS | {"X-Overread-Person": str(self.person.id)}
+            return await client.post(path, headers=headers, json=body)
+
+
+def verdict(sheet, **changes):
+    opinion = {
+        "ratings": dict.fromkeys(
+            ("clinical_quality", "explanation_clarity", "factual_correctness", "image_alignment"), 4
+        ),
+        "domain_specific": True, "cognitive_depth": True, "image_centric": None, "clinically_relevant": None,
+        "difficulty": "easy", "errors": [], "correction": {}, "clinical_reasoning": "", "comment": "",
+    }  # fmt: skip
+    return {
+        "batch": sheet["batch"], "question": sheet["question"], "revision": sheet["revision"],
+        "decision": "accept", "opinion": opinion, "drawings": None, **TIMES, **changes,
+    }  # fmt: skip
+
+
+def walk(browser, sheet):
+    """Every question as it is opened, judged one after the other as the form does it."""
+    opened = []
+    while sheet is not None:
+        here = {"batch": sheet["batch"], "question": sheet["question"]}
+        if sheet["blind"]:
+            opened.append(sheet)
+            own = {**here, "answer": [0], "confidence": 3}
+            sheet = browser.post("/judging/own-answer", own).json()["sheet"]
+        opened.append(sheet)
+        browser.post("/judging/draft", {**here, "part": "form", "revision": 0, "body": {"comment": "so"}})
+        browser.post("/judging/look", {**here, **TIMES})
+        answer = browser.post("/judging/verdict", verdict(sheet))
+        assert answer.status_code == 200, answer.text
+        sheet = answer.json()["sheet"]
+    return opened
+
+
+def test_a_hidden_question_looks_like_any_other(world, sign_in_as, browser, run_page):
+    _, batch = world
+    ruth = sign_in_as("ruth")
+    client = Browser(browser.cookies, ruth)
+    page = run_page("pages/review.py")
+    (form,) = [each for each in page.main if each.type == "bidi_component"]
+    opened = walk(client, json.loads(form.proto.json or form.proto.mixed.json))
+    with reading() as db:
+        hidden = hidden_questions(db, batch_id=batch.id, person_id=ruth.id)
+        veil = review.veil(db, batch_id=batch.id)
+    by_number = {}
+    for sheet in opened:
+        by_number.setdefault(veil.meant(sheet["question"]), []).append(sheet)
+    assert len(by_number) == 38 == len({each["question"] for each in opened})
+
+    # The total stands from the first question on, and the place counts on by one.
+    assert {each["place"]["total"] for each in opened} == {38}
+    places = [each["place"]["position"] for each in opened if each["full"]]
+    assert places == list(range(1, 39))
+
+    # No part, no key and no draft tells them: of a repeat all but the place is what the first time was.
+    for sheets in by_number.values():
+        assert all(set(each) == set(opened[0]) for each in sheets)
+        assert all((each["last"], each["drafts"], each["revision"]) == (None, {}, 1) for each in sheets)
+        assert all(each["ownAnswer"] is None for each in sheets if each["blind"])
+        assert all(each["look"]["seconds"] == 0 for each in sheets[:1])
+    for each in hidden:
+        if each.kind is HiddenKind.REPEAT:
+            assert _said(by_number[each.number]) == _said(by_number[each.source])
+
+    # Neither order nor size of the numbers says which came later.
+    numbers = {each["question"] for each in opened}
+    later = {veil.shown(each.number) for each in hidden}
+    ranks = sorted(sorted(numbers).index(each) for each in later)
+    assert ranks[0] < 30
+    assert numbers.isdisjoint(range(1, 60))
+
+    # No id, no word, no number of its own.
+    everything = "\n".join([*client.seen, json.dumps(opened[0]), texts(page)])
+    assert not re.search(r"hidden|planted|repeat|XqId\d+zk", everything.replace("hidden for", ""))
+    for each in hidden:
+        assert not re.search(rf'"(question|previous|next|id)": ?"?{each.number}\b', everything)
+
+
+def test_an_error_names_no_number(world, sign_in_as, browser):
+    _, batch = world
+    client = Browser(browser.cookies, sign_in_as("ruth"))
+    for number in (1, 41, 2**40, 2**62):
+        said = client.post("/judging/turn", {"batch": batch.id, "question": 5, "to": number})
+        assert said.json()["sheet"] is None
+        refused = client.post("/judging/look", {"batch": batch.id, "question": number, **TIMES})
+        assert refused.status_code in (403, 404, 409), refused.text
+        assert "This question of batch number" in refused.text
+
+
+def _said(sheets):
+    """Both states of a sheet, without its place and the name that it goes by there."""
+    return [
+        {name: value for name, value in each.items() if name not in OF_THE_PLACE | {"full", "ownAnswer"}}
+        | {"full": each["full"] and {**each["full"], "id": ""}}
+        for each in sheets
+    ]
