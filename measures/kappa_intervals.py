@@ -3,9 +3,8 @@
 Large-sample (Fleiss, Cohen and Everitt) where it holds: both raters used every category ``ENOUGH`` times or
 more, and they disagree as often. Elsewhere it covers as little as .80 instead of .95 (docs/coverage.md), and
 there is none at all where no question divides the raters. There the interval is of kappa's posterior: the
-shares of the table's cells are drawn from a Dirichlet distribution whose prior weighs two questions, one
-spread over the agreeing cells and one over the others (with two categories: Jeffreys' prior); the quantiles
-of their kappas are the limits, widened to hold the estimate. ``kind`` says which of the two an interval is.
+shares of the table's cells are drawn (:mod:`measures.posterior`); the quantiles of their kappas are the
+limits, widened to hold the estimate. ``kind`` says which of the two an interval is.
 
 Where several questions are of one exam, the large-sample error sums their pulls by exam, and the posterior
 counts every question for as much as it is worth (one over the design effect).
@@ -29,6 +28,7 @@ from numpy.typing import NDArray
 from measures.agreement import CONFIDENCE, FEW
 from measures.clusters import members
 from measures.pairs import ac1_pull, kappa_pull
+from measures.posterior import posterior_draws
 
 LARGE_SAMPLE, POSTERIOR = "large-sample", "posterior"
 #: In every category of both raters, and of disagreements.
@@ -108,9 +108,9 @@ def posterior_limits(
     seed: int = 0,
 ) -> tuple[float, float]:
     """Equal-tailed limits of kappa's posterior; ``counts`` of shape (k, k) need not be whole."""
-    shares = _posterior_shares(counts, draws, seed)
-    observed = np.einsum("dij,ij->d", shares, weights)
-    chance = np.einsum("di,ij,dj->d", shares.sum(axis=2), weights, shares.sum(axis=1), optimize=True)
+    drawn = posterior_draws(counts, weights, draws=draws, seed=seed)
+    observed = drawn.observed
+    chance = np.sum((drawn.first @ weights) * drawn.second, axis=1)
     return _quantiles((observed - chance) / np.maximum(1.0 - chance, 1e-12), confidence)
 
 
@@ -134,10 +134,10 @@ def ac1_interval(
     se, agreed = _error(pulls, clusters), int(np.trace(table))
     if not draws or k == 1 or min(n - agreed, agreed) >= ENOUGH:
         return _large_sample(estimate, se, confidence, "")
-    shares = _posterior_shares(table / _design_effect(pulls, se, clusters), draws, seed)
-    overall = (shares.sum(axis=2) + shares.sum(axis=1)) / 2
+    drawn = posterior_draws(table / _design_effect(pulls, se, clusters), weights, draws=draws, seed=seed)
+    overall = (drawn.first + drawn.second) / 2
     chance = float(weights.sum()) / (k * (k - 1)) * np.sum(overall * (1 - overall), axis=1)
-    observed = np.einsum("dij,ij->d", shares, weights)
+    observed = drawn.observed
     low, high = _quantiles((observed - chance) / (1.0 - chance), confidence)
     return _posterior(estimate, se, low, high, "")
 
@@ -170,16 +170,6 @@ def _posterior(estimate: float, se: float, low: float, high: float, note: str) -
         kind=POSTERIOR,
         note=note,
     )
-
-
-def _posterior_shares(counts: NDArray[np.float64], draws: int, seed: int) -> NDArray[np.float64]:
-    """Draws of the cells' shares, shape (draws, k, k); two categories or more."""
-    k = len(counts)
-    agreeing = np.eye(k)
-    prior = agreeing / k + (1 - agreeing) / (k * (k - 1))
-    shares = np.random.default_rng(seed).standard_gamma(counts + prior, size=(draws, k, k))
-    shares /= shares.sum(axis=(1, 2), keepdims=True)
-    return shares
 
 
 def _quantiles(values: NDArray[np.float64], confidence: float) -> tuple[float, float]:

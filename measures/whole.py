@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,12 +55,18 @@ class Measures:
         return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def measure(ratings: pd.DataFrame, *, settings: Settings | None = None) -> Measures:
+def measure(
+    ratings: pd.DataFrame,
+    *,
+    settings: Settings | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Measures:
     """Accuracy, agreement, paired differences and the readers against each model.
 
     Args:
         ratings: one answer a row; the columns of :mod:`measures.ratings`.
         settings: reference, weights, seed, resamples, confidence, family; None for the defaults.
+        progress: is told the part that is done, 0 to 1: agreement, which takes nearly all the time.
 
     Raises:
         Refused: a column or value that cannot be; names the line and the field.
@@ -70,7 +77,7 @@ def measure(ratings: pd.DataFrame, *, settings: Settings | None = None) -> Measu
     known = coded(table, reference=settings.reference)
     return Measures(
         accuracy=accuracy(known, settings),
-        agreement=agreement(known, settings),
+        agreement=agreement(known, settings, progress),
         group=group(known, settings),
         paired=paired(known, settings),
         mrmc=mrmc(known, settings),

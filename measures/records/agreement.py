@@ -9,6 +9,7 @@ shown then. ``jaccard`` is the mean overlap of the ticked sets; ``observed`` ask
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
@@ -29,15 +30,24 @@ TELLING = 10
 VERIFICATION = "not shown: a second opinion only where the first gave certain answers biases agreement"
 
 
-def agreement(coded: Coded, settings: Settings) -> list[Record]:
-    """One record a pair of raters and task; ``n`` is the questions that both answered."""
+def agreement(
+    coded: Coded, settings: Settings, progress: Callable[[float], None] | None = None
+) -> list[Record]:
+    """One record a pair of raters and task; ``n`` is the questions that both answered.
+
+    ``progress`` is told the part that is done, 0 to 1.
+    """
     pairs = list(combinations(coded.judged, 2))
     if coded.reference is not None:
         pairs += [(at, coded.reference) for at in coded.judged]
+    cells = coded.cells()
     records: list[Record] = []
-    for cell in coded.cells():
+    for cell in cells:
         scale = scale_of(coded, cell.rows, settings.weights)
-        records += [_record(coded, settings, pair, cell, scale) for pair in pairs]
+        for pair in pairs:
+            records.append(_record(coded, settings, pair, cell, scale))
+            if progress is not None:
+                progress(len(records) / (len(cells) * len(pairs)))
     return records
 
 
