@@ -38,6 +38,7 @@ FAMILIES = (
     "study",
     "audit",
     "measure",
+    "counts",
     "score",
     "image",
     "backup",
