@@ -30,13 +30,12 @@ def add_kind(kinds: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Take them in; 0 done, 1 refused with line and field."""
-    content = args.file.read_bytes()
     with unit_of_work() as db:
         outcome = import_readings(
             db,
             by=command_line_person(),
             study=args.study,
-            content=content,
+            content=args.file,
             file=args.file.name,
             now=datetime.now(UTC),
         )

@@ -1,45 +1,20 @@
-"""A question file is parsed by a process of its own, while this one writes the rows.
-
-Records come from strangers: over there they have a gigabyte and a few seconds to do harm in, no address of a
-database, and no right to write a file. The batches come back
-through a pipe, each as its length in 8 bytes and its plain values as `marshal` writes them; that form is for
-two processes of one Python only, which these are.
-"""
+"""A question file is parsed by a guarded process of its own, while this one writes the rows."""
 
 from __future__ import annotations
 
-import gc
-import json
-import marshal
-import os
-import queue
-import signal
-import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from domain.errors import Refused
-from intake.collector import collector_paused
 from intake.containers import Container
+from intake.guarded_process import parts_of, send_all
 from intake.parsed_batch import ParsedBatch
 from intake.parsing import parsed_batches
 from intake.recognition import FileFormat
 
 #: Bytes from which on an import makes its indexes afterwards.
 LARGE = 16 << 20
-_MEMORY = 1 << 30
-# Seconds of computing: for any file, and for each so many bytes of it besides, which take a quarter of that.
-_SECONDS = 10
-_BYTES_FOR_AS_MUCH_AGAIN = 64 << 20
-# Seconds without a word from it while somebody waits; on a busy machine its start alone may take some.
-_PATIENCE = 120.0
-_NOTHING = "Nothing was imported."
-_OUT_OF_MEMORY = 3  # exit code
-_PROJECT = Path(__file__).resolve().parent.parent
 
 
 def batches_of(
@@ -63,97 +38,11 @@ def batches_of(
         "minimum_explanation": minimum_explanation,
         "with_images": with_images,
     }
-    seconds = _SECONDS * (1 + path.stat().st_size // _BYTES_FOR_AS_MUCH_AGAIN)
-    request = json.dumps({"path": str(path.resolve()), "seconds": seconds, **asked})
-    command = [sys.executable, "-m", "intake.parsing_process", request]
-    surroundings = {"PATH": os.defpath, "LANG": "C.UTF-8"}
-    with subprocess.Popen(  # noqa: S603 - our own module
-        command,
-        cwd=_PROJECT,
-        env=surroundings,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        pipesize=1 << 20,
-    ) as process:
-        try:
-            yield from _received(process)
-        finally:
-            process.kill()
+    for values in parts_of("intake.parsing_process", path, asked):
+        yield ParsedBatch(*values)
 
 
-def _received(process: subprocess.Popen[bytes]) -> Iterator[ParsedBatch]:
-    pipe = process.stdout
-    if pipe is None:
-        raise ValueError("a process without a pipe")  # never: one was asked for
-    frames: queue.Queue[bytes | None] = queue.Queue(maxsize=2)
-    left = threading.Event()
-
-    def receive() -> None:
-        # In a thread of its own, so that the process never waits while rows are being written.
-        while not left.is_set():
-            size = int.from_bytes(pipe.read(8), "big")
-            frames.put((pipe.read(size) or None) if size else None)
-            if not size:
-                return
-
-    thread = threading.Thread(target=receive, daemon=True)
-    thread.start()
-    try:
-        while frame := _next(frames):
-            with collector_paused():
-                batch = ParsedBatch(*marshal.loads(frame))  # noqa: S302 - written by our own process
-            yield batch
-    finally:
-        left.set()
-    code = process.wait()
-    if code == -signal.SIGXCPU:
-        raise Refused(f"Reading the file was broken off: it took too long. {_NOTHING}")
-    if code == _OUT_OF_MEMORY:
-        raise Refused(
-            f"Reading the file was broken off: it took more than {_MEMORY >> 20:,} MB of memory. {_NOTHING}"
-        )
-    if code != 0:
-        raise Refused(
-            f"Reading the file was broken off: it took too much memory, or its process was ended. {_NOTHING}"
-        )
-
-
-def _next(frames: queue.Queue[bytes | None]) -> bytes | None:
-    try:
-        return frames.get(timeout=_PATIENCE)
-    except queue.Empty as error:
-        raise Refused(
-            f"Reading the file was broken off: nothing came of it for {_PATIENCE:.0f} seconds. {_NOTHING}"
-        ) from error
-
-
-def _send(batch: ParsedBatch, out: BinaryIO) -> None:
-    frame = marshal.dumps(batch.plain())
-    out.write(len(frame).to_bytes(8, "big"))
-    out.write(frame)
-    out.flush()
-
-
-def main(arguments: list[str]) -> int:
-    """Parse the file that the first argument describes, to standard output."""
-    asked = json.loads(arguments[0])
-    gc.disable()  # records and rows have no cycles, and looking for some takes a third of the time
-    if sys.platform != "win32":
-        import resource  # noqa: PLC0415 - not on Windows
-
-        with suppress(ValueError, OSError):  # macOS has the name but not the limit
-            resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-        resource.setrlimit(resource.RLIMIT_CPU, (asked["seconds"], asked["seconds"] + 5))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # it has no business writing files
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    try:
-        _parse(asked)
-    except MemoryError:
-        os._exit(_OUT_OF_MEMORY)
-    return 0
-
-
-def _parse(asked: dict[str, Any]) -> None:
+def _parts(asked: dict[str, Any]) -> Iterator[Any]:
     for batch in parsed_batches(
         Path(asked["path"]),
         container=Container(asked["container"]),
@@ -162,10 +51,8 @@ def _parse(asked: dict[str, Any]) -> None:
         minimum_explanation=asked["minimum_explanation"],
         with_images=asked["with_images"],
     ):
-        _send(batch, sys.stdout.buffer)
-    sys.stdout.buffer.write(bytes(8))
-    sys.stdout.buffer.flush()
+        yield batch.plain()
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(send_all(sys.argv[1:], _parts))

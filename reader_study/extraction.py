@@ -82,7 +82,8 @@ def extract(reply: str, *, format_: AnswerFormat, options: Sequence[str]) -> Ext
     whole = value_of(text, format_=format_, options=options)
     if whole is not None:
         return _found(whole, OPTION_TEXT if is_option_text(text, options) else LETTER)
-    lines = {value_of(line, format_=format_, options=options) for line in text.splitlines() if _lone(line)}
+    lone = dict.fromkeys(line for line in text.splitlines() if _lone(line))
+    lines = {value_of(line, format_=format_, options=options) for line in lone}
     return _found(lines.pop() if len(lines) == 1 else None, LETTER)
 
 

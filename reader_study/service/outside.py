@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from sqlmodel import Session
 
@@ -15,6 +16,7 @@ from domain.problems import Refusal
 from domain.readings import Reading, ReadingKey
 from domain.studies import BlindCase, Reader, ReaderProfile, ReaderStudy, StudyState
 from reader_study.readings_file import NotAnAnswer, ReadingRecord, answer_of, read_records
+from reader_study.readings_process import guarded_readings
 from storage import study_readers
 from storage.cases import blind_cases_of
 from storage.readings import add_reading, readings_of
@@ -35,7 +37,7 @@ def import_readings(
     *,
     by: Person,
     study: str,
-    content: bytes,
+    content: bytes | Path,
     file: str,
     simulated: bool = False,
     now: datetime,
@@ -45,6 +47,10 @@ def import_readings(
     The first record of a reader and question is the reading, the second a repeat; the order of reading is
     that of ``read_at``. A reader with an account in the study reads on the screen, and no file answers there.
 
+    Args:
+        content: the path of somebody's file, parsed by a guarded process; or bytes that we wrote ourselves.
+        file: its name, for refusals and the audit trail.
+
     Raises:
         NotFound: no study of that name.
         Refused: the study is closed.
@@ -53,7 +59,10 @@ def import_readings(
     found = load_study(db, name=study, lock=True)
     if found.state is StudyState.CLOSED:
         raise Refused(f"The study {study} is closed. Open it again first.")
-    records, refusals = read_records(content, file=file)
+    if isinstance(content, Path):
+        records, refusals = guarded_readings(content, file=file)
+    else:
+        records, refusals = read_records(content, file=file)
     cases = {case.question_id: case for case in blind_cases_of(db, study_id=found.id)}
     readers = {reader.name: reader for reader in study_readers.readers_of(db, study_id=found.id)}
     known = Counter(

@@ -18,7 +18,8 @@ from domain.problems import Refusal
 from domain.readings import Prediction
 from domain.vocabulary import AnswerFormat
 from reader_study.extraction import FAILED
-from reader_study.predictions_file import MOST_REFUSALS, PredictionRecord, answer_in, prediction_lines
+from reader_study.predictions_file import MOST_REFUSALS, PredictionRecord, answer_in
+from reader_study.predictions_process import guarded_predictions
 from storage import predictions as stored
 from storage.bulk import known_questions
 from storage.cases import blind_cases_of, question_numbers
@@ -86,6 +87,7 @@ def import_predictions(
     study: str | None = None,
     dataset: str | None = None,
     simulated: bool = False,
+    file_name: str = "",
     now: datetime,
     progress: Callable[[int], None] | None = None,
 ) -> ImportedPredictions:
@@ -95,7 +97,8 @@ def import_predictions(
     question is one. A question that the model has answered before is refused: predictions stay as they came.
 
     Args:
-        path: JSON Lines, overread.prediction/1.
+        path: JSON Lines, overread.prediction/1; parsed by a guarded process of its own.
+        file_name: what the file was called where it came from; "" for the path's own name.
         progress: is told the bytes read so far.
 
     Raises:
@@ -111,8 +114,9 @@ def import_predictions(
     if known is not None and known.simulated != simulated:
         raise Refused(f"A model of the name {model} is there already, and one of the two is simulated.")
     before = stored.answered_questions(db, model_id=known.id) if known else frozenset()
-    refusals = _Refusals(file=path.name)
-    records = _records(path, model=model, refusals=refusals, progress=progress)
+    file = file_name or path.name
+    refusals = _Refusals(file=file)
+    records = _records(path, model=model, file=file, refusals=refusals, progress=progress)
     made: list[Prediction] = []
     for start in range(0, len(records), _CHUNK):
         some = records[start : start + _CHUNK]
@@ -131,7 +135,7 @@ def import_predictions(
         )  # fmt: skip
     model_id = stored.model_number(db, dataset_id=dataset_id, name=model, simulated=simulated, now=now)
     rules = Counter(each.rule for each in made)
-    _land(db, by=by, path=path, dataset_id=dataset_id, model_id=model_id, made=made, now=now)
+    _land(db, by=by, path=path, file=file, dataset_id=dataset_id, model_id=model_id, made=made, now=now)
     outcome = ImportedPredictions(
         model=model, dataset=name, predictions=len(made), failed=rules[FAILED],
         rules=dict(sorted(rules.items())), refusals=(), refused=0,
@@ -144,11 +148,11 @@ def import_predictions(
 
 
 def _records(
-    path: Path, *, model: str, refusals: _Refusals, progress: Callable[[int], None] | None
+    path: Path, *, model: str, file: str, refusals: _Refusals, progress: Callable[[int], None] | None
 ) -> list[PredictionRecord]:
     """The lines that are records; the others go to the refusals."""
     records: list[PredictionRecord] = []
-    for found, so_far in prediction_lines(path, model=model):
+    for found, so_far in guarded_predictions(path, model=model, file=file):
         if isinstance(found, Refusal):
             refusals.add(found.record, found.field, found.reason)
         else:
@@ -163,6 +167,7 @@ def _land(
     *,
     by: Person,
     path: Path,
+    file: str,
     dataset_id: int,
     model_id: int,
     made: list[Prediction],
@@ -172,7 +177,7 @@ def _land(
     failed = sum(each.failed for each in made)
     digest = _sha256(path)
     run_id = stored.add_run(
-        db, model_id=model_id, file_name=path.name, file_sha256=digest, predictions=len(made), failed=failed,
+        db, model_id=model_id, file_name=file, file_sha256=digest, predictions=len(made), failed=failed,
         refused=0, by=by.id or None, now=now,
     )  # fmt: skip
     for start in range(0, len(made), _CHUNK):
@@ -183,7 +188,7 @@ def _land(
         by=by,
         what="import predictions",
         subject=f"dataset {dataset_id} model {model_id}",
-        new={"file": path.name, "sha256": digest, "predictions": len(made), "failed": failed},
+        new={"file": file, "sha256": digest, "predictions": len(made), "failed": failed},
         now=now,
     )
 

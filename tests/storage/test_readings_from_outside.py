@@ -145,3 +145,20 @@ def test_a_closed_study_takes_no_file(made) -> None:
         studies.close_study(db, by=made.cora, study="first", now=NOW)
     with pytest.raises(Refused, match="is closed"):
         take(made, line(questions(made)[0]))
+
+
+def test_a_file_gives_what_its_content_gives(made, tmp_path) -> None:
+    first, second, *_ = questions(made)
+    path = tmp_path / "readings.csv"
+    path.write_text("\n".join([HEADER, line(first, "Z"), "too,few", line(second, at="yesterday")]))
+
+    def ask(content):
+        with unit_of_work(made.engine) as db:
+            return studies.import_readings(
+                db, by=made.cora, study="first", content=content, file="readings.csv", now=NOW
+            )
+
+    assert len(ask(path).refusals) == 3
+    assert ask(path) == ask(path.read_bytes())
+    path.write_text("\n".join([HEADER, line(first), line(second)]))
+    assert ask(path).readings == 2
