@@ -10,6 +10,7 @@ from accounts.service import command_line_person
 from reader_study import service as studies
 from reader_study.report.files import write_report
 from storage.unit_of_work import reading
+from storage.workspace import current_workspace
 
 
 def add_kinds(kinds: argparse._SubParsersAction) -> None:
@@ -30,9 +31,15 @@ def add_kinds(kinds: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write it; 0 done, 1 refused."""
-    print("Computing accuracies, agreement and comparisons …", file=sys.stderr)
+    print("Accuracies, agreement and comparisons …", file=sys.stderr)
     with reading() as db:
-        found = studies.study_report(db, by=command_line_person(), study=args.study, model=args.model)
+        found = studies.study_report(
+            db,
+            by=command_line_person(),
+            study=args.study,
+            model=args.model,
+            workspace=current_workspace(),
+        )
     written = write_report(found, args.out)
     for sentence in found.words:
         print(sentence)

@@ -117,6 +117,10 @@ TABLE: tuple[Access, ...] = (
         action=Action.RUN_STUDY,
         roles=frozenset({Role.COORDINATOR}),
         pages=("pages/studies.py",),
+        routes=(
+            "GET /files/study-reports/{digest}/report.zip",
+            "GET /files/study-reports/{digest}/{name:path}",
+        ),
     ),
     Access(
         action=Action.READ,
@@ -153,7 +157,7 @@ OPEN_ROUTES: tuple[str, ...] = (
 )
 
 #: Whoever may do one of these may send files to the app.
-UPLOADING: frozenset[Action] = frozenset({Action.IMPORT_QUESTIONS})
+UPLOADING: frozenset[Action] = frozenset({Action.IMPORT_QUESTIONS, Action.RUN_STUDY})
 
 #: The table by role.
 ALLOWED: dict[Role, frozenset[Action]] = {

@@ -8,13 +8,19 @@ from domain.people import Action
 from reader_study.service import list_studies
 from ui import state
 from ui.context import reading, require_page
+from ui.figures.shown import show_report
 from ui.parts import empty_state, screen
+from ui.studies.incoming import show_incoming
 from ui.studies.making import show_making
 from ui.studies.planning import show_planning
-from ui.studies.results import show_results
 from ui.studies.shown import show_study
 
 _VIEWS = ("Studies", "New study", "Plan")
+_PARTS = {
+    "Readers and protocol": show_study,
+    "Answers from outside": show_incoming,
+    "Report": show_report,
+}
 
 
 @screen
@@ -52,8 +58,15 @@ def main() -> None:
             key=f"studies-chosen-{len(names)}",
         )
         state.set_chosen("study", chosen)
-        show_study(person, summaries[chosen])
-        show_results(person, summaries[chosen])
+        summary = summaries[chosen]
+        part = st.segmented_control(
+            "Part",
+            list(_PARTS),
+            default=next(iter(_PARTS)),
+            key=f"studies-part-{summary.study.id}",
+            label_visibility="collapsed",
+        )
+        _PARTS[part or next(iter(_PARTS))](person, summary)
 
 
 require_page(Action.RUN_STUDY)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.metrics import confusion_matrix
 
 from domain.questions import letter
 from domain.vocabulary import AnswerFormat
@@ -37,7 +36,9 @@ def confusion(ratings: pd.DataFrame) -> list[Record]:
     for rater, own in rows[rows["kind"] != "reference"].groupby("rater", sort=True):
         truth, said = key.loc[own["question_id"]].to_numpy(), own["answer"].to_numpy()
         labels = sorted({*truth, *said})
-        table = confusion_matrix(truth, said, labels=labels)
+        place = {label: at for at, label in enumerate(labels)}
+        table = np.zeros((len(labels), len(labels)), dtype=np.int64)
+        np.add.at(table, ([place[each] for each in truth], [place[each] for each in said]), 1)
         for at, by in zip(*np.nonzero(table), strict=True):
             count = int(table[at, by])
             records.append(

@@ -1,126 +1,248 @@
-"""Which figures a report has, each as SVG by its file name, and the rows that each is drawn from."""
+"""Which figures a report has: each by its file's name, with the rows that it is drawn from."""
 
 from __future__ import annotations
 
+import hashlib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from reader_study.report.svg import forest, heatmap
+from domain.errors import NotFound
+from measures.ratings import ALL
+from reader_study.report import rows
+from reader_study.report.svg import Axis, Square, forest, grid, panels
 from reader_study.report.whole import FEW, StudyReport
 
 Record = dict[str, Any]
 
 
-def figures_of(report: StudyReport) -> dict[str, str]:
-    """SVG by name (``accuracy``, ``differences``, ``kappa-all``, ``kappa-presence``, …), as shown."""
-    found = {"accuracy": _accuracy(report)}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A figure; ``rows`` hold every number in it as it was computed, ``svg`` as it is looked at."""
+
+    name: str
+    rows: list[Record]
+    svg: str
+
+
+def figure_names(report: StudyReport) -> tuple[str, ...]:
+    """``accuracy``, ``accuracy-presence``, …, ``differences``, …, ``kappa``, …, ``times``, …, as shown."""
+    return tuple(_makers(report))
+
+
+def figure_of(report: StudyReport, name: str) -> Figure:
+    """The figure of that name.
+
+    Raises:
+        NotFound: the report has none of that name.
+    """
+    makers = _makers(report)
+    if name not in makers:
+        raise NotFound(f"This report has no figure {name!r}; there are {', '.join(makers)}.")
+    found, svg = makers[name](report)
+    return Figure(name=name, rows=found, svg=svg)
+
+
+def figures_of(report: StudyReport) -> tuple[Figure, ...]:
+    """All of them, in the order in which they are shown."""
+    return tuple(figure_of(report, name) for name in figure_names(report))
+
+
+def figure_name(kind: str, what: str = ALL) -> str:
+    """The file's name of the figure of that kind for a task or a rater: ``kappa-all``, ``accuracy-presence``.
+
+    A name with other signs than letters and digits has some of its hash behind it, so that no two are one.
+    """
+    plain = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in what)
+    if plain != what:
+        plain = f"{plain}-{hashlib.sha256(what.encode()).hexdigest()[:6]}"
+    return f"{kind}-{plain}"
+
+
+_Made = tuple[list[Record], str]
+
+
+def _makers(report: StudyReport) -> dict[str, Callable[[StudyReport], _Made]]:
+    tasks = list(dict.fromkeys(each["task"] for each in report.tables["accuracy"]))
+    made: dict[str, Callable[[StudyReport], _Made]] = {}
+    for task in tasks:
+        made[figure_name("accuracy", task)] = partial(_accuracy, task=task)
     if report.facts["model"] is not None:
-        found["differences"] = _differences(report)
+        for task in tasks:
+            made[figure_name("differences", task)] = partial(_differences, task=task)
     for task in dict.fromkeys(each["task"] for each in report.tables["agreement"]):
-        found[f"kappa-{''.join(sign if sign.isalnum() else '-' for sign in task)}"] = _kappa(report, task)
-    return found
+        made[figure_name("kappa", task)] = partial(_kappa, task=task)
+    for name, (table, make) in _SINGLE.items():
+        if report.tables[table]:
+            made[name] = make
+    for rater in dict.fromkeys(each["rater"] for each in report.tables["confusion"]):
+        made[figure_name("confusion", rater)] = partial(_confusion, rater=rater)
+    return made
 
 
-def accuracy_rows(report: StudyReport, *, task: str = "all") -> list[Record]:
-    """One row a rater, the highest first; who helped to set the key or is simulated is marked."""
-    marks = _marks(report)
-    rows = [
-        {
-            "label": f"{each['rater']}{marks.get(each['rater'], '')}",
-            "kind": each["kind"],
-            "estimate": each["estimate"],
-            "low": each["low"],
-            "high": each["high"],
-            "words": _words(
-                each["estimate"], each["low"], each["high"], f"{each['correct']:,}/{each['n']:,}"
-            ),
-        }
-        for each in report.tables["accuracy"]
-        if each["task"] == task
-    ]
-    return sorted(
-        rows, key=lambda row: (-(row["estimate"] if row["estimate"] is not None else -1), row["label"])
+def _accuracy(report: StudyReport, *, task: str) -> _Made:
+    found = rows.accuracy_rows(report, task=task)
+    helped = " † helped to set the key." if any("†" in each["label"] for each in found) else ""
+    svg = forest(
+        found,
+        title=f"Accuracy, per cent: {_of(task)}",
+        caption=f"{_about(report)}{_level(report)} intervals (Wilson, by exam where exams repeat); "
+        f"overlap is no test.{helped} Diamond: reader; square: model.",
+        axis=Axis(low=0.0, high=1.0, ticks=(0.0, 0.2, 0.4, 0.6, 0.8, 1.0)),
     )
+    return found, svg
 
 
-def difference_rows(report: StudyReport, *, task: str = "all") -> list[Record]:
-    """Each rater less the chosen model, on the cases that both answered."""
-    model, kinds = report.facts["model"], {each["rater"]: each["kind"] for each in report.tables["overall"]}
-    rows = []
-    for each in report.tables["paired"]:
-        if each["task"] != task or model not in (each["a"], each["b"]):
-            continue
-        turned = each["a"] == model
-        sign = -1 if turned else 1
-        ends = [each["low"], each["high"]]
-        low, high = (None, None) if None in ends else sorted(sign * end for end in ends)
-        value = None if each["difference"] is None else sign * each["difference"]
-        other = each["b"] if turned else each["a"]
-        rows.append(
-            {
-                "label": other,
-                "kind": kinds[other],
-                "estimate": value,
-                "low": low,
-                "high": high,
-                "words": _words(value, low, high, f"n {each['n']:,}"),
-            }
-        )
-    return sorted(
-        rows, key=lambda row: (-(row["estimate"] if row["estimate"] is not None else -9), row["label"])
+def _differences(report: StudyReport, *, task: str) -> _Made:
+    found = rows.difference_rows(report, task=task)
+    reach = reach_of(found)
+    svg = forest(
+        found,
+        title=f"Accuracy less that of {report.facts['model']}, points: {_of(task)}",
+        caption=f"{_about(report)}Paired on the same cases, {_level(report)} intervals (Tango), each by "
+        "itself: not adjusted for their number.",
+        axis=Axis(
+            low=-reach, high=reach, ticks=tuple(reach * each / 2 for each in (-2, -1, 0, 1, 2)), zero=0.0
+        ),
     )
+    return found, svg
 
 
-def _marks(report: StudyReport) -> dict[str, str]:
-    return {each["rater"]: " †" for each in report.tables["raters"] if each["set_reference"]}
+def reach_of(found: list[Record]) -> float:
+    """How far the axis of differences goes to both sides: whole tens of points, 10 at least."""
+    ends = [abs(row[name]) for row in found for name in ("low", "high", "estimate") if row[name] is not None]
+    return max([0.1, *(math.ceil(float(end) * 10) / 10 for end in ends)])
 
 
-def _words(value: float | None, low: float | None, high: float | None, n: str) -> str:
-    if value is None:
-        return f"not defined, {n}"
-    interval = "" if low is None or high is None else f" [{low * 100:.1f}, {high * 100:.1f}]"
-    return f"{value * 100:.2f}{interval}  {n}"
-
-
-def _accuracy(report: StudyReport) -> str:
-    helped = " † helped to set the key." if _marks(report) else ""
-    level = f"{report.facts['settings']['confidence']:.0%}"
-    return forest(
-        accuracy_rows(report),
-        title="Accuracy, per cent",
-        caption=f"{level} intervals (Wilson, by exam where exams repeat); overlap is no test.{helped} "
-        "Diamond: reader; square: model.",
-        low=0.0,
-        high=1.0,
-    )
-
-
-def _differences(report: StudyReport) -> str:
-    rows = difference_rows(report)
-    ends = [abs(row[name]) for row in rows for name in ("low", "high", "estimate") if row[name] is not None]
-    reach = max([0.1, *(-(-end * 10 // 1) / 10 for end in ends)])
-    return forest(
-        rows,
-        title=f"Accuracy less that of {report.facts['model']}, points",
-        caption=f"Paired on the same cases, {report.facts['settings']['confidence']:.0%} intervals (Tango), "
-        "each by itself: not adjusted for their number.",
-        low=-reach,
-        high=reach,
-        zero=0.0,
-    )
-
-
-def _kappa(report: StudyReport, task: str) -> str:
-    names = [each["rater"] for each in report.tables["raters"]]
-    there = {name for each in report.tables["agreement"] for name in (each["a"], each["b"])}
-    cells = {(each["a"], each["b"]): each for each in report.tables["agreement"] if each["task"] == task}
-    shown = [name for name in names if name in there]
-    others = sorted(
-        {name for pair in cells for name in pair} - set(shown) - {report.facts["settings"]["reference"]}
-    )
-    return heatmap(
-        [*shown, *others],
+def _kappa(report: StudyReport, *, task: str) -> _Made:
+    found = rows.kappa_rows(report, task=task)
+    names = raters_of(report, found)
+    cells = {}
+    for each in found:
+        words = ["not defined" if each["kappa"] is None else f"{each['kappa']:.2f}"]
+        if each["low"] is not None:
+            words.append(f"{each['low']:.2f} to {each['high']:.2f}")
+        words.append(f"n {each['n']:,}")
+        hint = f"{each['a']} and {each['b']}: {each['note'] or each['interval'] or ''}"
+        square = Square(lines=tuple(words), shade=None if each["few"] else max(0.0, each["kappa"]), hint=hint)
+        cells[each["a"], each["b"]] = cells[each["b"], each["a"]] = square
+    svg = grid(
+        names,
+        names,
         cells,
-        title=f"Cohen's kappa: {'all tasks' if task == 'all' else task}",
-        caption=f"Value, interval, n. Grey: not defined, or n below {FEW}. "
+        title=f"Cohen's kappa: {_of(task)}",
+        caption=f"{_about(report)}Value, {_level(report)} interval, n. Grey: not defined, or n below {FEW}. "
         "Of answers as given, not of right and wrong.",
     )
+    return found, svg
+
+
+def raters_of(report: StudyReport, found: list[Record]) -> list[str]:
+    """The raters of these pairs: readers first, then models, then arms by their names."""
+    there = {name for each in found for name in (each["a"], each["b"])}
+    known = [each["rater"] for each in report.tables["raters"] if each["rater"] in there]
+    return [*known, *sorted(there - set(known))]
+
+
+def _repeats(report: StudyReport) -> _Made:
+    found = rows.repeat_rows(report)
+    svg = forest(
+        found,
+        title="A reader with the same reader: kappa on hidden repeats",
+        caption=f"{_about(report)}{_level(report)} intervals. Repeats count in nothing else.",
+        axis=Axis(low=-0.2, high=1.0, ticks=(-0.2, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0), factor=1.0, zero=0.0),
+    )
+    return found, svg
+
+
+def _times(report: StudyReport) -> _Made:
+    found = rows.time_rows(report)
+    longest = max(row["high"] for row in found)
+    step = next(each for each in (0.1, 0.5, 1, 2, 5, 10, 20, 50, 100, 1e3, 1e4, 1e6) if longest <= 6 * each)
+    ticks = tuple(step * each for each in range(round(-(-longest // step)) + 1))
+    svg = forest(
+        found,
+        title="Seconds a case",
+        caption=f"{_about(report)}Median and quartiles; of readers the time that they looked.",
+        axis=Axis(low=0.0, high=max(ticks[-1], step), ticks=ticks, factor=1.0),
+    )
+    return found, svg
+
+
+def _learning(report: StudyReport) -> _Made:
+    found = report.tables["learning"]
+    names = list(dict.fromkeys(each["rater"] for each in found))
+    svg = panels(
+        {name: [each for each in found if each["rater"] == name] for name in names},
+        title="Over the order of reading: accuracy in quarters, per cent",
+        caption=f"{_about(report)}{_level(report)} Wilson intervals; below, n and median seconds a case.",
+    )
+    return found, svg
+
+
+def _confusion(report: StudyReport, *, rater: str) -> _Made:
+    found = [each for each in report.tables["confusion"] if each["rater"] == rater]
+    cells = {
+        (each["key"], each["answer"]): Square(
+            lines=(f"{each['share']:.0%}", f"{each['count']:,} of {each['n']:,}"), shade=each["share"]
+        )
+        for each in found
+    }
+    svg = grid(
+        sorted({each["key"] for each in found}),
+        sorted({each["answer"] for each in found}),
+        cells,
+        title=f"Key (rows) and answer (columns): {rater}",
+        caption=f"{_about(report)}Single-choice and closed questions; letters in the question's own order, "
+        "share of the row.",
+    )
+    return found, svg
+
+
+def _places(report: StudyReport) -> _Made:
+    found = rows.place_rows(report)
+    cells = {
+        (each["rater"], f"place {each['place']}"): Square(
+            lines=(
+                "none" if each["more"] is None else f"{each['more'] * 100:+.1f}",
+                f"{each['chosen']:,} / {each['key_here']:,}",
+                f"of {each['n']:,}",
+            ),
+            shade=None if each["more"] is None else max(-1.0, min(1.0, each["more"] * 4)),
+            hint=f"{each['rater']}: chosen {each['chosen']:,}, key there {each['key_here']:,}",
+        )
+        for each in found
+    }
+    svg = grid(
+        list(dict.fromkeys(each["rater"] for each in found)),
+        [f"place {place}" for place in sorted({each["place"] for each in found})],
+        cells,
+        title="Place of the option: chosen more often than it is right, points",
+        caption=f"{_about(report)}Times chosen / times the key stood there, of n. Places as they were shown: "
+        "for a reader in the shuffled order, for a model in the question's own.",
+    )
+    return found, svg
+
+
+#: Figures of which there is one, with the table that must not be empty.
+_SINGLE: dict[str, tuple[str, Callable[[StudyReport], _Made]]] = {
+    "repeats": ("repeats", _repeats),
+    "times": ("times", _times),
+    "learning": ("learning", _learning),
+    "places": ("positions", _places),
+}
+
+
+def _of(task: str) -> str:
+    return "all tasks" if task == ALL else task
+
+
+def _level(report: StudyReport) -> str:
+    return f"{report.facts['settings']['confidence']:.0%}"
+
+
+def _about(report: StudyReport) -> str:
+    simulated = "SIMULATED. " if report.facts["simulated"] else ""
+    return f"{simulated}{report.facts['study']}. "

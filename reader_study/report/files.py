@@ -1,4 +1,7 @@
-"""The files of a report: HTML, JSON, one CSV a table, one SVG a figure; the same report, the same bytes."""
+"""The files of a report: HTML, JSON, a CSV of each table, an SVG and a CSV of each figure.
+
+The same report gives the same bytes.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,44 @@ import io
 from pathlib import Path
 from typing import Any
 
-from domain.errors import Refused
+from domain.errors import NotFound, Refused
 from domain.table_cells import harmless
-from reader_study.report.figures import figures_of
+from reader_study.report.figures import figure_of, figures_of
 from reader_study.report.html import html_of
 from reader_study.report.whole import StudyReport
 
 
 def files_of(report: StudyReport) -> dict[str, str]:
     """Content by path within the folder."""
-    return {
+    files = {
         "report.html": html_of(report),
         "report.json": report.text(),
         **{f"tables/{name}.csv": csv_of(records) for name, records in report.tables.items()},
-        **{f"figures/{name}.svg": svg for name, svg in figures_of(report).items()},
     }
+    for figure in figures_of(report):
+        files[f"figures/{figure.name}.svg"] = figure.svg
+        files[f"figures/{figure.name}.csv"] = csv_of(figure.rows)
+    return files
+
+
+def file_of(report: StudyReport, path: str) -> str:
+    """One of the files; the others are not made.
+
+    Raises:
+        NotFound: the report has no such file.
+    """
+    folder, _, file = path.rpartition("/")
+    name, _, ending = file.rpartition(".")
+    if path == "report.html":
+        return html_of(report)
+    if path == "report.json":
+        return report.text()
+    if folder == "tables" and ending == "csv" and name in report.tables:
+        return csv_of(report.tables[name])
+    if folder == "figures" and ending in ("svg", "csv"):
+        figure = figure_of(report, name)
+        return figure.svg if ending == "svg" else csv_of(figure.rows)
+    raise NotFound(f"This report has no file {path!r}.")
 
 
 def csv_of(records: list[dict[str, Any]]) -> str:

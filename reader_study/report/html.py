@@ -69,7 +69,7 @@ def html_of(report: StudyReport) -> str:
     for name, title in (("accuracy", "task"), ("by_category", "category"), ("by_difficulty", "difficulty")):
         parts += [f"<h2>Accuracy by {title}</h2>", _grid(report.tables[name], title)]
     parts.append("<h2>Figures</h2>")
-    parts += [f'<figure id="{name}">{svg}</figure>' for name, svg in figures_of(report).items()]
+    parts += _figures(report)
     for name, (title, note) in _TABLES.items():
         parts += _section(name, title, note, report.tables[name])
     parts += [
@@ -87,6 +87,19 @@ def html_of(report: StudyReport) -> str:
         f"<title>{escape(facts['study'])}: reader study</title>\n<style>\n{_STYLE}</style></head>\n"
         f"<body>\n{body}\n</body></html>\n"
     )
+
+
+def _figures(report: StudyReport) -> list[str]:
+    """Each figure of all tasks as it is; those of one task, and of one rater, behind a word to click on."""
+    parts: list[str] = []
+    for figure in figures_of(report):
+        kind, _, of = figure.name.partition("-")
+        drawn = f'<figure id="{figure.name}">{figure.svg}</figure>'
+        if of in ("", "all"):
+            parts.append(drawn)
+        else:
+            parts.append(f"<details><summary>{escape(f'{kind}: {of}')}</summary>{drawn}</details>")
+    return parts
 
 
 def _about(facts: Record) -> str:

@@ -1,12 +1,14 @@
-"""The figures of a report as SVG: forest plots and heatmaps of kappa, drawn from the records alone.
+"""The figures of a report as SVG, drawn from rows alone: forest plots, coloured cells, small panels.
 
-Each is a whole file of its own: light, and dark where the reader's screen is. The same records give the
-same bytes. No script, no font and no image from elsewhere.
+Each is a whole file of its own: light, and dark where the reader's screen is. The same rows give the same
+bytes. No script, no font and no image from elsewhere.
 """
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -19,116 +21,186 @@ font-family:system-ui,sans-serif;font-size:12px}
 --reader:#f0a070;--grey:#2b323a;--paper:#14181d}}
 text{fill:var(--ink)}.soft{fill:var(--soft)}.axis{stroke:var(--line);fill:none}.zero{stroke:var(--soft);
 stroke-dasharray:3 3}.model{stroke:var(--bar);fill:var(--bar)}.reader{stroke:var(--reader);fill:var(--reader)}
-.none{fill:var(--grey)}.paper{fill:var(--paper)}
+.line{stroke:var(--reader);fill:none;stroke-width:1.5}.none{fill:var(--grey)}.paper{fill:var(--paper)}
 </style>"""
-_LEFT, _PLOT, _RIGHT, _ROW, _TOP = 190, 380, 230, 22, 54
+_LEFT, _PLOT, _RIGHT, _ROW, _TOP = 190, 380, 250, 22, 54
 
 
-def forest(
-    rows: Sequence[Record], *, title: str, caption: str, low: float, high: float, zero: float | None = None
-) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """From ``low`` to ``high`` with its ticks, which are written times ``factor``; a line at ``zero``."""
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+    factor: float = 100.0
+    zero: float | None = None
+
+    def at(self, value: float) -> float:
+        """The part of the axis that lies before the value, 0 to 1."""
+        return (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Square:
+    """One cell: its lines of text, the first one larger; ``shade`` from -1 to 1, None for grey."""
+
+    lines: tuple[str, ...]
+    shade: float | None
+    hint: str = ""
+
+
+def forest(rows: Sequence[Record], *, title: str, caption: str, axis: Axis) -> str:
     """Estimates with their intervals, one row each.
 
     Args:
         rows: ``label, kind, estimate, low, high, words``; an estimate of None is said in ``words`` alone.
         title: above.
         caption: below: what the intervals are.
-        low, high: the ends of the axis, as shares.
-        zero: where the line of no difference stands.
+        axis: of the estimates.
     """
-    height = _TOP + _ROW * len(rows) + 56
-    width = _LEFT + _PLOT + _RIGHT
+    width, bottom = _LEFT + _PLOT + _RIGHT, _TOP + _ROW * len(rows)
 
-    def x(share: float) -> str:
-        return f"{_LEFT + _PLOT * (min(max(share, low), high) - low) / (high - low):.1f}"
+    def x(value: float) -> float:
+        return _LEFT + _PLOT * axis.at(value)
 
-    bottom = _TOP + _ROW * len(rows)
-    parts = [f'<text x="8" y="20" font-size="14" font-weight="600">{escape(title)}</text>']
-    steps = 5 if zero is None else 4
-    for step in range(steps + 1):
-        share = low + (high - low) * step / steps
-        parts.append(f'<path class="axis" d="M{x(share)} {_TOP - 8}V{bottom}"/>')
-        place = f'x="{x(share)}" y="{bottom + 16}" text-anchor="middle"'
-        parts.append(f'<text class="soft" {place}>{share * 100:.0f}</text>')
-    if zero is not None:
-        parts.append(f'<path class="zero" d="M{x(zero)} {_TOP - 8}V{bottom}"/>')
+    parts = []
+    for tick in axis.ticks:
+        parts.append(f'<path class="axis" d="M{x(tick):.1f} {_TOP - 8}V{bottom}"/>')
+        place = f'x="{x(tick):.1f}" y="{bottom + 16}" text-anchor="middle"'
+        parts.append(f'<text class="soft" {place}>{tick * axis.factor:g}</text>')
+    if axis.zero is not None:
+        parts.append(f'<path class="zero" d="M{x(axis.zero):.1f} {_TOP - 8}V{bottom}"/>')
     for at, row in enumerate(rows):
         y = _TOP + _ROW * at + _ROW / 2 - 4
         kind = "reader" if row["kind"] == "reader" else "model"
         parts.append(f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{_short(row["label"])}</text>')
         if row["estimate"] is not None:
             if row["low"] is not None and row["high"] is not None:
-                parts.append(
-                    f'<path class="{kind}" stroke-width="2" d="M{x(row["low"])} {y:.1f}H{x(row["high"])}"/>'
-                )
-            shape = (
-                _diamond(float(x(row["estimate"])), y)
-                if kind == "reader"
-                else _square(float(x(row["estimate"])), y)
-            )
-            parts.append(f'<path class="{kind}" d="{shape}"/>')
+                ends = f"M{x(row['low']):.1f} {y:.1f}H{x(row['high']):.1f}"
+                parts.append(f'<path class="{kind}" stroke-width="2" d="{ends}"/>')
+            mark = _diamond if kind == "reader" else _square
+            parts.append(f'<path class="{kind}" d="{mark(x(row["estimate"]), y)}"/>')
         parts.append(
             f'<text class="soft" x="{_LEFT + _PLOT + 10}" y="{y + 4:.1f}">{escape(row["words"])}</text>'
         )
-    parts.append(f'<text class="soft" x="8" y="{height - 12}" font-size="11">{escape(caption)}</text>')
-    return _whole(parts, width=width, height=height, title=title)
+    return _whole(parts, width=width, bottom=bottom + 26, title=title, caption=caption)
 
 
-def heatmap(names: Sequence[str], cells: dict[tuple[str, str], Record], *, title: str, caption: str) -> str:
-    """Kappa of every two raters with its interval and n; grey where it is not defined or n is small."""
-    cell, left, top = 76, 170, 150
-    width, height = left + cell * len(names) + 130, top + cell * len(names) + 40
-    parts = [f'<text x="8" y="20" font-size="14" font-weight="600">{escape(title)}</text>']
-    for at, name in enumerate(names):
-        middle = left + cell * at + cell / 2
-        line = top + cell * at + cell / 2 + 4
-        parts += [
-            f'<text transform="translate({middle:.1f} {top - 8}) rotate(-40)">{_short(name)}</text>',
-            f'<text x="{left - 8}" y="{line:.1f}" text-anchor="end">{_short(name)}</text>',
-        ]
-    for row, a in enumerate(names):
-        for column, b in enumerate(names):
-            found = cells.get((a, b)) or cells.get((b, a))
-            x, y = left + cell * column, top + cell * row
-            parts += _cell(found, x, y, cell, same=a == b)
-    parts.append(f'<text class="soft" x="8" y="{height - 12}" font-size="11">{escape(caption)}</text>')
-    return _whole(parts, width=max(width, 620), height=height, title=title)
+def grid(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    cells: dict[tuple[str, str], Square],
+    *,
+    title: str,
+    caption: str,
+) -> str:
+    """Coloured cells, each with its numbers; a cell that is not there stays empty."""
+    size, left, top = 76, 190, 54 + _head(columns)
+    height = 58
+    parts = []
+    for at, name in enumerate(columns):
+        middle = left + size * at + size / 2
+        if len(name) <= 10:
+            parts.append(f'<text x="{middle:.1f}" y="{top - 8}" text-anchor="middle">{_short(name)}</text>')
+        else:
+            turned = f"translate({middle:.1f} {top - 8}) rotate(-40)"
+            parts.append(f'<text transform="{turned}">{_short(name)}</text>')
+    for row, name in enumerate(rows):
+        y = top + height * row
+        middle = y + height / 2 + 4
+        parts.append(f'<text x="{left - 8}" y="{middle:.1f}" text-anchor="end">{_short(name)}</text>')
+        for column, other in enumerate(columns):
+            parts += _cell(cells.get((name, other)), left + size * column, y, size, height)
+    width = max(left + size * len(columns) + (130 if _head(columns) else 20), 620)
+    return _whole(parts, width=width, bottom=top + height * len(rows), title=title, caption=caption)
 
 
-def _cell(found: Record | None, x: int, y: int, size: int, *, same: bool) -> list[str]:
-    middle = x + size / 2
-    if same or found is None:
-        return [f'<rect class="none" x="{x}" y="{y}" width="{size - 2}" height="{size - 2}"/>']
-    if found["kappa"] is None or found["few"]:
-        words = [f"{found['kappa']:.2f}"] if found["kappa"] is not None else ["not defined"]
-        box = f'<rect class="none" x="{x}" y="{y}" width="{size - 2}" height="{size - 2}"/>'
-        ink = ""
+def panels(series: dict[str, list[Record]], *, title: str, caption: str) -> str:
+    """One small plot a reader: shares with their intervals over the parts of an order, times below.
+
+    Args:
+        series: rows of ``quarter, estimate, low, high, n, median_seconds`` by name.
+        title: above.
+        caption: below.
+    """
+    wide, high, across = 200, 130, 4
+    parts = []
+    for place, (name, rows) in enumerate(series.items()):
+        left, top = 48 + (wide + 40) * (place % across), 70 + (high + 86) * (place // across)
+        parts.append(f'<text x="{left}" y="{top - 12}" font-weight="600">{_short(name)}</text>')
+        for share in (0.0, 0.5, 1.0):
+            y = top + high * (1 - share)
+            parts.append(f'<path class="axis" d="M{left} {y:.1f}h{wide}"/>')
+            parts.append(
+                f'<text class="soft" x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{share * 100:g}</text>'
+            )
+        parts += _points(rows, left, top, wide, high)
+    lines = -(-len(series) // across)
+    width = 48 + (wide + 40) * min(across, max(3, len(series)))
+    return _whole(parts, width=width, bottom=70 + (high + 86) * lines - 20, title=title, caption=caption)
+
+
+def _points(rows: list[Record], left: int, top: int, wide: int, high: int) -> list[str]:
+    parts, path = [], []
+    for at, row in enumerate(rows):
+        x = left + wide * (at + 0.5) / len(rows)
+        below = f'class="soft" x="{x:.1f}" text-anchor="middle"'
+        parts.append(f'<text {below} y="{top + high + 16}">{row["quarter"]}</text>')
+        seconds = row["median_seconds"]
+        for line, word in enumerate((f"n {row['n']}", "" if seconds is None else f"{seconds:.1f} s")):
+            y = top + high + 32 + 14 * line
+            parts.append(f'<text {below} y="{y}" font-size="10">{word}</text>')
+        if row["estimate"] is None:
+            continue
+        low, up, y = (top + high * (1 - row[name]) for name in ("low", "high", "estimate"))
+        path.append(f"{x:.1f} {y:.1f}")
+        parts.append(f'<path class="reader" stroke-width="1.5" d="M{x:.1f} {low:.1f}V{up:.1f}"/>')
+        parts.append(f'<path class="reader" d="{_diamond(x, y)}"/>')
+    return [*([f'<path class="line" d="M{"L".join(path)}"/>'] if path else []), *parts]
+
+
+def _cell(found: Square | None, x: int, y: int, size: int, height: int) -> list[str]:
+    box = f'x="{x}" y="{y}" width="{size - 2}" height="{height - 2}"'
+    if found is None:
+        return [f'<rect class="none" {box}/>']
+    ink = ""
+    if found.shade is None:
+        rect = f'<rect class="none" {box}/>'
     else:
-        words = [f"{found['kappa']:.2f}"]
-        light = 95 - 55 * max(0.0, min(1.0, found["kappa"]))
-        box = (
-            f'<rect fill="hsl(212 60% {light:.0f}%)" x="{x}" y="{y}" width="{size - 2}" height="{size - 2}"/>'
-        )
+        light = 95 - 55 * min(1.0, abs(found.shade))
+        hue = 212 if found.shade >= 0 else 22
+        rect = f'<rect fill="hsl({hue} 60% {light:.0f}%)" {box}/>'
         ink = ' style="fill:#fff"' if light < 58 else ' style="fill:#14202e"'
-    if found["low"] is not None:
-        words.append(f"{found['low']:.2f} to {found['high']:.2f}")
-    words.append(f"n {found['n']:,}")
+    first = y + (height - 2 - 15 * len(found.lines)) / 2 + 12
     lines = [
-        f'<text{ink} x="{middle:.1f}" y="{y + 24 + 16 * at}" text-anchor="middle" '
-        f'font-size="{13 if at == 0 else 10}">{escape(word)}</text>'
-        for at, word in enumerate(words)
+        f'<text{ink} x="{x + size / 2:.1f}" y="{first + 15 * at:.1f}" text-anchor="middle" '
+        f'font-size="{13 if at == 0 and len(word) < 9 else 10}">{escape(word)}</text>'
+        for at, word in enumerate(found.lines)
     ]
-    hint = f"{found['a']} and {found['b']}: {found['note'] or found['interval'] or ''}"
-    return ["<g>", f"<title>{escape(hint)}</title>", box, *lines, "</g>"]
+    return ["<g>", f"<title>{escape(found.hint)}</title>", rect, *lines, "</g>"]
 
 
-def _whole(parts: list[str], *, width: float, height: float, title: str) -> str:
+def _head(columns: Sequence[str]) -> int:
+    """The room that slanted names take above their columns."""
+    longest = max((min(len(name), 26) for name in columns), default=0)
+    return 0 if longest <= 10 else 10 + 4 * longest
+
+
+def _whole(parts: list[str], *, width: float, bottom: float, title: str, caption: str) -> str:
+    lines = textwrap.wrap(caption, int((width - 16) / 5.6))
+    height = bottom + 14 + 15 * len(lines)
+    told = [
+        f'<text class="soft" x="8" y="{bottom + 14 + 15 * at:.0f}" font-size="11">{escape(line)}</text>'
+        for at, line in enumerate(lines)
+    ]
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
         f'width="{width:.0f}" height="{height:.0f}" role="img" aria-label="{escape(title)}">'
     )
+    above = f'<text x="8" y="20" font-size="14" font-weight="600">{escape(title)}</text>'
     paper = '<rect class="paper" width="100%" height="100%"/>'
-    return "\n".join([head, _STYLE, paper, *parts, "</svg>"]) + "\n"
+    return "\n".join([head, _STYLE, paper, above, *parts, *told, "</svg>"]) + "\n"
 
 
 def _short(name: str) -> str:

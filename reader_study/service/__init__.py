@@ -4,10 +4,16 @@ from reader_study.service.drafts import keep_reading_draft, read_guideline, reco
 from reader_study.service.outside import OutsideReadings, import_readings
 from reader_study.service.predictions import ImportedPredictions, import_predictions, list_models
 from reader_study.service.progress import FaultyReport, ReaderProgress, faulty_questions, study_progress
-from reader_study.service.protocols import change_protocol, exclude, protocol_versions
+from reader_study.service.protocols import LeftOut, change_protocol, exclude, exclusions_in, protocol_versions
 from reader_study.service.readers import assign_readers, readers_in, remove_reader, set_profile
 from reader_study.service.reading import Said, give_reading
-from reader_study.service.reporting import study_report
+from reader_study.service.reporting import (
+    ReportState,
+    compute_report,
+    kept_report,
+    report_state,
+    study_report,
+)
 from reader_study.service.sheets import is_training, open_case, reading_at, reading_image, studies_for
 from reader_study.service.studies import (
     StudySummary,
@@ -23,22 +29,27 @@ from reader_study.service.studies import (
 __all__ = [
     "FaultyReport",
     "ImportedPredictions",
+    "LeftOut",
     "OutsideReadings",
     "ReaderProgress",
+    "ReportState",
     "Said",
     "StudySummary",
     "assign_readers",
     "change_protocol",
     "close_study",
+    "compute_report",
     "create_study",
     "describe",
     "exclude",
+    "exclusions_in",
     "faulty_questions",
     "give_reading",
     "import_predictions",
     "import_readings",
     "is_training",
     "keep_reading_draft",
+    "kept_report",
     "list_models",
     "list_studies",
     "open_case",
@@ -50,6 +61,7 @@ __all__ = [
     "record_reading_time",
     "remove_reader",
     "reopen_study",
+    "report_state",
     "set_profile",
     "studies_for",
     "study_named",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlmodel import Session
@@ -121,6 +122,33 @@ def exclude(
         now=now,
     )
     return exclusion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """What the analysis leaves out: a case by its number, a reader by name, or both; None is every one."""
+
+    case: int | None
+    reader: str | None
+    why: str
+    excluded_at: datetime
+
+
+def exclusions_in(db: Session, *, by: Person, study: str) -> tuple[LeftOut, ...]:
+    """Every exclusion of the study, as they were made."""
+    require(by, Action.RUN_STUDY)
+    found = stored.load_study(db, name=study)
+    numbers = {each.id: each.number for each in blind_cases_of(db, study_id=found.id)}
+    names = {each.id: each.name for each in readers_of(db, study_id=found.id)}
+    return tuple(
+        LeftOut(
+            case=None if each.case_id is None else numbers[each.case_id],
+            reader=None if each.reader_id is None else names[each.reader_id],
+            why=each.why,
+            excluded_at=each.excluded_at,
+        )
+        for each in stored.exclusions_of(db, study_id=found.id)
+    )
 
 
 def new_version(

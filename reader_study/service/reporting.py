@@ -1,32 +1,126 @@
-"""The report of a study: its material is fetched, and made into records."""
+"""The report of a study: its material is fetched, made into records, and kept by the hash of its material.
+
+A report is made once: who asks again for the same answers under the same protocol gets the one that is kept.
+The comparison with another model changes no figure, so the one report serves for all of them.
+"""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
 from sqlmodel import Session
 
+from domain.errors import NotFound
 from domain.people import Action, Person, require
+from domain.version import VERSION
 from reader_study.report.material import Material, ModelAnswers
 from reader_study.report.whole import StudyReport, report_of
 from storage import studies as stored
 from storage.cases import cases_of, slots_of
+from storage.kept_reports import find_report, keep_report
 from storage.predictions import list_models, predictions_on
 from storage.readings import readings_of
 from storage.study_readers import readers_of
+from storage.workspace import Workspace
+
+_ROOMS = (Path(__file__).resolve().parents[1] / "report", Path(__file__).resolve().parents[2] / "measures")
 
 
-def study_report(db: Session, *, by: Person, study: str, model: str | None = None) -> StudyReport:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportState:
+    """What a report would be made of now: its ``digest``, and how many answers and predictions are in."""
+
+    digest: str
+    material: Material = field(repr=False)
+
+    @property
+    def answers(self) -> int:
+        """Readings and predictions, repeats and training cases too."""
+        return len(self.material.readings) + sum(len(each.predictions) for each in self.material.models)
+
+
+def report_state(db: Session, *, by: Person, study: str) -> ReportState:
+    """What is in now.
+
+    Raises:
+        NotFound: no study of that name.
+    """
+    require(by, Action.RUN_STUDY)
+    material = _material(db, study=study)
+    digest = hashlib.sha256(f"{VERSION}\n{_code()}\n{material!r}".encode()).hexdigest()
+    return ReportState(digest=digest, material=material)
+
+
+def kept_report(
+    *, by: Person, workspace: Workspace, digest: str, model: str | None = None
+) -> StudyReport | None:
+    """The report of that digest, if it was computed before.
+
+    Raises:
+        Refused: no such model.
+    """
+    require(by, Action.RUN_STUDY)
+    text = find_report(workspace, digest=digest)
+    return None if text is None else StudyReport.from_text(text).against(model)
+
+
+def compute_report(
+    *, workspace: Workspace, state: ReportState, progress: Callable[[float], None] | None = None
+) -> None:
+    """Make the report and keep it.
+
+    Raises:
+        Refused: nothing to report yet.
+    """
+    found = report_of(state.material, progress=progress)
+    keep_report(workspace, digest=state.digest, text=found.text())
+
+
+def study_report(  # allow writes-without-record: the cache holds what can be computed again
+    db: Session,
+    *,
+    by: Person,
+    study: str,
+    model: str | None = None,
+    workspace: Workspace | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> StudyReport:
     """Every figure of the study, over the readings and predictions that are in now.
 
     Args:
         study: its name.
         model: the one that the others are compared with; None for the protocol's.
+        workspace: where reports are kept; None computes it in any case.
+        progress: is told the part that is done, 0 to 1, where it is computed.
 
     Raises:
         NotFound: no study of that name.
         Refused: nothing to report yet, or no such model.
     """
-    require(by, Action.RUN_STUDY)
-    return report_of(_material(db, study=study), model=model)
+    state = report_state(db, by=by, study=study)
+    if workspace is None:
+        return StudyReport.from_text(report_of(state.material, progress=progress).text()).against(model)
+    found = kept_report(by=by, workspace=workspace, digest=state.digest, model=model)
+    if found is None:
+        compute_report(workspace=workspace, state=state, progress=progress)
+        found = kept_report(by=by, workspace=workspace, digest=state.digest, model=model)
+    if found is None:
+        raise NotFound(f"The report of {study} was computed and is not where it was kept. Ask again.")
+    return found
+
+
+@cache
+def _code() -> str:
+    """A digest of the code that figures come from: another version of it computes them anew."""
+    digest = hashlib.sha256()
+    for room in _ROOMS:
+        for path in sorted(room.rglob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def _material(db: Session, *, study: str) -> Material:

@@ -11,15 +11,18 @@ import pytest
 from sklearn.metrics import accuracy_score, cohen_kappa_score
 from sqlalchemy import Engine
 
-from domain.errors import Refused
+from domain.errors import NotFound, Refused
 from domain.protocols import Protocol
 from domain.questions import letter
 from measures.proportions import wilson
 from reader_study import service as studies
-from reader_study.report.files import files_of
+from reader_study.report.figures import figures_of
+from reader_study.report.files import file_of, files_of
 from reader_study.report.html import html_of
+from reader_study.report.whole import StudyReport
 from storage.cases import cases_of
 from storage.unit_of_work import reading, unit_of_work
+from storage.workspace import Workspace
 from tests.storage.study_worlds import StudyWorld, answer, make_design, make_study_world, read_all
 from tests.storage.worlds import NOW
 
@@ -158,3 +161,53 @@ def test_a_report_names_protocol_hash_simulated_raters_and_the_selected_maximum(
     assert found.facts["protocol_sha256"] in html_of(found)
     assert any("selected maximum" in sentence for sentence in found.words)
     assert any(sentence.startswith("On 8 cases, rea was right on") for sentence in found.words)
+
+
+def test_a_report_is_computed_once_for_the_same_answers_and_anew_for_others(made, tmp_path):
+    workspace = Workspace(home=tmp_path, database_url="")
+    read_all(made, "rea", place=0)
+
+    def ask() -> tuple[StudyReport, list[float]]:
+        told: list[float] = []
+        with reading(made.engine) as db:
+            found = studies.study_report(
+                db, by=made.cora, study="first", workspace=workspace, progress=told.append
+            )
+        return found, told
+
+    predict(made, tmp_path, {case.question.id: {"answer": "A"} for case in scored(made)})
+    first, told = ask()
+    assert told[-1] == 1
+    assert told == sorted(told)
+    assert ask() == (first, [])
+    predict(made, tmp_path, {case.question.id: {"answer": "B"} for case in scored(made)}, model="n")
+    assert ask()[1][-1] == 1
+
+
+def test_the_kept_report_against_another_model_is_the_one_computed_against_it(made, tmp_path):
+    for model in "mn":
+        predict(made, tmp_path, {case.question.id: {"answer": "A"} for case in scored(made)}, model=model)
+    found = report(made)
+    assert found.facts["model"] == "m"
+    assert found.against("n") == report(made, "n")
+    assert StudyReport.from_text(found.text()) == found
+    with pytest.raises(Refused, match="no model"):
+        found.against("x")
+
+
+def test_every_figure_has_its_rows_and_each_file_is_the_one_of_the_whole_folder(made, tmp_path):
+    read_all(made, "rea")
+    predict(
+        made, tmp_path, {case.question.id: {"answer": "AB"[at % 2]} for at, case in enumerate(scored(made))}
+    )
+    found = report(made)
+    names = {figure.name for figure in figures_of(found)}
+    assert {"accuracy-all", "differences-all", "kappa-all", "repeats", "times", "learning", "places"} <= names
+    assert {"confusion-rea", "confusion-m"} <= names
+    for figure in figures_of(found):
+        assert figure.rows
+        assert figure.svg.startswith("<svg")
+    files = files_of(found)
+    assert {path: file_of(found, path) for path in files} == files
+    with pytest.raises(NotFound):
+        file_of(found, "figures/../report.json")

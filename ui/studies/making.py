@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import streamlit as st
 
 from domain.batches import SamplingPlan
 from domain.errors import DomainError
 from domain.people import Person
-from domain.protocols import CannotDetermineAs, Hypothesis, Protocol, ReadersAre
+from domain.protocols import Protocol
 from domain.studies import Arm, CaseSource, Crossing, SourceKind, StudyDesign
 from reader_study.service import create_study
 from release.service import list_releases
@@ -17,6 +15,7 @@ from sampling.service import drawable, list_batches
 from ui import state
 from ui.context import clock, reading, unit_of_work
 from ui.parts import act, empty_state, notices, plain
+from ui.studies.protocol_form import protocol_fields
 
 _FORM = "study"
 
@@ -43,7 +42,8 @@ def show_making(person: Person) -> None:
         source = _source(form, datasets, [each.name for each, _ in batches], releases)
         design = _design(form)
     with right:
-        protocol = _protocol(form)
+        st.markdown("**Protocol**")
+        protocol = protocol_fields(form, Protocol())
     if isinstance(design, StudyDesign) and isinstance(protocol, Protocol):
         st.caption(
             "The cases are drawn and frozen now. The protocol is written down with its SHA-256; later "
@@ -122,57 +122,6 @@ def _design(form: str) -> StudyDesign | None:
             repeat_gap=int(gap),
             one_per_exam=one,
             **more,
-        )
-    except DomainError as error:
-        st.error(plain(str(error)))
-        return None
-
-
-def _protocol(form: str) -> Protocol | None:
-    st.markdown("**Protocol**")
-    comparison = st.text_area(
-        "Primary comparison", Protocol().primary_comparison, key=f"{form}-comparison", height=68
-    )
-    left, right = st.columns(2)
-    model = left.text_input("Model", key=f"{form}-model", placeholder="as its predictions are called")
-    hypothesis = right.selectbox(
-        "To show", list(Hypothesis), key=f"{form}-hypothesis", format_func=lambda each: each.capitalize()
-    )
-    margin = left.number_input("Margin, points", 0.0, 50.0, 0.0, 0.5, key=f"{form}-margin") / 100
-    readers = right.selectbox("Readers are", list(ReadersAre), key=f"{form}-readers", format_func=str)
-    cannot = left.selectbox(
-        "“Cannot determine” counts as", list(CannotDetermineAs), key=f"{form}-cannot", format_func=str
-    )
-    seed = right.number_input("Seed of the analysis", 0, 2**31, 1, key=f"{form}-analysis-seed")
-    family = st.text_input(
-        "Comparisons that share one error rate (Holm)", key=f"{form}-family", placeholder="separated by ;"
-    )
-    exclusions = st.text_area("What will be left out", key=f"{form}-exclusions", height=68)
-    left, right = st.columns(2)
-    going_back = left.checkbox("Going back is allowed", key=f"{form}-back")
-    shuffle = right.checkbox("Options in shuffled order", value=True, key=f"{form}-shuffle")
-    confidence = left.checkbox("Ask how sure", value=True, key=f"{form}-sure")
-    own = right.checkbox(
-        "Own result at the end", key=f"{form}-own", help="Each reader sees their own accuracy when through."
-    )
-    guideline = st.text_area(
-        "Guideline, read before the first case (Markdown)", key=f"{form}-guideline", height=110
-    )
-    try:
-        return replace(
-            Protocol(primary_comparison=comparison, model=model.strip()),
-            hypothesis=hypothesis,
-            margin=margin,
-            readers=readers,
-            cannot_determine=cannot,
-            seed=int(seed),
-            family=tuple(part.strip() for part in family.split(";") if part.strip()),
-            exclusions=exclusions.strip(),
-            going_back=going_back,
-            shuffle_options=shuffle,
-            ask_confidence=confidence,
-            show_own_result=own,
-            guideline=guideline,
         )
     except DomainError as error:
         st.error(plain(str(error)))

@@ -15,6 +15,7 @@ from reader_study import service as studies
 from reader_study.service import ReaderProgress, StudySummary
 from ui.context import clock, reading, unit_of_work
 from ui.parts import act, human_time, notices, plain, table
+from ui.studies.amending import show_amending, told
 
 
 def show_study(person: Person, summary: StudySummary) -> None:
@@ -35,6 +36,7 @@ def show_study(person: Person, summary: StudySummary) -> None:
     st.markdown(plain(" · ".join(words)))
     _readers(person, summary, progress)
     _protocol(versions)
+    show_amending(person, summary, versions[-1], [each.reader.name for each in progress])
     if faulty:
         st.subheader("Reported as faulty")
         table(
@@ -187,7 +189,7 @@ def _protocol(versions: tuple[ProtocolVersion, ...]) -> None:
     )
     for before, after in pairwise(versions):
         changed = [
-            {"field": name.replace("_", " "), "before": _cell(old), "after": _cell(new)}
+            {"field": name.replace("_", " "), "before": told(old), "after": told(new)}
             for name, old, new in differences(before.protocol, after.protocol)
         ]
         when = (
@@ -200,14 +202,8 @@ def _protocol(versions: tuple[ProtocolVersion, ...]) -> None:
     with st.expander("All of it"):
         table(
             [
-                {"field": each.name.replace("_", " "), "value": _cell(getattr(last.protocol, each.name))}
+                {"field": each.name.replace("_", " "), "value": told(getattr(last.protocol, each.name))}
                 for each in fields(Protocol)
             ]
         )
-        st.caption("It is changed by `cli.py study protocol NAME --set FILE --why …`; every version stays.")
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "; ".join(value) if isinstance(value, tuple) else str(value)
+        st.caption("Every version stays.")

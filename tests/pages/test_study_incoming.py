@@ -1,0 +1,122 @@
+"""What a coordinator brings into a study and amends on its page: files, protocol, exclusions."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from accounts.service import command_line_person
+from domain.people import Role
+from reader_study import service as studies
+from storage.cases import cases_of
+from storage.unit_of_work import reading
+from tests.pages.conftest import a_moment_later, texts
+from tests.storage.study_worlds import answer, make_study_world
+
+BY = command_line_person()
+
+
+@pytest.fixture
+def made(workspace):
+    return make_study_world(workspace, cases=4)
+
+
+@pytest.fixture
+def page(made, sign_in_as, run_page):
+    """``page(part)``: the study's page as cora sees it, on one of its parts."""
+
+    def run(part: str):
+        sign_in_as("cora", Role.COORDINATOR)
+        found = run_page("pages/studies.py")
+        next(each for each in found.segmented_control if part in each.options).set_value(part).run()
+        assert not found.exception
+        return found
+
+    return run
+
+
+def press(page, label: str):
+    next(each for each in page.button if each.label == label).click().run(timeout=60)
+    assert not page.exception
+    return page
+
+
+def fill(page, label: str, value: object) -> None:
+    fields = [*page.text_input, *page.number_input, *page.selectbox]
+    next(each for each in fields if each.label == label).set_value(value)
+
+
+def cases(made) -> list[str]:
+    with reading() as db:
+        return [case.shown.question_id for case in cases_of(db, study_id=made.study.id)]
+
+
+def test_predictions_come_in_with_the_count_of_each_rule(made, page):
+    first, second, third, _ = cases(made)
+    lines = [
+        {"question_id": first, "answer": "B"},
+        {"question_id": second, "raw": "Final answer: (B)"},
+        {"question_id": third, "raw": "I cannot tell."},
+    ]
+    found = page("Answers from outside")
+    found.text_input[0].set_value("m")
+    found.file_uploader[0].set_value(
+        ("m.jsonl", "\n".join(map(json.dumps, lines)).encode(), "application/jsonl")
+    )
+    shown = texts(press(found, "Bring in the predictions"))
+    assert "3 predictions of m came in; it has answered 3 of 4 cases." in shown
+    rules = next(
+        each.value for each in found.dataframe if "predictions" in each.value and "rule" in each.value
+    )
+    assert dict(zip(rules["rule"], rules["predictions"], strict=True)) == {
+        "explicit": 1,
+        "failed": 1,
+        "given": 1,
+    }
+
+
+def test_a_file_with_a_bad_line_brings_nothing_in_and_names_the_line(made, page):
+    found = page("Answers from outside")
+    found.text_input[0].set_value("m")
+    content = json.dumps({"question_id": cases(made)[0], "answer": "Z"}).encode()
+    found.file_uploader[0].set_value(("m.jsonl", content, "application/jsonl"))
+    assert "Nothing came in: 1 refused." in texts(press(found, "Bring in the predictions"))
+    with reading() as db:
+        assert studies.list_models(db, by=BY, study="first") == []
+
+
+def test_readings_from_outside_come_in(made, page):
+    rows = [f"first,ext,{key},B,4,20,2026-03-02T09:0{at}:00Z" for at, key in enumerate(cases(made))]
+    text = "\n".join(["study,reader,question_id,answer,confidence,seconds,read_at", *rows])
+    found = page("Answers from outside")
+    found.file_uploader[1].set_value(("r.csv", text.encode(), "text/csv"))
+    assert "4 readings of 1 readers came in." in texts(press(found, "Bring in the readings"))
+
+
+def test_a_case_is_left_out_with_its_reason(made, page):
+    found = page("Readers and protocol")
+    fill(found, "Case", 2)
+    fill(found, "Why it is left out", "cut off")
+    found.run()
+    assert "Left out of the analysis: case 2." in texts(press(found, "Leave it out"))
+    with reading() as db:
+        [left] = studies.exclusions_in(db, by=BY, study="first")
+    assert (left.case, left.reader, left.why) == (2, None, "cut off")
+
+
+def test_an_amendment_needs_its_reason_and_keeps_the_conditions_of_reading(made, page):
+    answer(made)
+    found = page("Readers and protocol")
+    assert next(each for each in found.checkbox if each.label == "Going back is allowed").disabled
+    fill(found, "Margin, points", 4.0)
+    found.run()
+    write = next(each for each in found.button if each.label == "Write down version 2")
+    assert write.disabled
+    fill(found, "Why it is changed", "the margin was left out")
+    found.run()
+    shown = texts(press(a_moment_later(found), "Write down version 2"))
+    assert "Version 2 of the protocol is written down" in shown
+    with reading() as db:
+        last = studies.protocol_versions(db, by=BY, study="first")[-1]
+    assert (last.protocol.margin, last.answers_before, last.why) == (0.04, 1, "the margin was left out")

@@ -1,0 +1,121 @@
+"""Accuracies on the page, and their paired differences to one model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from reader_study.report import rows
+from reader_study.report.figures import figure_name
+from ui.figures import charts
+from ui.figures.view import View
+from ui.parts import table
+
+Record = dict[str, Any]
+
+
+def show_accuracies(view: View) -> None:
+    found = [each for each in rows.accuracy_rows(view.report, task=view.task) if each["kind"] in view.kinds]
+    st.altair_chart(charts.forest(found, title="accuracy, per cent", whole=True), width="stretch")
+    view.files(figure_name("accuracy", view.task))
+    level = view.report.facts["settings"]["confidence"]
+    st.caption(f"{level:.0%} intervals (Wilson, by exam where exams repeat); overlap is no test.")
+    by = st.segmented_control("By", ["task", "category", "difficulty"], default="task", key=f"{view.key}-by")
+    name = {"category": "by_category", "difficulty": "by_difficulty"}.get(by or "task", "accuracy")
+    _crossed(view.kept(view.report.tables[name]), by or "task")
+    table(
+        [
+            {
+                "rater": each["rater"],
+                "micro, %": _share(each["micro"], each["micro_low"], each["micro_high"]),
+                "macro, %": _share(each["macro"], each["macro_low"], each["macro_high"]),
+                "n": each["n"],
+                "tasks": each["tasks"],
+                "": each["note"],
+            }
+            for each in view.kept(view.report.tables["overall"])
+        ]
+    )
+    st.caption("Micro: every question once. Macro: the plain mean of the tasks.")
+    view.tables(name, "overall", "coverage", "groups")
+
+
+def _crossed(found: list[Record], by: str) -> None:
+    """Raters across, groups down: right of n with the share; * is ahead of all by the paired interval."""
+    groups = list(dict.fromkeys(each[by] for each in found))
+    if not groups:
+        st.caption(f"No question states its {by}.")
+        return
+    cell = {(each["rater"], each[by]): each for each in found}
+    names = list(dict.fromkeys(each["rater"] for each in found))
+    table([{by: group, **{name: _counted(cell.get((name, group))) for name in names}} for group in groups])
+    if by == "task":
+        st.caption("* ahead of every other rater by the paired interval.")
+
+
+def _counted(each: Record | None) -> str:
+    if each is None or each["estimate"] is None:
+        return "–"
+    best = " *" if each.get("best") else ""
+    return (
+        f"{each['estimate'] * 100:.1f}{best} [{each['low'] * 100:.0f}, {each['high'] * 100:.0f}] "
+        f"{each['correct']:,}/{each['n']:,}"
+    )
+
+
+def _share(value: float | None, low: float | None, high: float | None) -> str:
+    if value is None:
+        return "not defined"
+    return f"{value * 100:.2f}" + (
+        "" if low is None or high is None else f" [{low * 100:.1f}, {high * 100:.1f}]"
+    )
+
+
+def show_differences(view: View) -> None:
+    if view.report.facts["model"] is None:
+        st.info("No model has predictions on these cases. Bring some in under “Answers from outside”.")
+        return
+    found = [each for each in rows.difference_rows(view.report, task=view.task) if each["kind"] in view.kinds]
+    st.altair_chart(
+        charts.forest(found, title=f"accuracy less that of {view.report.facts['model']}, points", zero=True),
+        width="stretch",
+    )
+    view.files(figure_name("differences", view.task))
+    st.caption("Paired on the same cases (Tango), each by itself: not adjusted for their number.")
+    table(
+        [
+            {
+                "rater": each["label"],
+                "n": each["n"],
+                "right alone": each["rater_only"],
+                "model right alone": each["model_only"],
+                "difference": each["words"],
+                "p (exact)": _p(each["p_exact"]),
+                "p (Holm)": _p(each["p_holm"]),
+            }
+            for each in found
+        ]
+    )
+    st.markdown("**Readers together against each model**")
+    table(
+        [
+            {
+                "model": each["model"],
+                "readers": each["readers"],
+                "cases": each["cases"],
+                "readers less model": _share(each["difference"], each["low"], each["high"]),
+                "p": _p(each["p"]),
+                "said of": "readers like these" if each["random_readers"] else "these readers",
+                "method": each["method"],
+                "": each["note"],
+            }
+            for each in view.report.tables["mrmc"]
+        ],
+        empty="Needs readers and a model.",
+    )
+    view.tables("paired", "unpaired", "mrmc")
+
+
+def _p(value: float | None) -> str:
+    return "–" if value is None else "< .0001" if value < 0.0001 else f"{value:.4f}"

@@ -1,0 +1,89 @@
+"""What lies behind accuracies on the page: time, order, places of options, confusion."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from reader_study.report import rows
+from reader_study.report.figures import figure_name
+from ui.figures import charts
+from ui.figures.view import View
+
+
+def show_times(view: View) -> None:
+    times = [each for each in rows.time_rows(view.report) if each["kind"] in view.kinds]
+    if times:
+        st.altair_chart(
+            charts.forest(times, title="seconds a case: median and quartiles", factor=1.0), width="stretch"
+        )
+        view.files("times")
+    else:
+        st.info("No times are known.")
+    order = view.kept(view.report.tables["learning"])
+    if order:
+        st.markdown("**Over the order of reading**")
+        st.altair_chart(charts.learning(order))
+        view.files("learning")
+        st.caption("Wilson intervals; the grey figure is the median of seconds a case.")
+    view.tables("times", "learning")
+
+
+def show_answers(view: View) -> None:
+    found = view.kept(rows.place_rows(view.report))
+    if found:
+        st.markdown("**Place of the option: chosen more often than it is right, points**")
+        cells = [
+            {
+                "row": each["rater"],
+                "column": f"place {each['place']}",
+                "shade": None if each["more"] is None else each["more"] * 4,
+                "first": "none" if each["more"] is None else f"{each['more'] * 100:+.1f}",
+                "second": f"{each['chosen']:,} / {each['key_here']:,}",
+                "third": f"of {each['n']:,}",
+                "hint": "chosen / the key stood there",
+            }
+            for each in found
+        ]
+        st.altair_chart(
+            charts.squares(
+                cells,
+                rows=list(dict.fromkeys(each["row"] for each in cells)),
+                columns=sorted({each["column"] for each in cells}),
+                signed=True,
+            ),
+            width="stretch",
+        )
+        view.files("places")
+        st.caption(
+            "Times chosen / times the key stood there. Places as they were shown; a model saw the question's "
+            "own order."
+        )
+    mixed = view.kept(view.report.tables["confusion"])
+    if mixed:
+        st.markdown("**Key and answer**")
+        names = list(dict.fromkeys(each["rater"] for each in mixed))
+        rater = st.selectbox("Rater", names, key=f"{view.key}-confusion-{len(names)}") or names[0]
+        own = [each for each in mixed if each["rater"] == rater]
+        cells = [
+            {
+                "row": each["key"], "column": each["answer"], "shade": each["share"],
+                "first": f"{each['share']:.0%}", "second": f"{each['count']:,} of {each['n']:,}", "third": "",
+                "hint": "key in rows, answer in columns",
+            }
+            for each in own
+        ]  # fmt: skip
+        st.altair_chart(
+            charts.squares(
+                cells,
+                rows=sorted({each["row"] for each in cells}),
+                columns=sorted({each["column"] for each in cells}),
+            ),
+            width="stretch",
+        )
+        view.files(figure_name("confusion", rater))
+        st.caption(
+            "Rows: the key; columns: the answer. Single-choice and closed questions, share of the row."
+        )
+    if not found and not mixed:
+        st.info("No single-choice or closed question was answered.")
+    view.tables("positions", "confusion", "failed")
