@@ -129,6 +129,7 @@ soak: $(VENV)/dev.stamp browser
 	$(PY) -m benchmarks.soak_kill
 	$(PY) -m benchmarks.soak_migrations
 	$(PY) -m benchmarks.soak_files
+	OVERREAD_READING_CASES=20 $(PY) -m pytest tests/e2e/test_reading.py
 
 # ------------------------------------------------------------------------------------------------ upkeep
 constraints: $(VENV)/dev.stamp

@@ -20,6 +20,26 @@ def press(name: str, then: str) -> Callable[[Page], None]:
     return pressed
 
 
+def open_report(section: str = "Accuracy") -> Callable[[Page], None]:
+    """The simulated study's report, computed where it was not before, on one of its parts."""
+
+    def opened(page: Page) -> None:
+        page.get_by_text("Report", exact=True).first.click()
+        compute = page.get_by_role("button", name="Compute the figures")
+        compute.or_(page.get_by_text("All files (ZIP)")).first.wait_for(timeout=30_000)
+        if compute.count():
+            compute.click()
+        page.get_by_text("All files (ZIP)").wait_for(timeout=180_000)
+        page.get_by_text(section, exact=True).first.click()
+        page.wait_for_timeout(3000)  # the charts are drawn
+        page.get_by_text(section, exact=True).first.scroll_into_view_if_needed()
+        page.mouse.move(720, 500)
+        page.mouse.wheel(0, 420)
+        page.wait_for_timeout(500)
+
+    return opened
+
+
 def begin_reading(page: Page) -> None:
     """Past the guideline, where it was not read for the picture before, to a case with its image drawn."""
     page.get_by_text("I have read it").or_(page.get_by_text(_CASE)).first.wait_for()
@@ -38,3 +58,32 @@ def wait_for_wall(page: Page) -> None:
         "document.querySelector('img[alt=\"image 1\"]')?.naturalWidth > 100", timeout=30_000
     )
     page.wait_for_timeout(1500)  # the others
+
+
+def correct(page: Page) -> None:
+    """Change the explanation and rate it."""
+    explanation = page.get_by_label("Explanation", exact=True)
+    said = explanation.input_value().rstrip(".")
+    explanation.fill(f"{said}; this is best seen on the PA radiograph.")
+    page.keyboard.press("Escape")
+    for key in "5355yym":
+        page.keyboard.press(key)
+    page.wait_for_timeout(700)
+
+
+def rate(page: Page) -> None:
+    """All four ratings."""
+    for key in "5554":
+        page.keyboard.press(key)
+
+
+def lateral(page: Page) -> None:
+    """The lateral radiograph."""
+    page.get_by_role("button", name="LATERAL").first.click()
+    page.wait_for_timeout(900)
+
+
+def open_guideline(page: Page) -> None:
+    """The guideline over the page."""
+    page.get_by_role("button", name="Guideline").first.click()
+    page.get_by_role("dialog").wait_for()

@@ -27,7 +27,16 @@ from pathlib import Path
 
 from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
-from screenshot_steps import begin_reading, press, wait_for_wall
+from screenshot_steps import (
+    begin_reading,
+    correct,
+    lateral,
+    open_guideline,
+    open_report,
+    press,
+    rate,
+    wait_for_wall,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the script is run from anywhere, and reads the demo's own facts
@@ -93,31 +102,6 @@ def _choice(sheet: ReviewSheet) -> bool:
     return _two_views(sheet) and bool(sheet.stem_only.options)
 
 
-def _correct(page: Page) -> None:
-    explanation = page.get_by_label("Explanation", exact=True)
-    said = explanation.input_value().rstrip(".")
-    explanation.fill(f"{said}; this is best seen on the PA radiograph.")
-    page.keyboard.press("Escape")
-    for key in "5355yym":
-        page.keyboard.press(key)
-    page.wait_for_timeout(700)
-
-
-def _rate(page: Page) -> None:
-    for key in "5554":
-        page.keyboard.press(key)
-
-
-def _lateral(page: Page) -> None:
-    page.get_by_role("button", name="LATERAL").first.click()
-    page.wait_for_timeout(900)
-
-
-def _open_guideline(page: Page) -> None:
-    page.get_by_role("button", name="Guideline").first.click()
-    page.get_by_role("dialog").wait_for()
-
-
 SHOTS = (
     Shot(name="sign-in", person=None, path="/sign-in", shows="Sign in"),
     Shot(name="home-coordinator", person="dana", shows="Home"),
@@ -140,16 +124,27 @@ SHOTS = (
          steps=press("New study", "Primary comparison")),
     Shot(name="studies-plan", person="dana", path="/studies", shows="Reader studies",
          steps=press("Plan", "Precision of a kappa")),
+    Shot(name="studies-incoming", person="dana", path="/studies", shows="Reader studies",
+         steps=press("Answers from outside", "Readings from outside")),
+    Shot(name="studies-report", person="dana", path="/studies", shows="Reader studies", steps=open_report()),
+    *(
+        Shot(name=f"studies-report-{name}", person="dana", path="/studies", shows="Reader studies",
+             steps=open_report(section))
+        for name, section in (
+            ("differences", "Differences"), ("agreement", "Agreement"), ("time", "Time and order"),
+            ("answers", "Answers"), ("lists", "Lists and protocol"),
+        )
+    ),
     Shot(name="read", person="leo", path="/read", shows="Read", steps=begin_reading),
     Shot(name="people", person="ada", path="/people", shows="People"),
     Shot(name="audit-trail", person="dana", path="/audit", shows="Verify"),
-    Shot(name="review", person="rosa", batch="Round 1", sheet=_choice, shows="Guideline", steps=_rate),
+    Shot(name="review", person="rosa", batch="Round 1", sheet=_choice, shows="Guideline", steps=rate),
     Shot(name="review-correction", person="rosa", batch="Round 1", sheet=_choice, shows="Guideline",
-         steps=_correct),
+         steps=correct),
     Shot(name="review-lateral", person="ravi", batch="Round 1", sheet=_two_views, shows="Guideline",
-         steps=_lateral),
+         steps=lateral),
     Shot(name="review-guideline", person="rosa", batch="Round 1", sheet=_lesion, shows="Guideline",
-         steps=_open_guideline),
+         steps=open_guideline),
     Shot(name="review-answer-first", person="ravi", batch="Answer first", sheet=_is_open, shows="Guideline"),
     Shot(name="review-image-alignment", person="ravi", batch="Image alignment", sheet=_lesion,
          shows="Guideline"),

@@ -1,8 +1,12 @@
-"""Two readers read 20 cases each in a browser: blinded, with a break, a double press and a reload."""
+"""Two readers read the same cases in a browser: blinded, with a break, a double press and a reload.
+
+Ten cases each here; ``make soak`` reads twenty (OVERREAD_READING_CASES).
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import time
 from datetime import UTC, datetime
 
@@ -21,11 +25,14 @@ from storage.rows import QuestionRow, ReadingRow
 from storage.unit_of_work import reading, unit_of_work
 from tests.e2e import judging
 from tests.e2e.conftest import PASSWORD, RunningApp
+from tests.e2e.reading_report import check_report
 from tests.storage.worlds import SECRETS
 
 pytestmark = pytest.mark.browser
 
-CASES = 20
+CASES = int(os.environ.get("OVERREAD_READING_CASES", "10"))
+#: Rea takes a break in the case after so many, and has those from here on wrong.
+BREAK, WRONG = CASES * 2 // 5, CASES * 3 // 4
 #: Beside what the world plants: the key of every question, which stands in no option that is shown.
 PLANTED = {**SECRETS, "task": "SECRET-task", "peer": "SECRET-peer"}
 _TEXTS = """() => [document.documentElement.outerHTML,
@@ -34,7 +41,7 @@ _TEXTS = """() => [document.documentElement.outerHTML,
 
 @pytest.fixture(scope="module", autouse=True)
 def study(app):
-    """A study of 20 cases and no training, read by rea and rob; the key of every question is B."""
+    """A study without training, read by rea and rob; the key of every question is B."""
     made = judging.world_to_judge(app, questions=60)
     now = datetime.now(UTC)
     with unit_of_work(app.engine) as db:
@@ -123,7 +130,7 @@ def answer(page: Page, slot, done: int, *, key: str | None = None) -> None:
     page.keyboard.press("Enter")
 
 
-def test_two_readers_read_twenty_cases_each(app, study, sign_in, chromium):
+def test_two_readers_read_the_same_cases_and_the_report_has_their_figures(app, study, sign_in, chromium):
     began = time.monotonic()
     rea, rob = order_of(app, study, "rea"), order_of(app, study, "rob")
     page = sign_in("rea")
@@ -131,13 +138,13 @@ def test_two_readers_read_twenty_cases_each(app, study, sign_in, chromium):
     begin(page)
     wait_for_case(page, 0)
     page.wait_for_function(_drawn(), timeout=60_000)
-    for done, slot in enumerate(rea[:8]):
+    for done, slot in enumerate(rea[:BREAK]):
         answer(page, slot, done)
-        if done in (0, 5):
+        if done in (0, BREAK - 1):
             wire.look()
-    wait_for_case(page, 8)
-    # She answers half of the ninth case, takes a break, and comes back in another window.
-    page.keyboard.press(key_for_b(rea[8]))
+    wait_for_case(page, BREAK)
+    # She answers half of the next case, takes a break, and comes back in another window.
+    page.keyboard.press(key_for_b(rea[BREAK]))
     page.wait_for_timeout(900)
     page.keyboard.press("p")
     expect(page.get_by_role("dialog", name="A break")).to_be_visible()
@@ -146,16 +153,16 @@ def test_two_readers_read_twenty_cases_each(app, study, sign_in, chromium):
     page = page_of(chromium, app, "rea")
     second = Wire(page)
     page.goto("/read")
-    wait_for_case(page, 8)
+    wait_for_case(page, BREAK)
     expect(page.get_by_text("What you had entered is back.")).to_be_visible()
     second.look()
     page.keyboard.press("5")
     page.keyboard.press("Enter")
-    for done, slot in enumerate(rea[9:], start=9):
-        wrong = "abcde"[slot.option_order.index(0)] if done >= 15 else None
+    for done, slot in enumerate(rea[BREAK + 1 :], start=BREAK + 1):
+        wrong = "abcde"[slot.option_order.index(0)] if done >= WRONG else None
         answer(page, slot, done, key=wrong)
     expect(page.get_by_text("you are through. Thank you.")).to_be_visible(timeout=30_000)
-    expect(page.get_by_text("15 of 20 right")).to_be_visible()
+    expect(page.get_by_text(f"{WRONG} of {CASES} right")).to_be_visible()
     second.look()
 
     other = page_of(chromium, app, "rob")
@@ -176,9 +183,9 @@ def test_two_readers_read_twenty_cases_each(app, study, sign_in, chromium):
             wait_for_case(other, 6)
             expect(other.get_by_text("What you had entered is back.")).to_be_visible()
         answer(other, slot, done)
-        if done == 10:
+        if done == CASES - 1:
             third.look()
-    expect(other.get_by_text("20 of 20 right")).to_be_visible(timeout=30_000)
+    expect(other.get_by_text(f"{CASES} of {CASES} right")).to_be_visible(timeout=30_000)
     passed = time.monotonic() - began
 
     for each in (wire, second, third):
@@ -191,15 +198,18 @@ def test_two_readers_read_twenty_cases_each(app, study, sign_in, chromium):
         assert all(row.protocol_version == 1 and not row.cannot_determine for row in readings)
         assert all(0 <= row.seconds_looking <= row.seconds <= passed for row in readings)
         assert sum(row.seconds_looking for row in readings) > 0
-    assert [json.loads(row.answer) for row in rows_of(app, rea)] == [[1]] * 15 + [[0]] * 5
-    assert [json.loads(row.answer) for row in rows_of(app, rob)] == [[1]] * 20
-    assert rows_of(app, rea)[8].seconds_away > 1  # the break
+    assert [json.loads(row.answer) for row in rows_of(app, rea)] == [[1]] * WRONG + [[0]] * (CASES - WRONG)
+    assert [json.loads(row.answer) for row in rows_of(app, rob)] == [[1]] * CASES
+    assert rows_of(app, rea)[BREAK].seconds_away > 1  # the break
     with reading(app.engine) as db:
         progress = studies.study_progress(db, by=CORA, study="pilot")
-    assert [(each.done, each.total) for each in progress] == [(20, 20), (20, 20)]
+    assert [(each.done, each.total) for each in progress] == [(CASES, CASES)] * 2
     expect(other.get_by_text("you are through. Thank you.")).to_be_visible()
     other.context.close()
     page.context.close()
+    cora = page_of(chromium, app, "cora")
+    check_report(cora, rows_of(app, rea), rows_of(app, rob), wrong_from=WRONG)
+    cora.context.close()
 
 
 def test_a_reader_gets_the_pixels_of_no_other_exam(app, study, sign_in):

@@ -1,0 +1,38 @@
+"""The coordinator's report after two readers have read: rea the last cases wrong, rob all of them right."""
+
+from __future__ import annotations
+
+from statistics import median
+
+import pytest
+from playwright.sync_api import Page
+
+from storage.rows import ReadingRow
+
+
+def check_report(page: Page, first: list[ReadingRow], second: list[ReadingRow], *, wrong_from: int) -> None:
+    """The coordinator's report has both readers' n, times and kappa, on the page and in its files."""
+    cases = len(first)
+    page.goto("/studies")
+    page.get_by_text("Report", exact=True).click(timeout=30_000)
+    page.get_by_role("button", name="Compute the figures").click(timeout=30_000)
+    page.get_by_text(f"On {cases} cases, rea was right on {wrong_from}").wait_for(timeout=60_000)
+    page.get_by_text(f"On {cases} cases, rob was right on {cases}").wait_for()
+    whole = page.get_by_role("link", name="JSON").get_attribute("href")
+    report = page.request.get(whole).json()["tables"]
+    assert {each["rater"]: each["n"] for each in report["accuracy"] if each["task"] == "all"} == {
+        "rea": cases, "rob": cases,
+    }  # fmt: skip
+    for each, rows in zip(report["times"], (first, second), strict=True):
+        assert each["n"] == cases
+        assert each["median"] == pytest.approx(median(row.seconds_looking for row in rows))
+    [pair] = [
+        each
+        for each in report["agreement"]
+        if each["task"] == "all" and {each["a"], each["b"]} == {"rea", "rob"}
+    ]
+    # rob said one thing throughout: agreement on what rea had right, and no kappa beyond chance
+    assert (pair["n"], pair["observed"], pair["kappa"]) == (cases, wrong_from / cases, 0.0)
+    assert "one rater uses a single category" in pair["note"]
+    figure = page.request.get(whole.replace("report.json", "figures/accuracy-all.svg"))
+    assert f"{wrong_from}/{cases}" in figure.text()
