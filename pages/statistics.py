@@ -8,7 +8,8 @@ from browsing.service import DatasetStatistics, browsable, dataset_statistics, s
 from domain.people import Action, Person
 from ui import state
 from ui.context import reading, require_page
-from ui.finding.charts import bars, ranked
+from ui.finding.charts import ranked
+from ui.finding.texts import lengths, words_used
 from ui.parts import empty_state, screen, table
 
 _CALLED = {"format": "Answer format", "content_type": "Content type", "prompt_version": "Prompt version"}
@@ -50,15 +51,15 @@ def main() -> None:
         return
     found = _counted(dataset, version, person)
     st.markdown(f"**{found.questions:,} questions of {found.exams:,} exams.**")
-    counts, boxes, lengths, words = st.tabs(["Counts", "Formats and boxes", "Lengths", "Words"])
+    counts, boxes, long, words = st.tabs(["Counts", "Formats and boxes", "Lengths", "Words"])
     with counts:
         _counts(found)
     with boxes:
         _boxes(found)
-    with lengths:
-        _lengths(found)
+    with long:
+        lengths(found)
     with words:
-        _words(found)
+        words_used(found)
 
 
 @st.cache_data(max_entries=20, show_spinner="Counting every question …")
@@ -113,43 +114,6 @@ def _boxes(found: DatasetStatistics) -> None:
             for line in found.formats
         ]
     )
-
-
-def _lengths(found: DatasetStatistics) -> None:
-    unit = st.segmented_control(
-        "In", ["characters", "words"], default="characters", key=f"length-in-{found.dataset}"
-    )
-    for column, name, each in zip(
-        st.columns(2, gap="large"),
-        ("Questions", "Explanations"),
-        (found.stems, found.explanations),
-        strict=True,
-    ):
-        with column:
-            st.markdown(f"**{name}**")
-            if not each.n:
-                st.caption("None.")
-                continue
-            mean = each.mean_words if unit == "words" else each.mean_characters
-            st.caption(f"n = {each.n:,}, mean {mean:.1f} {unit or 'characters'}")
-            bins = each.in_words if unit == "words" else each.characters
-            st.altair_chart(bars(bins, title=unit or "characters"), width="stretch")
-
-
-def _words(found: DatasetStatistics) -> None:
-    st.caption("In how many texts a word is; the most common words of the language are left out.")
-    for column, name, each in zip(
-        st.columns(2, gap="large"),
-        ("Questions", "Explanations"),
-        (found.stems, found.explanations),
-        strict=True,
-    ):
-        with column:
-            st.markdown(f"**{name}**")
-            if each.words:
-                st.altair_chart(ranked(each.words, title="texts"), width="stretch")
-            else:
-                st.caption("None.")
 
 
 main()

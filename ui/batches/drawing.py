@@ -1,0 +1,133 @@
+"""A draw: what it would take, and the button that makes it."""
+
+from __future__ import annotations
+
+import altair as alt
+import streamlit as st
+
+from domain.batches import Batch, BatchSettings, Mode, Parts, SamplingPlan, Stratum
+from domain.errors import DomainError
+from domain.people import Person
+from sampling import service as sampling
+from ui import state
+from ui.context import clock, current_person, reading, unit_of_work
+from ui.parts import act, plain, table
+
+_BAR = "#3f7b8c"  # the theme's primary colour, which stands on its dark and its light ground
+_MODES = {
+    Mode.JUDGE: "From the start (judge)",
+    Mode.ANSWER_FIRST: "After the reviewer's own answer",
+}
+_PARTS = {
+    Parts.ALL: "The whole form",
+    Parts.IMAGE_ALIGNMENT: "Image alignment only",
+    Parts.KEY: "The key only",
+}
+
+
+def preview(person: Person, dataset: str, plan: SamplingPlan, batch: Batch | None) -> sampling.Preview | None:
+    """What would be drawn, in words, bars and a table; None, and said why, where nothing can be."""
+    try:
+        with reading() as db:
+            seen = sampling.preview(
+                db, by=person, dataset=dataset, plan=plan, batch_name=batch.name if batch else None
+            )
+    except DomainError as error:
+        st.error(plain(str(error)))
+        return None
+    st.markdown(f"**{_sentence(seen, batch)}**")
+    if seen.size:
+        st.altair_chart(_bars(seen.strata), width="stretch")
+        table([_row(each) for each in seen.strata])
+    for note in seen.notes:
+        st.warning(plain(note), icon=":material/info:")
+    return seen
+
+
+def draw(
+    form: str, dataset: str, plan: SamplingPlan, *, batch: Batch | None, n: int, taken: set[str]
+) -> None:
+    """Ask for a new batch's name and settings, and draw ``n``; ``taken`` are the names that are there."""
+    settings = BatchSettings()
+    name = batch.name if batch else ""
+    if batch is None:
+        name, settings = _new_batch(form, taken)
+    st.button(
+        f"Draw {n:,} question{'' if n == 1 else 's'}",
+        type="primary",
+        key=f"{form}-draw",
+        disabled=not n or not name.strip(),
+        on_click=act,
+        args=(_save, dataset, plan, name, settings),
+        kwargs={"place": "draw"},
+    )
+
+
+def _sentence(seen: sampling.Preview, batch: Batch | None) -> str:
+    if batch is None:
+        return f"{seen.n:,} of {seen.size:,} questions will be drawn."
+    if not seen.size:
+        return f"No questions have come in since the last draw of {plain(batch.name)}."
+    return (
+        f"{seen.n:,} of the {seen.size:,} questions that came since the last draw will be added to the "
+        f"{seen.already:,} of {plain(batch.name)}."
+    )
+
+
+def _row(stratum: Stratum) -> dict[str, object]:
+    return {
+        "Stratum": stratum.name,
+        "To draw from (N)": stratum.size,
+        "Drawn (n)": stratum.drawn,
+        "Probability": f"{stratum.inclusion_probability:.4f}",
+    }
+
+
+def _bars(strata: tuple[Stratum, ...]) -> alt.Chart:
+    """Drawn questions of each tier, further strata together."""
+    tiers: dict[str, int] = {}
+    for each in strata:
+        name = str(each.tier or "no tier")
+        tiers[name] = tiers.get(name, 0) + each.drawn
+    rows = [{"tier": name, "drawn": drawn} for name, drawn in tiers.items()]
+    bars = alt.Chart(alt.Data(values=rows)).encode(
+        y=alt.Y("tier:N", sort=list(tiers), title=None, axis=alt.Axis(labelFontSize=13)),
+        x=alt.X("drawn:Q", title=None, axis=None),
+    )
+    numbers = bars.mark_text(align="left", dx=5, fontSize=13).encode(text=alt.Text("drawn:Q", format=","))
+    # Their own colour would be the theme's text colour only by chance.
+    numbers = numbers.encode(color=alt.value("#8a949b"))
+    return (bars.mark_bar(size=16, color=_BAR) + numbers).properties(height=30 * len(tiers) + 10)
+
+
+def _new_batch(form: str, taken: set[str]) -> tuple[str, BatchSettings]:
+    free = next(f"batch-{i}" for i in range(1, len(taken) + 2) if f"batch-{i}" not in taken)
+    naming, way, asking, report = st.columns([2, 2, 2, 2], vertical_alignment="bottom")
+    name = naming.text_input("Name of the batch", value=free, key=f"{form}-name")
+    mode = way.selectbox("The key is shown", list(_MODES), key=f"{form}-mode", format_func=_MODES.get)
+    parts = asking.selectbox("Asked for", list(_PARTS), key=f"{form}-parts", format_func=_PARTS.get)
+    show_report = report.checkbox(
+        "May open the report",
+        key=f"{form}-report",
+        disabled=parts is Parts.KEY,
+        help="Only after they have rated how the question fits the image.",
+    )
+    shown = show_report and parts is not Parts.KEY
+    return name, BatchSettings(mode=mode, parts=parts, show_report=shown)
+
+
+def _save(dataset: str, plan: SamplingPlan, name: str, settings: BatchSettings) -> str:
+    with unit_of_work() as db:
+        drawn = sampling.draw_batch(
+            db,
+            by=current_person(),
+            dataset=dataset,
+            plan=plan,
+            batch_name=name,
+            settings=settings,
+            now=clock(),
+        )
+    state.clear_form("draw")
+    state.set_chosen("batch", drawn.batch.name)  # the page Batches opens with it
+    added = f"{drawn.added:,} question{'' if drawn.added == 1 else 's'}"
+    return f"Batch {drawn.batch.name}: {added} drawn from {dataset}."

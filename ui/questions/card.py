@@ -1,0 +1,18 @@
+"""What every page shows of a question alike."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.questions import Question, answer_text
+from ui.parts import plain
+
+
+def stem_options_key(question: Question) -> None:
+    """The stem, and the options with the right ones ticked; the key in words where there are none."""
+    st.markdown(f"**{plain(question.stem)}**")
+    for place, option in enumerate(question.options):
+        right = isinstance(question.answer, tuple) and place in question.answer
+        st.markdown(f"{'✓' if right else '·'} {plain(option)}")
+    if not question.options:
+        st.markdown(f"Key: {plain(answer_text(question.answer, question.options))}")
