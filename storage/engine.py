@@ -87,7 +87,7 @@ def _take_turns(engine: Engine) -> None:
         connection.exec_driver_sql(f"PRAGMA busy_timeout = {left}")
         try:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
-        except BaseException:
+        except BaseException:  # for whatever reason: a turn that is not given back lets nobody write any more
             end(None, connection)
             raise
         finally:
