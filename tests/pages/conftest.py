@@ -41,6 +41,11 @@ def main_module_as_it_was() -> Iterator[None]:
     sys.modules["__main__"] = before
 
 
+@pytest.fixture(autouse=True, scope="module")
+def passwords_at_little_cost(cheap_passwords: None) -> None:
+    """None of these tests is about what a password costs."""
+
+
 @pytest.fixture
 def workspace(sqlite_template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     """A workspace of the test's own, which ``unit_of_work()`` finds by the environment; its engine."""

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import io
+import shutil
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import httpx
 import pytest
@@ -15,7 +18,8 @@ from starlette.middleware import Middleware
 
 from accounts.service import command_line_person
 from domain.people import Role
-from release.service import record_release, verify_release
+from release.service import Written, record_release, verify_release
+from storage.engine import make_engine
 from storage.unit_of_work import unit_of_work
 from storage.workspace import current_workspace
 from tests.golden.release_world import GOLDEN, judged_world, write
@@ -27,11 +31,27 @@ FILE, ZIP = "/files/releases/1/gold.jsonl", "/files/releases/1.zip"
 REFUSALS = "/files/refusals/20260302-demo.csv"
 
 
+@pytest.fixture(scope="module")
+def released(sqlite_template, tmp_path_factory) -> tuple[Path, Written]:
+    """A workspace with release 1, made once: its folder, to be copied, and what was written."""
+    home = tmp_path_factory.mktemp("released")
+    shutil.copyfile(sqlite_template, home / "overread.sqlite")
+    engine = make_engine(f"sqlite:///{home / 'overread.sqlite'}")
+    written = write(judged_world(engine), home / "releases" / "demo" / "v1")
+    with unit_of_work(engine) as db:
+        record_release(db, by=command_line_person(), written=written, now=NOW)
+    engine.dispose()
+    return home, written
+
+
 @pytest.fixture
-def folder(workspace):
-    """Release 1 of the workspace, and a list of refused records."""
-    written = write(judged_world(workspace), current_workspace().releases / "demo" / "v1")
-    with unit_of_work(workspace) as db:
+def folder(workspace, released):
+    """Release 1 in a workspace of the test's own, and a list of refused records."""
+    home, written = released
+    shutil.copyfile(home / "overread.sqlite", current_workspace().home / "overread.sqlite")
+    shutil.copytree(home / "releases", current_workspace().releases)
+    written = replace(written, folder=current_workspace().releases / "demo" / "v1")
+    with unit_of_work(workspace) as db:  # known already: it is found in its new folder
         record_release(db, by=command_line_person(), written=written, now=NOW)
     current_workspace().refusals.mkdir()
     (current_workspace().refusals / "20260302-demo.csv").write_text("file,record,field,reason\n")
