@@ -23,7 +23,7 @@ help:
 	@echo "make format       put the code into ruff's form"
 	@echo "make screenshots  every page of the demo into docs/screenshots/"
 	@echo "make benchmarks   the figures of benchmarks/"
-	@echo "make soak         many at once, kill -9 and the like in full: hours"
+	@echo "make soak         many at once, kill -9, every race and denied cell in full: hours"
 	@echo "make clean        remove .venv and caches; the workspace stays"
 
 # ---------------------------------------------------------------------------- the virtual environment
@@ -56,12 +56,15 @@ demo: $(VENV)/app.stamp
 	@$(PY) cli.py demo --if-missing
 
 # --------------------------------------------------------------------------------------- tests and checks
-# The browser tests come last and one at a time: they measure races, and a busy machine blurs them.
+# The browser tests come last and one at a time: they measure races, and a busy machine blurs them. Tests of the
+# running app that open no browser come before, several at once.
 # What needs nginx runs where it is installed; where it is not, the rest runs and the gap is said.
+# What takes long is in `make soak`, with the same tests in their long form (marked soak).
 NGINX := $(shell PATH="$$PATH:/usr/sbin:/usr/local/sbin" command -v nginx)
 
 test: test-fast browser
-	$(PY) -m pytest tests/e2e $(if $(NGINX),,-m "not nginx")
+	$(PY) -m pytest tests/e2e -m "not soak and not browser" --numprocesses $(JOBS) --dist loadfile
+	$(PY) -m pytest tests/e2e -m "not soak and browser$(if $(NGINX),, and not nginx)"
 	$(if $(NGINX),,@echo "nginx is not installed here: two processes were tested directly, not behind it.")
 
 test-fast: $(VENV)/dev.stamp
@@ -122,6 +125,7 @@ benchmark-viewer: $(VENV)/dev.stamp browser
 
 # Hours, not minutes: what must hold with many at once, under kill -9, for every role. Short forms are tests.
 soak: $(VENV)/dev.stamp browser
+	$(PY) -m pytest tests -m soak
 	$(PY) -m benchmarks.claims
 	$(PY) -m benchmarks.soak_readers
 	$(PY) -m benchmarks.soak_readers --postgres

@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +13,8 @@ from pathlib import Path
 import httpx
 import psutil
 
-from benchmarks.soak_world import ROOT, Place
+from benchmarks.app_source import AppSource
+from benchmarks.soak_world import Place
 from storage.workspace import driver_url
 
 
@@ -23,22 +23,14 @@ class App:
 
     def __init__(self, place: Place, port: int) -> None:
         """Imports what a start needs; nothing serves yet."""
-        environment = place.environment | {"SOAK_LOG": str(place.home / "app.log")}
-        self._source = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.soak_kill_app"],
-            cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
+        self._source, self._environment = AppSource(), place.environment
         self._port, self._process, self._log = port, 0, place.home / "app.log"
         self.address = f"http://localhost:{port}"
-        if not self._line().startswith("ready"):
-            raise RuntimeError("the app could not be imported")
 
     def start(self) -> None:
         """Fork it once the killed one has let go of its port, and wait until it answers."""
         self._wait_for_port()
-        self._source.stdin.write(f"{self._port}\n")
-        self._source.stdin.flush()
-        self._process = int(self._line())
+        self._process = self._source.start(port=self._port, environment=self._environment, log=self._log)
         for _ in range(600):
             with suppress(httpx.HTTPError):
                 if httpx.get(f"{self.address}/health", timeout=2).status_code < 600:
@@ -62,11 +54,7 @@ class App:
     def close(self) -> None:
         """Leave nothing running."""
         self.kill()
-        self._source.kill()
-        self._source.wait()
-
-    def _line(self) -> str:
-        return self._source.stdout.readline()
+        self._source.close()
 
 
 class Postgres:

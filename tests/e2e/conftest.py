@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import socket
 import subprocess
@@ -10,16 +11,18 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import psutil
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 from sqlalchemy import Engine
 
 from accounts import service as accounts
+from benchmarks.app_source import AppSource
 from domain.people import Person, Role
 from storage.engine import make_engine
 from storage.unit_of_work import unit_of_work
@@ -75,7 +78,7 @@ class RunningApp:
 def running_app(
     home: Path, log: Path, *, arguments: Sequence[str] = (), **settings: str
 ) -> Iterator[RunningApp]:
-    """Start ``streamlit run app.py`` on a free port, wait until it answers, and stop it at the end.
+    """Start ``streamlit run app.py`` as people do, on a free port; wait until it answers, stop it at the end.
 
     ``arguments`` are further ones of ``streamlit run``, ``settings`` further environment variables.
     """
@@ -88,7 +91,7 @@ def running_app(
             cwd=ROOT, env=app.environment | settings, stdout=written, stderr=subprocess.STDOUT,
         )  # fmt: skip
         try:
-            _wait_until_it_answers(app.url, server, log)
+            _wait_until_it_answers(app.url, lambda: server.poll() is None, log)
             yield replace(app, process=server.pid)
         finally:
             server.terminate()
@@ -100,13 +103,34 @@ def running_app(
             engine.dispose()
 
 
+@pytest.fixture(scope="session")
+def app_source() -> Iterator[AppSource]:
+    """The app's modules, imported once for all modules of tests."""
+    source = AppSource()
+    yield source
+    source.close()
+
+
 @pytest.fixture(scope="module")
-def app(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
+def app(
+    sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory, app_source: AppSource
+) -> Iterator[RunningApp]:
     """The app on a workspace that a module's tests share, so that it starts once."""
     home = tmp_path_factory.mktemp("workspace")
     shutil.copyfile(sqlite_template, home / "overread.sqlite")
-    with running_app(home, home.parent / f"{home.name}.log") as running:
-        yield running
+    port, log = _free_port(), home.parent / f"{home.name}.log"
+    engine = make_engine(f"sqlite:///{home / 'overread.sqlite'}")
+    running = RunningApp(url=f"http://localhost:{port}", home=home, engine=engine)
+    server = psutil.Process(app_source.start(port=port, environment=running.environment, log=log))
+    try:
+        _wait_until_it_answers(running.url, server.is_running, log)
+        yield replace(running, process=server.pid)
+    finally:
+        with suppress(psutil.NoSuchProcess):
+            server.terminate()
+        for each in psutil.wait_procs([server], timeout=20)[1]:
+            each.kill()
+        engine.dispose()
 
 
 @pytest.fixture(scope="session")
@@ -141,6 +165,21 @@ def sign_in(page: Page) -> Callable[..., Page]:
     return go
 
 
+@pytest.fixture
+def signed_in(page: Page, app: RunningApp) -> Callable[[str], Page]:
+    """``signed_in("anna")``: the window with a sign-in of hers in its cookie; nothing is open yet."""
+
+    def go(name: str) -> Page:
+        token, now = secrets.token_urlsafe(32), datetime.now(UTC)
+        with unit_of_work(app.engine) as db:
+            person = accounts.person_named(db, name=name)
+            accounts.begin_sign_in(db, person=person, token=token, replaces=None, now=now)
+        page.context.add_cookies([{"name": "overread", "value": token, "url": app.url}])
+        return page
+
+    return go
+
+
 def fill_sign_in(page: Page, name: str, password: str) -> None:
     """Type name and password on the sign-in page and press the button."""
     page.goto("/sign-in")
@@ -155,13 +194,13 @@ def _free_port() -> int:
         return found.getsockname()[1]
 
 
-def _wait_until_it_answers(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(300):
-        if server.poll() is not None:
+def _wait_until_it_answers(url: str, runs: Callable[[], bool], log: Path) -> None:
+    for _ in range(600):
+        if not runs():
             break
         try:
             with urllib.request.urlopen(f"{url}/health", timeout=2):  # noqa: S310 - our own server
                 return
         except OSError:
-            time.sleep(0.2)
+            time.sleep(0.1)
     pytest.fail(f"the app did not start:\n{log.read_text(encoding='utf-8', errors='replace')}")

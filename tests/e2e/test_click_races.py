@@ -1,4 +1,8 @@
-"""A save and, at once, something else: exactly one verdict comes of it, and never none."""
+"""A save and, at once, something else: exactly one verdict comes of it, and never none.
+
+Each race is run a few times, with gaps from 0 to 250 ms; `make soak` runs it 30 times, and 1,000 races of
+further kinds (benchmarks/soak_clicks.py).
+"""
 
 from datetime import UTC, datetime
 
@@ -12,26 +16,32 @@ from tests.e2e.judging import open_review, press, verdicts, wait_for_question
 
 pytestmark = pytest.mark.browser
 
-TRIES = 30
+#: How often a race is run, and the first of the questions that it is run on.
+FEW, MANY = (6, 1), (30, 101)
 RATED = "3333nne"
+
+often = pytest.mark.parametrize(
+    ("tries", "first"), [FEW, pytest.param(*MANY, marks=pytest.mark.soak)], ids=["few", "many"]
+)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def world(app):
-    return judging.world_to_judge(app, questions=3 * TRIES + 1, per_exam=31)
+    return judging.world_to_judge(app, questions=200, per_exam=20)
 
 
-def gap(attempt):
+def gap(attempt, tries):
     """Milliseconds between the two clicks: 0 to 250 over the tries."""
-    return round(250 * attempt / (TRIES - 1))
+    return round(250 * attempt / (tries - 1))
 
 
 def accept(page):
     return page.get_by_role("button", name="Accept")
 
 
-def test_a_save_followed_at_once_by_another_widget_leaves_one_verdict(app, sign_in):
-    page = open_review(sign_in("ruth"), 1)
+@often
+def test_a_save_followed_at_once_by_another_widget_leaves_one_verdict(app, signed_in, tries, first):
+    page = open_review(signed_in("ruth"), first)
     others = [
         lambda: page.get_by_role("button", name="Keys").click(no_wait_after=True),
         lambda: page.locator('[data-step="image_centric"] button').first.click(no_wait_after=True),
@@ -39,64 +49,68 @@ def test_a_save_followed_at_once_by_another_widget_leaves_one_verdict(app, sign_
         lambda: page.get_by_role("button", name="next question (J)").click(no_wait_after=True),
         lambda: page.keyboard.press("a"),
     ]
-    for attempt in range(TRIES):
-        number = attempt + 1
+    for attempt in range(tries):
+        number = first + attempt
         open_review(page, number)
         press(page, RATED)
         accept(page).click(no_wait_after=True)
-        page.wait_for_timeout(gap(attempt))
+        page.wait_for_timeout(gap(attempt, tries))
         others[attempt % len(others)]()
         assert len(judging.wait_for_verdicts(app, page, number, 1)) == 1, f"try {number}"
-    assert [len(verdicts(app, number)) for number in range(1, TRIES + 1)] == [1] * TRIES
+    assert [len(verdicts(app, first + attempt)) for attempt in range(tries)] == [1] * tries
 
 
-def test_a_save_followed_at_once_by_another_page_leaves_one_verdict(app, sign_in):
-    page = sign_in("ruth")
-    for attempt in range(0, TRIES, 5):
-        number = TRIES + 1 + attempt
+@often
+def test_a_save_followed_at_once_by_another_page_leaves_one_verdict(app, signed_in, tries, first):
+    page = signed_in("ruth")
+    for attempt in range(0, tries, 2):
+        number = first + 30 + attempt
         open_review(page, number)
         press(page, RATED)
         accept(page).click(no_wait_after=True)
-        page.wait_for_timeout(gap(attempt))
+        page.wait_for_timeout(gap(attempt, tries))
         page.get_by_role("link", name="Home").click(no_wait_after=True)
         assert len(judging.wait_for_verdicts(app, page, number, 1)) == 1, f"try {number}"
 
 
-def test_a_double_click_on_save_leaves_one_verdict(app, sign_in):
-    page = open_review(sign_in("ruth"), 2 * TRIES + 1)
-    for attempt in range(TRIES):
-        number = 2 * TRIES + 1 + attempt
+@often
+def test_a_double_click_on_save_leaves_one_verdict(app, signed_in, tries, first):
+    page = open_review(signed_in("ruth"), first + 60)
+    for attempt in range(tries):
+        number = first + 60 + attempt
         open_review(page, number)
         press(page, RATED)
         place = accept(page).bounding_box()
         at = (place["x"] + 10, place["y"] + 10)
         page.mouse.click(*at)
-        page.wait_for_timeout(gap(attempt))
+        page.wait_for_timeout(gap(attempt, tries))
         page.mouse.click(*at)
         assert len(judging.wait_for_verdicts(app, page, number, 1)) == 1, f"try {number}"
-    wait_for_question(page, 3 * TRIES + 1) if len(verdicts(app, 3 * TRIES)) else None
-    assert [len(verdicts(app, number)) for number in range(2 * TRIES + 1, 3 * TRIES + 1)] == [1] * TRIES
-    assert verdicts(app, 3 * TRIES + 1) == []
+    after = first + 60 + tries
+    wait_for_question(page, after)
+    assert [len(verdicts(app, number)) for number in range(first + 60, after)] == [1] * tries
+    assert verdicts(app, after) == []
 
 
-def test_a_save_followed_at_once_by_the_way_back_leaves_one_verdict(app, sign_in):
-    context = sign_in("remo").context
-    for attempt in range(0, TRIES, 6):
-        number = attempt + 1
+@often
+def test_a_save_followed_at_once_by_the_way_back_leaves_one_verdict(app, signed_in, tries, first):
+    context = signed_in("remo").context
+    for attempt in range(0, tries, 2):
+        number = first + attempt
         page = context.new_page()  # the way back may still be under way: a next address would cross it
         page.goto("/")
         open_review(page, number)
         page.wait_for_timeout(600)  # nothing is saved of a question that has only just come
         press(page, RATED)
         accept(page).click(no_wait_after=True)
-        page.wait_for_timeout(gap(attempt))
+        page.wait_for_timeout(gap(attempt, tries))
         page.evaluate("setTimeout(() => history.back(), 0)")  # the call itself must not wait for the way back
         assert len(of_remo(app, page, number)) == 1, f"try {number}"
         page.close()
 
 
-def test_the_same_question_judged_in_two_tabs_is_judged_once(app, sign_in):
-    page = open_review(sign_in("remo"), 40)
+def test_the_same_question_judged_in_two_tabs_is_judged_once(app, signed_in):
+    page = open_review(signed_in("remo"), 40)
     press(page, RATED)
     second = open_review(page.context.new_page(), 40)
     press(second, RATED)
@@ -108,8 +122,10 @@ def test_the_same_question_judged_in_two_tabs_is_judged_once(app, sign_in):
     assert len(of_remo(app, page, 40)) == 1
 
 
-def test_a_tab_on_a_question_that_was_given_to_somebody_else_says_that_nothing_is_saved(app, world, sign_in):
-    page = open_review(sign_in("remo"), 50)
+def test_a_tab_on_a_question_that_was_given_to_somebody_else_says_that_nothing_is_saved(
+    app, world, signed_in
+):
+    page = open_review(signed_in("remo"), 50)
     press(page, RATED)
     page.wait_for_timeout(600)
     with unit_of_work(app.engine) as db:

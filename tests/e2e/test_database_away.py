@@ -62,8 +62,8 @@ def locked(app):
         other.execute("ROLLBACK")
 
 
-def test_a_save_that_another_writer_keeps_out_is_told_and_can_be_tried_again(world, app, sign_in):
-    page = open_review(sign_in("ruth"), 1)
+def test_a_save_that_another_writer_keeps_out_is_told_and_can_be_tried_again(world, app, signed_in):
+    page = open_review(signed_in("ruth"), 1)
     press(page, RATED)
     with locked(app):
         press(page, "a")
@@ -76,8 +76,8 @@ def test_a_save_that_another_writer_keeps_out_is_told_and_can_be_tried_again(wor
     assert page.evaluate(LEFT) == []
 
 
-def test_what_was_typed_while_the_database_was_locked_is_there_after_f5(world, app, sign_in):
-    page = open_review(sign_in("ruth"), 2)
+def test_what_was_typed_while_the_database_was_locked_is_there_after_f5(world, app, signed_in):
+    page = open_review(signed_in("ruth"), 2)
     with locked(app):
         comment(page).fill("typed while it was locked")
         expect(page.get_by_text("draft not kept")).to_be_visible(timeout=20_000)
@@ -89,8 +89,8 @@ def test_what_was_typed_while_the_database_was_locked_is_there_after_f5(world, a
     assert page.evaluate(LEFT) == []
 
 
-def test_nothing_of_one_person_is_left_for_the_next_at_the_browser(world, sign_in):
-    page = open_review(sign_in("ruth"), 3)
+def test_nothing_of_one_person_is_left_for_the_next_at_the_browser(world, signed_in):
+    page = open_review(signed_in("ruth"), 3)
     page.evaluate("localStorage.setItem('overread-draft:999:1:3:form', '{}')")
     page.reload()
     judging.wait_for_picture(page)

@@ -1,4 +1,7 @@
-"""The short form of benchmarks/soak_kill.py: kill -9 under posts of verdicts, and nothing is lost."""
+"""Kill -9 under posts of verdicts, and nothing is lost.
+
+The short form of benchmarks/soak_kill.py; `make soak` kills the app 200 times, PostgreSQL 50 times.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,8 @@ from tests.e2e.several_processes import free_ports
 
 def test_no_verdict_is_lost_when_the_app_is_killed(tmp_path: Path) -> None:
     with sqlite_soak(tmp_path) as (place, _):
-        found = soak(place, kills=3, reviewers=2, port=free_ports(1)[0])
-    assert_whole(found, kills=3)
+        found = soak(place, kills=2, reviewers=2, port=free_ports(1)[0])
+    assert_whole(found, kills=2)
 
 
 def test_no_verdict_is_lost_when_postgres_is_killed_and_work_goes_on(
@@ -21,8 +24,8 @@ def test_no_verdict_is_lost_when_postgres_is_killed_and_work_goes_on(
 ) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))  # the server's package warns where there is none
     with postgres_soak(tmp_path) as (place, server):
-        found = soak(place, kills=2, reviewers=2, port=free_ports(1)[0], postgres=server)
-    assert_whole(found, kills=2)
+        found = soak(place, kills=1, reviewers=2, port=free_ports(1)[0], postgres=server)
+    assert_whole(found, kills=1)
 
 
 def assert_whole(found: Outcome, *, kills: int) -> None:

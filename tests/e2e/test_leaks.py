@@ -182,8 +182,8 @@ def test_a_leak_would_be_found(packed):
     assert leaks([b"nothing of it"]) == set()
 
 
-def test_nothing_that_gives_an_answer_away_reaches_a_reviewer_before_the_own_answer(app, world, sign_in):
-    page = sign_in("ruth")
+def test_nothing_that_gives_an_answer_away_reaches_a_reviewer_before_the_own_answer(app, world, signed_in):
+    page = signed_in("ruth")
     traffic = Wire(page)
     page.goto("/")
     judging.open_review(page)
@@ -200,8 +200,8 @@ def test_nothing_that_gives_an_answer_away_reaches_a_reviewer_before_the_own_ans
     assert leaks([log_of(app), names_of_files(app)]) == set()
 
 
-def test_no_answer_of_a_route_to_a_forged_request_gives_it_away(app, world, page, sign_in):
-    sign_in("ruth")
+def test_no_answer_of_a_route_to_a_forged_request_gives_it_away(app, world, page, signed_in):
+    signed_in("ruth")
     headers = {"X-Overread": "1", "X-Overread-Person": str(world.people["ruth"].id), "Origin": app.url}
     said = []
     for path in ("verdict", "draft", "own-answer", "skip", "look", "report", "turn"):
@@ -211,9 +211,9 @@ def test_no_answer_of_a_route_to_a_forged_request_gives_it_away(app, world, page
     assert leaks(said) == set()
 
 
-def test_nor_do_the_bytes_of_the_websocket_of_a_bare_client(app, world, sign_in):
+def test_nor_do_the_bytes_of_the_websocket_of_a_bare_client(app, world, signed_in):
     """The frames as they come, of every page that the reviewer has, and of forged clicks."""
-    page = sign_in("ruth")
+    page = signed_in("ruth")
     cookie = next(each["value"] for each in page.context.cookies() if each["name"] == "overread")
     frames = []
     with wire.open_socket(app, cookie) as socket:
@@ -229,8 +229,8 @@ def test_nor_do_the_bytes_of_the_websocket_of_a_bare_client(app, world, sign_in)
     assert leaks(frames) == set()
 
 
-def test_the_own_answer_opens_that_question_and_no_other(app, world, sign_in):
-    page = sign_in("ruth")
+def test_the_own_answer_opens_that_question_and_no_other(app, world, signed_in):
+    page = signed_in("ruth")
     traffic = Wire(page)
     judging.open_review(page, 1)
     judging.wait_for_question(page, 1)

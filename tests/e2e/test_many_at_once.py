@@ -1,4 +1,4 @@
-"""The short form of `benchmarks/soak_readers.py`: a few simulated readers through the real web server."""
+"""The short form of benchmarks/soak_readers.py (`make soak`: 100 readers): a few through the real server."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -7,8 +7,6 @@ import pytest
 from benchmarks.soak_readers import soak
 from benchmarks.soak_world import postgres_place, sqlite_place
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.mark.parametrize(("opened", "processes"), [(sqlite_place, 1), (postgres_place, 2)])
 def test_readers_at_once_lose_nothing_and_double_nothing(opened, processes, tmp_path, monkeypatch):
@@ -16,8 +14,8 @@ def test_readers_at_once_lose_nothing_and_double_nothing(opened, processes, tmp_
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     # In a thread: Playwright's own loop runs in this one once a browser test came before.
     with opened(tmp_path) as place, ThreadPoolExecutor(1) as thread:
-        asked = {"readers": 6, "verdicts": 3, "thinking": 0.5, "processes": processes}
+        asked = {"readers": 4, "verdicts": 3, "thinking": 0.3, "processes": processes}
         outcome = thread.submit(soak, place, **asked).result()
-    assert len(outcome.tally.acknowledged) == 18, outcome.tally.troubles
+    assert len(outcome.tally.acknowledged) == 12, outcome.tally.troubles
     assert outcome.is_whole
     assert outcome.faults == 0

@@ -19,11 +19,11 @@ def world(app):
 
 
 @pytest.fixture
-def review(sign_in):
+def review(signed_in):
     """The review page of ruth at that question."""
 
     def open_at(question):
-        return open_review(sign_in("ruth"), question)
+        return open_review(signed_in("ruth"), question)
 
     return open_at
 

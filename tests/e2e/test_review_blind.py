@@ -48,8 +48,8 @@ class Wire:
         return {name for name, word in SECRETS.items() if any(word.encode() in each for each in content)}
 
 
-def test_no_planted_word_reaches_the_browser_before_the_own_answer(app, sign_in):
-    page = sign_in("ruth")
+def test_no_planted_word_reaches_the_browser_before_the_own_answer(app, signed_in):
+    page = signed_in("ruth")
     wire = Wire(page)
     judging.open_review(page, 1)
     judging.wait_for_question(page, 1)
@@ -68,8 +68,8 @@ def test_no_planted_word_reaches_the_browser_before_the_own_answer(app, sign_in)
     assert (json.loads(own.answer), own.confidence) == ([2], 2)
 
 
-def test_the_report_opens_after_image_alignment_which_then_stays(app, sign_in):
-    page = sign_in("ruth")
+def test_the_report_opens_after_image_alignment_which_then_stays(app, signed_in):
+    page = signed_in("ruth")
     judging.open_review(page, 2)
     press(page, "a3")
     page.keyboard.press("Enter")

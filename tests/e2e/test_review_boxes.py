@@ -10,13 +10,15 @@ from tests.e2e.judging import draw, open_review, press, verdicts, wait_for_quest
 
 pytestmark = pytest.mark.browser
 
-TRIES = 20
+#: On how many questions a box is drawn and saved at once, in the short form and in `make soak`.
+FEW, MANY = 6, 20
+AFTER = FEW + MANY  # the last of them; the other tests go on from there
 RATED = "4444yyh"
 
 
 @pytest.fixture(scope="module", autouse=True)
 def world(app):
-    return judging.world_to_judge(app, questions=TRIES + 6, per_exam=7)
+    return judging.world_to_judge(app, questions=AFTER + 6, per_exam=4)
 
 
 def boxes_of(app, question):
@@ -24,24 +26,26 @@ def boxes_of(app, question):
     return json.loads(verdict.correction)["boxes"]
 
 
-def test_a_box_drawn_and_saved_at_once_is_never_lost(app, sign_in):
-    page = open_review(sign_in("ruth"), 1)
+@pytest.mark.parametrize(("tries", "first"), [(FEW, 1), pytest.param(MANY, FEW + 1, marks=pytest.mark.soak)])
+def test_a_box_drawn_and_saved_at_once_is_never_lost(app, signed_in, tries, first):
+    page = open_review(signed_in("ruth"), first)
     expected = {}
-    for number in range(1, TRIES + 1):
+    for number in range(first, first + tries):
         wait_for_question(page, number)
         judging.wait_for_picture(page)
         press(page, RATED)
-        expected[number] = draw(page, (0.35 + number / 100, 0.3), (0.6, 0.4 + number / 100))
+        apart = (number - first) / 100  # each box is another
+        expected[number] = draw(page, (0.35 + apart, 0.3), (0.6, 0.4 + apart))
         press(page, "v")
-    wait_for_question(page, TRIES + 1)
+    wait_for_question(page, first + tries)
     for number, box in expected.items():
         machine, own = boxes_of(app, number)
         assert machine["box"] == judging.MACHINE_BOX
         assert own["box"] == pytest.approx(box, abs=1), f"question {number}"
 
 
-def test_boxes_are_relabelled_deleted_and_undone(app, sign_in):
-    page = open_review(sign_in("ruth"), TRIES + 2)
+def test_boxes_are_relabelled_deleted_and_undone(app, signed_in):
+    page = open_review(signed_in("ruth"), AFTER + 2)
     draw(page, (0.5, 0.3), (0.7, 0.5))
     expect(page.get_by_text("2 boxes")).to_be_visible()
     label = page.locator(".boxes li.mine input")
@@ -53,13 +57,13 @@ def test_boxes_are_relabelled_deleted_and_undone(app, sign_in):
     expect(page.get_by_text("2 boxes")).to_be_visible()
     page.locator(".boxes li.machine").get_by_role("button").click()
     press(page, RATED + "v")
-    wait_for_question(page, TRIES + 3)
-    [own] = boxes_of(app, TRIES + 2)
+    wait_for_question(page, AFTER + 3)
+    [own] = boxes_of(app, AFTER + 2)
     assert own["label"] == "left lung"
 
 
-def test_the_machines_box_can_be_moved_by_mouse(app, sign_in):
-    page = open_review(sign_in("ruth"), TRIES + 3)
+def test_the_machines_box_can_be_moved_by_mouse(app, signed_in):
+    page = open_review(signed_in("ruth"), AFTER + 3)
     press(page, "b")
     place = judging.canvas(page).bounding_box()
     scale = place["width"] / judging.COLUMNS
@@ -70,24 +74,24 @@ def test_the_machines_box_can_be_moved_by_mouse(app, sign_in):
     page.mouse.move(middle[0] + 60, middle[1] + 20)
     page.mouse.up()
     press(page, RATED + "v")
-    wait_for_question(page, TRIES + 4)
-    [moved] = boxes_of(app, TRIES + 3)
+    wait_for_question(page, AFTER + 4)
+    [moved] = boxes_of(app, AFTER + 3)
     x, y = 60 / scale, 20 / scale
     assert moved["box"] == pytest.approx([100 + x, 200 + y, 300 + x, 400 + y], abs=1.5)
 
 
-def test_a_box_on_one_question_does_not_appear_on_the_next_of_the_same_exam(app, sign_in):
-    page = open_review(sign_in("ruth"), TRIES + 4)
+def test_a_box_on_one_question_does_not_appear_on_the_next_of_the_same_exam(app, signed_in):
+    page = open_review(signed_in("ruth"), AFTER + 4)
     draw(page, (0.5, 0.3), (0.7, 0.5))
     expect(page.get_by_text("2 boxes")).to_be_visible()
     press(page, "j")
-    wait_for_question(page, TRIES + 5)
+    wait_for_question(page, AFTER + 5)
     expect(page.get_by_text("1 box", exact=True)).to_be_visible()
     press(page, RATED + "a")
-    wait_for_question(page, TRIES + 6)
+    wait_for_question(page, AFTER + 6)
     press(page, "k")
-    wait_for_question(page, TRIES + 5)
+    wait_for_question(page, AFTER + 5)
     press(page, "k")
-    wait_for_question(page, TRIES + 4)
-    assert [verdict.decision for verdict in verdicts(app, TRIES + 5)] == ["accept"]
+    wait_for_question(page, AFTER + 4)
+    assert [verdict.decision for verdict in verdicts(app, AFTER + 5)] == ["accept"]
     expect(page.get_by_text("2 boxes")).to_be_visible()

@@ -5,6 +5,7 @@ from playwright.sync_api import expect
 
 from tests.e2e import judging
 from tests.e2e.judging import drafts, open_review, press, question_shown, verdicts, wait_for_question
+from tests.storage.judgements import accept, give
 
 pytestmark = pytest.mark.browser
 
@@ -40,12 +41,12 @@ class Wire:
 
 
 @pytest.fixture
-def held(sign_in, page):
+def held(signed_in, page):
     """``held(number)``: that question in the plain editor, and the wire of its page."""
 
     def open_at(question):
         wire = Wire(page)
-        return open_review(sign_in("ruth"), question), wire
+        return open_review(signed_in("ruth"), question), wire
 
     return open_at
 
@@ -155,10 +156,10 @@ def test_arrows_go_to_the_neighbours_and_skipping_goes_on(app, held):
     assert judging.skips(app, 15) == ["outside my field"]
 
 
-def test_after_the_last_open_question_the_page_says_so(app, held):
-    page, _wire = held(24)
-    for number in [number for number in range(1, 25) if not verdicts(app, number)]:
-        open_review(page, number)
-        press(page, RATED + "a")
-        judging.wait_for_verdicts(app, page, number, 1)
+def test_after_the_last_open_question_the_page_says_so(app, world, held):
+    *others, last = [number for number in range(1, 25) if not verdicts(app, number)]
+    for number in others:
+        give(world, accept(world, question=number))
+    page, _wire = held(last)
+    press(page, RATED + "a")
     expect(page.get_by_text("you are through")).to_be_visible()

@@ -21,11 +21,11 @@ def world(app):
 
 
 @pytest.fixture
-def viewer(sign_in):
+def viewer(signed_in):
     """The review page of ruth at that question."""
 
     def open_at(question):
-        return open_viewer(sign_in("ruth"), question)
+        return open_viewer(signed_in("ruth"), question)
 
     return open_at
 
@@ -190,8 +190,8 @@ def test_the_key_sheet_has_the_keys_of_both(viewer):
     expect(sheet.get_by_text("full screen")).to_be_visible()
 
 
-def test_where_the_viewer_can_not_be_loaded_the_plain_editor_is_there(sign_in):
-    page = sign_in("ruth")
+def test_where_the_viewer_can_not_be_loaded_the_plain_editor_is_there(signed_in):
+    page = signed_in("ruth")
     page.route("**/viewer.js", lambda route: route.abort())
     page.goto("/review?batch=1&question=16")
     judging.wait_for_picture(page)
@@ -212,8 +212,8 @@ def test_the_plain_editor_may_be_chosen_and_left_again(viewer):
     expect(page.get_by_text("1 box", exact=True)).to_be_visible()
 
 
-def test_where_the_matrix_can_not_be_had_a_picture_of_8_bits_is_shown_and_said_so(sign_in):
-    page = sign_in("ruth")
+def test_where_the_matrix_can_not_be_had_a_picture_of_8_bits_is_shown_and_said_so(signed_in):
+    page = signed_in("ruth")
     page.route("**/pixels/**", lambda route: route.fulfill(status=500, json={"error": "broken"}))
     open_viewer(page, 16)
     expect(page.get_by_text("8 bits only: the full matrix could not be loaded")).to_be_visible()

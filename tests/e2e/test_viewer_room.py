@@ -25,11 +25,11 @@ def world(app):
 
 
 @pytest.fixture
-def viewer(sign_in):
+def viewer(signed_in):
     """The review page of ruth at that question."""
 
     def open_at(question):
-        return open_viewer(sign_in("ruth"), question)
+        return open_viewer(signed_in("ruth"), question)
 
     return open_at
 
@@ -177,8 +177,8 @@ def test_the_pictures_of_a_question_that_was_taken_back_go_with_the_next_action(
     assert judging.verdicts(app, 11) == []
 
 
-def test_so_they_do_in_the_plain_editor(app, sign_in):
-    page = judging.open_review(sign_in("ruth"), 12)
+def test_so_they_do_in_the_plain_editor(app, signed_in):
+    page = judging.open_review(signed_in("ruth"), 12)
     take_back(app, 12)
     page.keyboard.press("4")
     expect(page.get_by_text("This question is not assigned to you any more.")).to_be_visible()

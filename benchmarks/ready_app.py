@@ -1,15 +1,17 @@
 """The app, ready to be started again and again: modules are imported once, each start is a fork of this.
 
-Reads "PORT" from standard input, one line a start, and answers with the number of the process. What runs
-there is `streamlit run app.py` as always. Run by soak_kill.py alone.
+Reads a start a line from standard input, as JSON (see app_source.py, which alone runs this), and answers with
+the number of the process. What runs there is `streamlit run app.py` as always.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from streamlit.web import cli
@@ -22,23 +24,24 @@ ROOT = Path(__file__).resolve().parent.parent
 def main() -> int:
     """Until standard input ends."""
     os.chdir(ROOT)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the killed ones
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that have ended
     print(f"ready {len(routes.ROUTES)} {uvicorn.__version__}", flush=True)
     for line in sys.stdin:
         process = os.fork()
         if process == 0:
-            _serve(line.strip())
+            _serve(json.loads(line))
         print(process, flush=True)
     return 0
 
 
-def _serve(port: str) -> None:
+def _serve(start: dict[str, Any]) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    log = os.open(os.environ["SOAK_LOG"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.environ.update(start["environment"])
+    log = os.open(start["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(log, 1)
     os.dup2(log, 2)
-    sys.argv = ["streamlit", "run", "app.py", "--server.port", port]
+    sys.argv = ["streamlit", "run", "app.py", "--server.port", str(start["port"])]
     try:
         cli.main(prog_name="streamlit")
     finally:
