@@ -19,6 +19,14 @@ from storage.workspace import current_workspace
 BUSY_TIMEOUT_MS = 30_000
 #: Seconds until a server that does not answer is given up, and until a connection of the pool must be free.
 _CONNECT_TIMEOUT, _POOL_TIMEOUT = 5, 10
+#: For a server that the network has swallowed. Without it a question on an open connection waits a quarter of
+#: an hour: milliseconds until what was sent must be acknowledged, and how a silent connection is probed.
+_NETWORK = {
+    "tcp_user_timeout": 8_000,
+    "keepalives_idle": 10,
+    "keepalives_interval": 3,
+    "keepalives_count": 3,
+}
 _TURN = "overread turn"  # in a connection's info, while it has this process's turn to write
 
 
@@ -38,7 +46,7 @@ def make_engine(url: str) -> Engine:
             pool_size=10,
             max_overflow=20,
             pool_timeout=_POOL_TIMEOUT,
-            connect_args={"connect_timeout": _CONNECT_TIMEOUT},
+            connect_args={"connect_timeout": _CONNECT_TIMEOUT, **_NETWORK},
         )
     database = make_url(url).database
     if database and database != ":memory:":
