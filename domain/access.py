@@ -139,6 +139,7 @@ TABLE: tuple[Access, ...] = (
 PAGES_OF_ALL: tuple[str, ...] = ("pages/home.py", "pages/account.py")
 #: Routes of everybody who is signed in. What a person may see of a radiograph is asked of their assignments.
 ROUTES_OF_ALL: tuple[str, ...] = (
+    "GET /connected",
     "GET /judging/assets/{digest}/{name}",
     "GET /pixels/{exam_number:int}/{anything:path}",
     "GET /reading/assets/{digest}/{name}",

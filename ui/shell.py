@@ -11,13 +11,14 @@ from streamlit.navigation.page import StreamlitPage
 from accounts import service as accounts
 from domain.errors import NotNow
 from domain.people import Person
-from ui import state
+from ui.connection.component import connection_strip
 from ui.context import clock, clock_time, person_or_nobody, token, unit_of_work
 from ui.door.gate import SIGN_IN
 from ui.door.interrupted import take_interrupted
 from ui.navigation import HOME, PAGES, Page, pages_for
 from ui.parts import act, away, notices, plain
 from ui.redirect import send_to
+from ui.typed.component import keep_typed
 
 _ASSETS = Path(__file__).parent / "assets"
 
@@ -45,7 +46,8 @@ def main() -> None:
     st.logo(_asset("wordmark.svg"), size="large")
     with st.sidebar:
         _who(person)
-    _interrupted()
+    connection_strip(_interrupted())
+    keep_typed(person)
     chosen.run()
 
 
@@ -71,18 +73,15 @@ def _who(person: Person) -> None:
         notices("sign-out")
 
 
-def _interrupted() -> None:
+def _interrupted() -> str | None:
+    """What the person is told once about a click that met a database that was away."""
     at = take_interrupted(token())
-    if at is not None:
-        state.set_notice(
-            state.Notice(
-                place="shell",
-                refused=True,
-                text=f"The database was away at {clock_time(at)}. What you clicked then was not saved; "
-                "what you had typed is still here. Look at it, and click again.",
-            )
-        )
-    notices("shell")
+    if at is None:
+        return None
+    return (
+        f"The database was away at {clock_time(at)}. What you clicked then was not saved; what you had typed "
+        "is still here. Look at it, and click again."
+    )
 
 
 def _sign_out() -> None:

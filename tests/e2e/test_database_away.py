@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 
+import httpx
 import pytest
 from playwright.sync_api import expect
+from websockets.exceptions import InvalidStatus
 
+from accounts import service as accounts
+from storage.batches import load_batch
 from storage.engine import make_engine
 from storage.schema import upgrade
+from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import driver_url
 from tests.e2e import judging
 from tests.e2e.conftest import PASSWORD, running_app
 from tests.e2e.disk import full, small_disk
 from tests.e2e.judging import open_review, press, verdicts, wait_for_question
+from tests.e2e.wire import open_socket
 
 pytestmark = pytest.mark.browser
 
@@ -174,3 +182,99 @@ def test_a_reviewer_works_on_after_postgresql_was_away(on_postgres, own_postgres
         assert page.evaluate(LEFT) == []
     [saved] = verdicts(app, 1)
     assert saved.comment == "typed while it was away"
+
+
+def signed_in(app, name):
+    """A client with this person's cookie, as a browser has it."""
+    client = httpx.Client(base_url=app.url, timeout=20)
+    token = re.search(r'name="form_token" value="([^"]+)"', client.get("/sign-in").text)[1]
+    client.post("/sign-in", data={"form_token": token, "name": name, "password": PASSWORD})
+    assert client.get("/connected").status_code == 204
+    return client
+
+
+def strip(page):
+    return page.get_by_text("The database has been away since")
+
+
+def interrupted(page):
+    return page.get_by_text("was not saved; what you had typed is still here")
+
+
+def a_script_of_the_page(client):
+    return re.search(r'src="\./(static/js/index[^"]+)"', client.get("/").text)[1]
+
+
+def test_a_coordinator_is_told_that_a_click_was_not_saved_and_what_was_typed_stays(
+    on_postgres, own_postgres, chromium
+):
+    app = on_postgres
+    with window(chromium, app, "cora") as page:
+        broken = []
+        page.on("pageerror", lambda error: broken.append(str(error)))
+        page.goto("/assign")
+        page.get_by_role("tab", name="How it is judged").click()
+        guideline = page.get_by_placeholder("What reviewers should look at")
+        guideline.fill("typed just before it went away")
+        page.wait_for_timeout(1_000)
+        with stopped(own_postgres):
+            page.get_by_role("button", name="Save guideline").click()
+            expect(strip(page)).to_be_visible(timeout=30_000)
+            page.wait_for_timeout(6_000)
+            expect(strip(page)).to_be_visible()
+        expect(interrupted(page)).to_be_visible(timeout=60_000)
+        expect(strip(page)).to_be_hidden()
+        expect(guideline).to_have_value("typed just before it went away")
+        page.get_by_role("button", name="Save guideline").click()
+        expect(page.get_by_text("Saved at")).to_be_visible(timeout=30_000)
+        expect(interrupted(page)).to_be_hidden()
+        assert broken == []
+    with reading(app.engine) as db:
+        assert load_batch(db, name="first").settings.guideline == "typed just before it went away"
+
+
+def test_a_page_that_only_waited_says_nothing_once_the_database_is_back(on_postgres, own_postgres, chromium):
+    with window(chromium, on_postgres, "cora") as page:
+        page.goto("/assign")
+        page.get_by_role("button", name="Close batch").wait_for(timeout=30_000)
+        with stopped(own_postgres):
+            page.wait_for_timeout(4_000)
+        page.get_by_role("button", name="Close batch").click()
+        expect(page.get_by_text("Batch first is closed.")).to_be_visible(timeout=30_000)
+        expect(interrupted(page)).to_be_hidden()
+
+
+def test_a_page_that_is_opened_meanwhile_says_so_and_comes_by_itself(on_postgres, own_postgres, chromium):
+    with window(chromium, on_postgres, "cora") as page:
+        with stopped(own_postgres):
+            page.goto("/assign")
+            expect(page.get_by_text("The database could not be read")).to_be_visible()
+        expect(page.get_by_role("button", name="Sign out")).to_be_visible(timeout=60_000)
+
+
+def test_while_it_is_away_only_what_is_the_same_for_all_is_served_and_only_to_the_signed_in(
+    on_postgres, own_postgres
+):
+    with (
+        signed_in(on_postgres, "cora") as cora,
+        signed_in(on_postgres, "remo") as gone,
+        httpx.Client(base_url=on_postgres.url, cookies={"overread": "made-up"}, timeout=20) as stranger,
+    ):
+        script = a_script_of_the_page(cora)
+        with unit_of_work(on_postgres.engine) as db:
+            accounts.sign_out(db, token=gone.cookies["overread"], now=datetime.now(UTC))
+        assert gone.get("/connected").status_code == 401
+        with stopped(own_postgres):
+            assert cora.get(script).status_code == 200
+            assert [gone.get(script).status_code, stranger.get(script).status_code] == [503, 503]
+            for path in ("/connected", "/radiographs/1/PA", "/files/estimates.csv", "/_stcore/metrics"):
+                answer = cora.get(path)
+                assert (answer.status_code, answer.json()["kind"]) == (503, "NotNow"), path
+                assert answer.headers["retry-after"] == "5"
+            page = cora.get("/", headers={"Accept": "text/html"})
+            assert (page.status_code, page.headers["refresh"]) == (503, "5")
+            with pytest.raises(InvalidStatus) as refused, open_socket(on_postgres, cora.cookies["overread"]):
+                pass
+            assert refused.value.response.status_code == 403
+        assert cora.get("/connected").status_code == 204
+        assert gone.get(script).status_code == 401

@@ -10,11 +10,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from domain.errors import DomainError
+from domain.errors import DomainError, NotNow
 from ui.door.logs import where
 from ui.door.requests import status_of
+from ui.door.sign_in_page import POLICY, trouble_page
 
 _LOG = logging.getLogger("overread.errors")
+_AGAIN_AFTER = 5  # seconds; a database that is restarted is rarely back sooner
 _SIGNS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # none that is mistaken for another when it is read out
 
 
@@ -72,7 +74,10 @@ class Errors:
         except DomainError as error:  # the gate could not read the database, say
             if started:
                 raise
-            answer = _answer(Request(scope), str(error), kind=type(error).__name__, status=status_of(error))
+            away = isinstance(error, NotNow)
+            answer = _answer(
+                Request(scope), str(error), kind=type(error).__name__, status=status_of(error), again=away
+            )
             await answer(scope, receive, send)
         except Exception as error:  # whatever it is, the person gets a number and the log its place
             number = new_error_number()
@@ -84,7 +89,12 @@ class Errors:
             await answer(scope, receive, send)
 
 
-def _answer(request: Request, text: str, *, kind: str, status: int) -> Response:
-    if "text/html" in request.headers.get("accept", "") and request.method == "GET":
-        return HTMLResponse(f"<!doctype html><title>Overread</title><p>{text}</p>", status)
-    return JSONResponse({"error": text, "kind": kind}, status)
+def _answer(request: Request, text: str, *, kind: str, status: int, again: bool = False) -> Response:
+    """The error for whoever opens a page, or for a script; ``again``: it is worth asking once more soon."""
+    headers = {"Retry-After": str(_AGAIN_AFTER)} if again else {}
+    if "text/html" not in request.headers.get("accept", "") or request.method != "GET":
+        return JSONResponse({"error": text, "kind": kind}, status, headers)
+    headers |= {"Refresh": headers["Retry-After"]} if again else {}
+    what_next = f"It is asked for again every {_AGAIN_AFTER} seconds." if again else "Go back, or reload it."
+    page = trouble_page(text=text, what_next=what_next)
+    return HTMLResponse(page, status, headers | {"Content-Security-Policy": POLICY})

@@ -7,6 +7,10 @@ action of the table of access is closed to whoever may not do that, before anyth
 A pure ASGI class: Starlette's BaseHTTPMiddleware never sees a websocket. The sign-in is looked up in the
 database at each request and at each frame that comes in by websocket, since a click inside a fragment
 never passes the shell. So a person who is disabled, or signed out elsewhere, is out at the next click.
+
+While the database is away nobody can be looked up. That is told apart from "not signed in": 503 with the
+time to wait, and a websocket that the page opens again by itself. Scripts, styles and fonts, which are the
+same for all, still go to whoever was signed in when it was last asked, so that an open page does not break.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from datetime import UTC, datetime
+from time import monotonic
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
@@ -25,10 +30,11 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from domain.access import OPEN_ROUTES, UPLOADING, Action, action_of_route
 from domain.errors import NotNow
 from domain.people import Person
+from ui.door.confirmed import note_confirmed, note_ended, was_confirmed
 from ui.door.cookies import sign_in_token, without_plain
 from ui.door.interrupted import note_interrupted
 from ui.door.own_routes import entry_of, own_route
-from ui.door.presence import person_present
+from ui.door.presence import idle_limit, person_present
 
 SIGN_IN = "/sign-in"
 #: The way to the sign-in provider and back (Streamlit's own routes behind ``st.login``).
@@ -46,12 +52,18 @@ SIGN_IN_HEADER = "x-overread-sign-in"
 _POLICY_VIOLATION, _TOO_BIG, _TRY_AGAIN_LATER = 1008, 1009, 1013  # RFC 6455, 7.4.1; 1013 by IANA's registry
 #: Bytes of one message from the browser: clicks and what was typed. Files come by the upload route.
 LARGEST_FRAME = 4 << 20
-_TRIES, _BETWEEN_TRIES = 6, 0.5
+#: Seconds that a click waits for a database that is away, and between two looks.
+_PATIENCE, _BETWEEN_LOOKS = 3.0, 0.5
 
 #: Streamlit's routes below these are closed, except for those that its page needs.
 CLOSED = ("/_stcore/", "/media/", "/component/", "/app/static/", "/auth/")
 NEEDED = ("/_stcore/health", "/_stcore/host-config", "/_stcore/stream", "/_stcore/bidi-components/")
 UPLOADS = "/_stcore/upload_file/"
+#: What is the same for everybody: parts of Streamlit's page, and of our forms, as they are installed.
+SAME_FOR_ALL = (
+    "/static/", "/favicon.png", "/manifest.json", "/_stcore/bidi-components/",
+    "/judging/assets/", "/reading/assets/", "/settling/assets/",
+)  # fmt: skip
 
 
 class Gate:
@@ -77,7 +89,14 @@ class Gate:
         if path in self._open:
             await self._app(scope, receive, send)
             return
-        person = await _person(sign_in_token(request.cookies))
+        token = sign_in_token(request.cookies)
+        try:
+            person = await _person(token)
+        except NotNow:
+            if not _is_open_meanwhile(scope, token):
+                raise
+            await self._app(scope, receive, send)
+            return
         if person is None:
             await _refusal(request)(scope, receive, send)
             return
@@ -96,7 +115,12 @@ class Gate:
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         token = sign_in_token(HTTPConnection(scope).cookies)
-        person = await _person(token)
+        try:
+            person = await _person_after_all(token)
+        except NotNow:  # the page tries again by itself
+            await receive()  # websocket.connect
+            await _closed(send, _TRY_AGAIN_LATER)
+            return
         if person is None or token is None:
             await _turn_away(scope, receive, send, had_one=token is not None)
             return
@@ -145,18 +169,34 @@ def _action_missing(scope: Scope, person: Person) -> Action | None:
     return action if action is not None and not person.may(action) else None
 
 
+def _is_open_meanwhile(scope: Scope, token: str | None) -> bool:
+    """Whether a request is served although the database can't say whose it is."""
+    if scope["method"] not in {"GET", "HEAD"} or not scope["path"].startswith(SAME_FOR_ALL):
+        return False
+    return was_confirmed(token, within=idle_limit(), now=datetime.now(UTC))
+
+
 async def _person(token: str | None) -> Person | None:
-    return await run_in_threadpool(person_present, token) if token else None
+    if not token:
+        return None
+    person = await run_in_threadpool(person_present, token)
+    if person is None:
+        note_ended(token)
+    else:
+        note_confirmed(token, now=datetime.now(UTC))
+    return person
 
 
 async def _person_after_all(token: str | None) -> Person | None:
     """The same, asked again for some seconds while the database can't be read: the click waits meanwhile."""
-    for _ in range(_TRIES - 1):
+    until = monotonic() + _PATIENCE
+    while True:
         try:
             return await _person(token)
         except NotNow:
-            await asyncio.sleep(_BETWEEN_TRIES)
-    return await _person(token)
+            if monotonic() >= until:
+                raise
+        await asyncio.sleep(_BETWEEN_LOOKS)
 
 
 async def _closed(send: Send, code: int) -> Message:

@@ -11,6 +11,7 @@ _MODULES = (
     "ui.door.sign_in",
     "ui.door.first_admin",
     "ui.door.health",
+    "ui.door.connected",
     "ui.door.radiographs",
     "ui.door.pixels",
     "ui.door.files",

@@ -1,4 +1,4 @@
-"""The pages of the door as text: sign-in and first admin, self-contained, without JavaScript."""
+"""The pages of the door as text: sign-in, first admin and trouble; self-contained, without JavaScript."""
 
 from __future__ import annotations
 
@@ -100,6 +100,12 @@ def first_admin_page(
     return _template("frame.html").substitute(title="First admin", main=main)
 
 
+def trouble_page(*, text: str, what_next: str) -> str:
+    """What stands in a page's place when it can't be shown."""
+    main = _template("trouble.html").substitute(text=escape(text), what_next=escape(what_next))
+    return _template("frame.html").substitute(title="Not now", main=main)
+
+
 def _error(text: str) -> str:
     return f'<p class="error" role="alert">{escape(text)}</p>' if text else ""
 
@@ -127,6 +133,6 @@ def _demo(people: Sequence[Person], password: str, form_token: str) -> str:
     return _template("demo.html").substitute(rows=rows, password=escape(password))
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def _template(name: str) -> Template:
     return Template((_FOLDER / name).read_text(encoding="utf-8"))
