@@ -1,0 +1,76 @@
+"""Raw HTTP and websocket without a cookie: nothing of the app comes out, and nothing is taken in."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+from websockets.exceptions import InvalidStatus
+
+from tests.e2e.wire import open_socket
+
+_CLOSED = (
+    "/", "/people", "/progress", "/media/0123456789abcdef.png", "/component/anything/index.html",
+    "/_stcore/metrics", "/_stcore/bidi-components/anything/index.js", "/_stcore/script-health-check",
+    "/_stcore/agent/openapi.json", "/_stcore/agent/mcp", "/static/js/index.js", "/favicon.png",
+    "/manifest.json", "/app/static/anything", "/radiographs/1/anything", "/files/refusals/anything.csv",
+    "/auth/login", "/auth/logout", "/oauth2callback", "/sign-in/", "/sign-in/../", "//sign-in", "/health/x",
+    "/_stcore/agent/interact", "/_stcore/stream", "/_stcore/upload_file/session/file", "/_stcore/health/x",
+    "/_stcore//metrics", "//_stcore/metrics", "/%5Fstcore/metrics", "/_stcore/%2e%2e/media/x.png",
+    "/_stcore/", "/_stcore/host-config/", "/connected", "/pixels/1/pa", "/judging/assets/x/form.js",
+)  # fmt: skip
+#: Of /_stcore/host-config: which sites may frame the page (Streamlit's own; our header lets none), and how.
+_SWITCHES = {
+    "allowedOrigins", "useExternalAuthToken", "enableCustomParentMessages", "disableFullscreenMode",
+    "enforceDownloadInNewTab", "metricsUrl", "blockErrorDialogs", "mapboxToken", "resourceCrossOriginMode",
+    "setAnonymousCrossOriginPropertyOnMediaElements",
+}  # fmt: skip
+
+
+@pytest.fixture
+def client(app):
+    with httpx.Client(base_url=app.url) as there:
+        yield there
+
+
+@pytest.mark.parametrize("path", _CLOSED)
+def test_without_a_cookie_nothing_is_served(client, path):
+    answer = client.get(path)
+    assert answer.status_code == 401
+    assert answer.json() == {"error": "Sign in first.", "kind": "NotSignedIn"}
+
+
+@pytest.mark.parametrize("path", ["/", "/people", "/media/0123456789abcdef.png"])
+def test_a_person_who_opens_a_page_is_sent_to_the_sign_in_page(client, path):
+    answer = client.get(path, headers={"Accept": "text/html"})
+    assert (answer.status_code, answer.headers["location"], answer.content) == (303, "/sign-in", b"")
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "POST", "PATCH", "OPTIONS", "HEAD"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/_stcore/upload_file/session/file", "/_stcore/agent/interact", "/_stcore/agent/mcp",
+        "/_stcore/metrics", "/media/x.png",
+    ],
+)  # fmt: skip
+def test_without_a_cookie_nothing_is_taken(client, method, path):
+    answer = client.request(method, path, headers={"Accept": "text/html"})
+    assert answer.status_code == 401
+
+
+def test_what_is_open_of_streamlit_says_the_same_few_switches_to_all(client):
+    assert client.get("/_stcore/health").text == "ok"
+    config = client.get("/_stcore/host-config").json()
+    assert config["useExternalAuthToken"] is False
+    assert config["enableCustomParentMessages"] is False
+    assert set(config) <= _SWITCHES
+
+
+def test_the_health_route_is_open_and_says_only_ok(client):
+    assert client.get("/health").text == "ok"
+
+
+def test_without_a_cookie_the_websocket_is_refused(app):
+    with pytest.raises(InvalidStatus) as refused, open_socket(app, None):
+        pass
+    assert refused.value.response.status_code == 403
