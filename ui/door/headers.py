@@ -25,8 +25,9 @@ def inline_script_hashes() -> str:
     return " ".join(f"'sha256-{digest}'" for digest in digests)
 
 
-# The tightest that Streamlit 1.67 works under. It sets styles inline, and takes the script of a component
-# from a blob: address. No script is evaluated from text, nothing is framed, nothing leaves for another host.
+# The tightest that all of it works under. Styles are inline (docs/decisions/032), and the script of a
+# component comes from a blob: address. No script is evaluated from text, nothing is framed, nothing leaves
+# for another host.
 POLICY = "; ".join(
     (
         "default-src 'self'",
