@@ -184,13 +184,14 @@ def test_a_reviewer_works_on_after_postgresql_was_away(on_postgres, own_postgres
     assert saved.comment == "typed while it was away"
 
 
+@contextmanager
 def signed_in(app, name):
     """A client with this person's cookie, as a browser has it."""
-    client = httpx.Client(base_url=app.url, timeout=20)
-    token = re.search(r'name="form_token" value="([^"]+)"', client.get("/sign-in").text)[1]
-    client.post("/sign-in", data={"form_token": token, "name": name, "password": PASSWORD})
-    assert client.get("/connected").status_code == 204
-    return client
+    with httpx.Client(base_url=app.url, timeout=20) as client:
+        token = re.search(r'name="form_token" value="([^"]+)"', client.get("/sign-in").text)[1]
+        client.post("/sign-in", data={"form_token": token, "name": name, "password": PASSWORD})
+        assert client.get("/connected").status_code == 204
+        yield client
 
 
 def strip(page):
