@@ -37,7 +37,12 @@ def forest(
     shape = {"reader": "diamond", "model": "square"}
     scale = alt.Scale(domain=[0, factor]) if whole else alt.Scale(zero=False)
     base = alt.Chart(shown).encode(
-        y=alt.Y("label:N", sort=list(shown["label"]), title=None, axis=alt.Axis(labelLimit=240)),
+        y=alt.Y(
+            "label:N",
+            sort=list(shown["label"]),
+            title=None,
+            axis=alt.Axis(labelLimit=240, labelOverlap=False),
+        ),
         tooltip=["label:N", "words:N"],
     )
     colour = alt.Color(
@@ -61,7 +66,7 @@ def forest(
         layers.insert(
             0, alt.Chart(pd.DataFrame([{"x": 0.0}])).mark_rule(strokeDash=[4, 4], color=_RULE).encode(x="x:Q")
         )
-    return alt.layer(*layers).properties(height=24 * max(1, len(shown)) + _AROUND + _LEGEND)
+    return alt.layer(*layers).properties(height=28 * max(1, len(shown)) + _AROUND + _LEGEND)
 
 
 def squares(
