@@ -18,18 +18,23 @@ from sqlmodel import Session
 from accounts.service import command_line_person
 from demo.modelling import furnish_models
 from demo.people import DANA, RAVI, RENATE, ROSA, DemoPerson, add_people
-from demo.planted import QuestionSet
+from demo.planted import Planted, QuestionSet
 from demo.reviewing import SIMULATED, judge
 from demo.studying import furnish_studies
+from domain.adjudications import AdjudicationRules
 from domain.batches import BatchSettings, Mode, Parts, SamplingPlan
+from domain.hidden import NAMED_BY, HiddenPlan
 from domain.people import Person
 from domain.questions import Answer
 from domain.verdicts import Verdict
 from intake.service import import_questions
 from review.service import (
     assign,
+    change_adjudication_rules,
     commit_own_answer,
     give_verdict,
+    hidden_lines,
+    hide_questions,
     open_sheet,
     record_look,
     skip_question,
@@ -37,12 +42,16 @@ from review.service import (
 from review.sheet import ReviewSheet
 from sampling.service import draw_batch
 from storage.cases import cases_of
+from storage.hidden import HIDDEN_MARK
+from storage.questions import load_question
 from storage.workspace import Workspace
 
 DATASET = "Demo"
 GUIDELINE = Path(__file__).with_name("guideline.md")
 #: Judgements in one sitting, and the pause between two, in seconds.
 _SITTING, _PAUSE = 18, 4.0
+#: Of the demo alone: a real batch draws its own.
+_VEIL = 0x2545_F491_4F6C_DD1D >> 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,10 +66,13 @@ class DemoBatch:
     settings: BatchSettings
     done: tuple[tuple[DemoPerson, float], ...]
     days_ago: int
+    overlap: int = 1
+    hidden: HiddenPlan | None = None
+    adjudicator: DemoPerson | None = None
 
 
 def demo_batches() -> tuple[DemoBatch, ...]:
-    """The three batches; each has another way of judging."""
+    """Three batches, each with another way of judging, and one that two judge, with hidden questions."""
     guideline = GUIDELINE.read_text(encoding="utf-8")
     return (
         DemoBatch(
@@ -83,6 +95,16 @@ def demo_batches() -> tuple[DemoBatch, ...]:
             settings=BatchSettings(show_report=True, guideline=guideline),
             done=((ROSA, 0.33), (RAVI, 0.9)),
             days_ago=6,
+        ),
+        DemoBatch(
+            name="Judged twice",
+            plan=SamplingPlan(seed=5, per_1000=None, n=40),
+            settings=BatchSettings(guideline=guideline),
+            done=((ROSA, 0.85), (RENATE, 1.0)),
+            days_ago=4,
+            overlap=2,
+            hidden=HiddenPlan(repeats=0.25, distance=6, planted=10, seed=5),
+            adjudicator=RAVI,
         ),
     )
 
@@ -128,14 +150,17 @@ def furnish(
             by=dana,
             batch=batch.name,
             to=[person.name for person, _ in batch.done],
+            overlap=batch.overlap,
             now=drawn_at + timedelta(minutes=6),
         )
+        planted = _hide(db, batch, by=dana, question_set=question_set, now=drawn_at + timedelta(minutes=9))
         for person, share in batch.done:
             _review(
                 db,
                 person=people[person.name],
                 batch_id=drawn.batch.id,
                 share=share,
+                shown=planted,
                 question_set=question_set,
                 source=random.Random(f"{seed}/{batch.name}/{person.name}"),
                 first=drawn_at,
@@ -147,12 +172,35 @@ def furnish(
     furnish_models(db, by=dana, study=study.name, cases=scored, now=now)
 
 
+def _hide(
+    db: Session, batch: DemoBatch, *, by: Person, question_set: QuestionSet, now: datetime
+) -> dict[int, Planted]:
+    """Name the adjudicator and hide questions where the batch has any; what was planted, by number."""
+    if batch.adjudicator is not None:
+        rules = AdjudicationRules(adjudicators=(batch.adjudicator.name,))
+        change_adjudication_rules(db, by=by, batch=batch.name, rules=rules, revision=0, now=now)
+    if batch.hidden is None:
+        return {}
+    hide_questions(db, by=by, batch=batch.name, plan=batch.hidden, veil=_VEIL, now=now)
+    planted = {}
+    for each in hidden_lines(db, by=by, batch=batch.name):
+        if each.hidden.fault is not None:
+            kind = min(NAMED_BY[each.hidden.fault])
+            planted[each.hidden.number] = Planted(
+                kind=kind,
+                question=load_question(db, question_id=each.hidden.number),
+                mended=question_set.question(each.source_id),
+            )
+    return planted
+
+
 def _review(
     db: Session,
     *,
     person: Person,
     batch_id: int,
     share: float,
+    shown: dict[int, Planted],
     question_set: QuestionSet,
     source: random.Random,
     first: datetime,
@@ -171,7 +219,7 @@ def _review(
             if sheet is None:
                 return
             clock = _judge_one(
-                db, sheet, person=person, question_set=question_set, source=source, clock=clock
+                db, sheet, person=person, shown=shown, question_set=question_set, source=source, clock=clock
             )
 
 
@@ -180,6 +228,7 @@ def _judge_one(
     sheet: ReviewSheet,
     *,
     person: Person,
+    shown: dict[int, Planted],
     question_set: QuestionSet,
     source: random.Random,
     clock: datetime,
@@ -191,8 +240,9 @@ def _judge_one(
         "question_number": sheet.question_number,
     }
     settings = sheet.batch.settings
-    planted = question_set.planted.get(sheet.stem_only.id)
-    question = question_set.question(sheet.stem_only.id)
+    question_id = sheet.stem_only.id.split(HIDDEN_MARK)[0]
+    planted = shown.get(sheet.question_number) or question_set.planted.get(question_id)
+    question = planted.question if planted is not None else question_set.question(question_id)
     judged = judge(question, planted, source=source, all_parts=settings.parts is Parts.ALL)
     done_at = clock + timedelta(seconds=judged.seconds)
     if settings.mode is Mode.ANSWER_FIRST:

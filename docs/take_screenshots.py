@@ -117,6 +117,7 @@ SHOTS = (
     Shot(name="batches", person="dana", path="/assign", shows="Batches"),
     Shot(name="progress", person="dana", path="/progress", shows="Progress"),
     Shot(name="agreement", person="dana", path="/agreement", shows="Each reviewer over time"),
+    Shot(name="attention", person="dana", path="/attention", shows="Planted faults found, by kind"),
     Shot(name="estimates", person="dana", path="/estimates", shows="Side by side"),
     Shot(name="releases", person="dana", path="/releases", shows="Releases"),
     Shot(name="studies", person="dana", path="/studies", shows="Protocol"),
@@ -135,6 +136,7 @@ SHOTS = (
             ("answers", "Answers"), ("lists", "Lists and protocol"),
         )
     ),
+    Shot(name="adjudicate", person="ravi", path="/adjudicate", shows="Judged twice"),
     Shot(name="read", person="leo", path="/read", shows="Read", steps=begin_reading),
     Shot(name="people", person="ada", path="/people", shows="People"),
     Shot(name="audit-trail", person="dana", path="/audit", shows="Verify"),
@@ -224,13 +226,13 @@ def _address(shot: Shot, home: Path, used: set[int]) -> str:
     try:
         with reading(engine) as db:
             person = person_named(db, name=shot.person or "")
-            batch = next(
-                each.batch for each in batches_for(db, person=person) if each.batch.name == shot.batch
-            )
+            theirs = [each.batch for each in batches_for(db, person=person)]
+            batch = next(each for each in theirs if each.name == shot.batch)
             if shot.sheet is None:
                 return f"{shot.path}?batch={batch.id}"
             number: int | None = None
-            sheet = open_sheet(db, person=person, batch_id=batch.id, now=batch.created_at)
+            here = {"person": person, "batch_id": batch.id, "now": batch.created_at}
+            sheet = open_sheet(db, **here)
             while sheet is not None:
                 if sheet.question_number not in used and shot.sheet(sheet):
                     used.add(sheet.question_number)
@@ -238,9 +240,7 @@ def _address(shot: Shot, home: Path, used: set[int]) -> str:
                 number = sheet.next
                 if number is None:
                     break
-                sheet = open_sheet(
-                    db, person=person, batch_id=batch.id, question=number, now=batch.created_at
-                )
+                sheet = open_sheet(db, **here, question=number)
         raise LookupError("no question fits this entry any more; take the pictures on a fresh demo")
     finally:
         engine.dispose()

@@ -21,7 +21,7 @@ from demo.workspace import is_there, make_demo
 from domain.errors import AlreadyThere, Refused
 from domain.people import Role
 from reader_study import service as studies
-from review.service import open_sheet, overview
+from review.service import batch_attention, batches_to_settle, disputed, open_sheet, overview
 from sampling.service import drawable, list_batches
 from storage.cases import cases_of
 from storage.engine import make_engine
@@ -98,6 +98,17 @@ def test_the_demos_readers_are_simulated_and_right_as_often_as_the_papers(db):
         ]
         right = sum(keys[reading.key.case_id].is_right(reading.answer) for reading in first)
         assert right == round(reader.accuracy * len(first))
+
+
+def test_one_batch_was_judged_twice_with_disputes_to_settle_and_hidden_questions(db):
+    by = command_line_person()
+    ravi = next(each for each in list_people(db, by=by) if each.name == "ravi")
+    [batch] = batches_to_settle(db, person=ravi)
+    assert disputed(db, person=ravi, batch_id=batch.id)
+    together, *each = batch_attention(db, by=by, batch=batch.name).reviewers
+    assert [one.person for one in each] == ["Renate Reviewer", "Rosa Reviewer"]
+    assert together.attention.pairs
+    assert together.attention.faults[0].found.count
 
 
 def test_the_demos_reader_finds_a_study_with_a_guideline(db):
