@@ -29,7 +29,7 @@ class Search:
     """All that is asked for at once; what is None or empty is not asked.
 
     ``words`` must all be in id, stem, options or explanation; in quotation marks they stand together, and
-    the last may be the beginning of a word.
+    a star makes a beginning of a word (``effus*``).
     """
 
     dataset: str

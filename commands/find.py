@@ -23,7 +23,7 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
         "find",
         help="find questions by words, task, standing and more",
         description="All words must be in id, stem, options or explanation; words in quotation marks stand "
-        "together, and the last may be the beginning of one. Prints CSV.",
+        "together, and a star makes a beginning: 'effus*'. Prints CSV.",
     )
     parser.add_argument("dataset", metavar="DATASET")
     parser.add_argument("words", nargs="*", metavar="WORD")

@@ -17,16 +17,18 @@ from storage.frames import dataset_names, dataset_number
 #: Above it a count says "more than".
 COUNTED = 10_000
 
-_VERDICT = "number IN (SELECT question_id FROM verdict WHERE decision = :decision)"
+_VERDICT = "SELECT question_id FROM verdict WHERE decision = :decision"
 _STANDING = {
     Standing.NOT_DRAWN: "NOT EXISTS (SELECT 1 FROM batch_question b WHERE b.question_id = number)",
     Standing.DRAWN: "number IN (SELECT question_id FROM batch_question) "
     "AND NOT EXISTS (SELECT 1 FROM verdict v WHERE v.question_id = number)",
+}
+_WITHIN = {
     Standing.ACCEPTED: _VERDICT,
     Standing.REVISED: _VERDICT,
     Standing.REJECTED: _VERDICT,
-    Standing.SKIPPED: "number IN (SELECT question_id FROM skip)",
-    Standing.RELEASED: "number IN (SELECT question_id FROM release_item)",
+    Standing.SKIPPED: "SELECT question_id FROM skip",
+    Standing.RELEASED: "SELECT question_id FROM release_item",
 }
 _DECISIONS = {Standing.ACCEPTED: "accept", Standing.REVISED: "revise", Standing.REJECTED: "reject"}
 
@@ -122,7 +124,8 @@ def asked(db: Session, search: Search) -> dict[str, Any]:
         facets.append(words.WITH_BOXES)
     conditions, values = [], {}
     if search.standing is not None:
-        conditions.append(_STANDING[search.standing])
+        if search.standing in _STANDING:
+            conditions.append(_STANDING[search.standing])
         if search.standing in _DECISIONS:
             values["decision"] = _DECISIONS[search.standing]
     if search.batch is not None:
@@ -136,5 +139,6 @@ def asked(db: Session, search: Search) -> dict[str, Any]:
         "facets": facets,
         "dataset_id": dataset_number(db, name=search.dataset),
         "also": " AND ".join(conditions),
+        "within": "" if search.standing is None else _WITHIN.get(search.standing, ""),
         "values": values,
     }

@@ -34,7 +34,7 @@ def ask(person: Person, datasets: Sequence[str]) -> Search:
         max_chars=500,
         placeholder='pneumothorax "compared to" left …',
         help="All of them must be in id, stem, options or explanation. Words in quotation marks stand "
-        "together; the last one may be the beginning of a word.",
+        "together; a star makes a beginning: effus*.",
     )
     with reading() as db:
         newest = search_index(db).newest
