@@ -13,6 +13,8 @@ from storage.adjudications import adjudication_from_row
 from storage.codec import from_json
 from storage.rows import (
     AdjudicationRow,
+    AppliedQuestionRow,
+    AppliedRuleRow,
     AssignmentRow,
     BatchQuestionRow,
     BatchRow,
@@ -25,6 +27,7 @@ from storage.rows import (
     QuestionRow,
     ReleaseItemRow,
     ReleaseRow,
+    RuleTakenBackRow,
     SkipRow,
     VerdictRow,
 )
@@ -55,6 +58,7 @@ def events_of(db: Session, *, question_number: int) -> list[QuestionEvent]:
         *_verdicts(db, question_number),
         *_skips(db, question_number),
         *_adjudications(db, question_number),
+        *_rules(db, question_number),
         *_releases(db, question_number),
     ]
 
@@ -85,6 +89,52 @@ def _imported(db: Session, number: int) -> list[QuestionEvent]:
                 "problems": [f"{check}: {field} {reason}" for check, field, reason in problems],
             },
         )
+    ]
+
+
+def _rules(db: Session, number: int) -> list[QuestionEvent]:
+    """Rejected or queued because a search found it, and taken back."""
+    of_question = AppliedQuestionRow.question_id == number
+    applied = db.execute(
+        select(AppliedRuleRow.id, AppliedRuleRow.what, AppliedRuleRow.search, AppliedRuleRow.reason,
+               AppliedRuleRow.applied_at, BatchRow.name, PersonRow.display_name)
+        .join(AppliedQuestionRow, AppliedQuestionRow.rule_id == AppliedRuleRow.id)
+        .outerjoin(BatchRow, BatchRow.id == AppliedRuleRow.batch_id)
+        .outerjoin(PersonRow, PersonRow.id == AppliedRuleRow.person_id)
+        .where(of_question)
+    )  # fmt: skip
+    back = db.execute(
+        select(RuleTakenBackRow.rule_id, RuleTakenBackRow.reason, RuleTakenBackRow.taken_back_at,
+               PersonRow.display_name)
+        .join(AppliedQuestionRow, AppliedQuestionRow.rule_id == RuleTakenBackRow.rule_id)
+        .outerjoin(PersonRow, PersonRow.id == RuleTakenBackRow.person_id)
+        .where(of_question)
+    )  # fmt: skip
+    return [
+        *(
+            QuestionEvent(
+                what="rule",
+                when=row.applied_at,
+                who=row.display_name,
+                place=row.name or "",
+                more={
+                    "rule": row.id,
+                    "step": row.what,
+                    "search": from_json(row.search),
+                    "reason": row.reason,
+                },
+            )
+            for row in applied
+        ),
+        *(
+            QuestionEvent(
+                what="rule taken back",
+                when=row.taken_back_at,
+                who=row.display_name,
+                more={"rule": row.rule_id, "reason": row.reason},
+            )
+            for row in back
+        ),
     ]
 
 

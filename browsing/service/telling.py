@@ -30,7 +30,10 @@ class History:
 
 
 #: What comes first when two things happened in the same moment.
-_ORDER = ("imported", "drawn", "assigned", "own answer", "skipped", "verdict", "adjudication", "released")
+_ORDER = (
+    "imported", "rule", "drawn", "assigned", "own answer", "skipped", "verdict", "adjudication", "released",
+    "rule taken back",
+)  # fmt: skip
 
 
 def question_number(db: Session, *, by: Person, dataset: str, question: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from browsing.applying import Step, said
 from domain.adjudications import Adjudication
 from domain.batches import AssignmentState
 from domain.corrections import Correction, changes
@@ -84,6 +85,17 @@ def _released(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
     return f"in release {event.place}", ["on the private side"] if side == "private" else []
 
 
+def _rule(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
+    number = event.more["rule"]
+    done = "rejected by" if event.more["step"] == Step.REJECT else f"queued into batch {event.place} by"
+    found = f"found with many others by a search: {said(event.more['search'])}"
+    return f"{done} rule {number}", [event.more["reason"], found]
+
+
+def _taken_back(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
+    return f"rule {event.more['rule']} was taken back", [event.more["reason"]]
+
+
 def _changes(question: Question, correction: Correction) -> list[str]:
     return [
         f"{change.field}: {_plain(change.field, change.before, question)} → "
@@ -115,4 +127,6 @@ _TELL = {
     "verdict": _verdict,
     "adjudication": _adjudication,
     "released": _released,
+    "rule": _rule,
+    "rule taken back": _taken_back,
 }

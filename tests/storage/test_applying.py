@@ -9,12 +9,15 @@ from accounts.service import AuditFilter, audit_entries, command_line_person
 from browsing.service import (
     Search,
     applied_rules,
+    history,
     index_questions,
     preview_apply,
     queue_like,
     reject_like,
     take_rule_back,
+    told,
 )
+from cli import main
 from domain.batches import BatchState, SamplingPlan
 from domain.errors import AlreadyThere, InvalidValue, Refused
 from domain.vocabulary import Difficulty
@@ -184,3 +187,66 @@ def test_what_was_applied_is_refused_any_change_by_the_database(world: World) ->
             connection.execute(text(statement))
     with reading(world.engine) as db:
         assert len(applied_rules(db, by=BY)) == 1
+
+
+def told_of(world: World, question: int) -> list[tuple[str, list[str]]]:
+    with reading(world.engine) as db:
+        found = history(db, by=BY, question_number=question)
+    return [told(event, found.question) for event in found.events]
+
+
+def test_the_history_of_a_question_tells_the_rule_and_its_taking_back(world: World) -> None:
+    back(world, reject(world).number)
+    lines = told_of(world, 9)
+    assert [line for line, _ in lines][-2:] == ["rejected by rule 1", "rule 1 was taken back"]
+    assert lines[-2][1] == [
+        "Compares with a prior.", "found with many others by a search: difficulty hard"
+    ]  # fmt: skip
+    assert lines[-1][1] == ["It was too much."]
+
+
+def test_the_history_of_a_queued_question_names_its_batch(world: World) -> None:
+    queue(world)
+    assert "queued into batch again by rule 1" in [line for line, _ in told_of(world, 12)]
+
+
+@pytest.fixture
+def command(world: World, monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("OVERREAD_DATABASE_URL", str(world.engine.url))
+    monkeypatch.setenv("OVERREAD_HOME", str(tmp_path))
+
+    def run(*words: str) -> str:
+        assert main(["apply", *words]) == 0
+        return capsys.readouterr().out
+
+    return run
+
+
+def test_the_command_only_says_what_it_would_take_until_it_is_told_to_do_it(world: World, command) -> None:
+    said = command("reject", "demo", "--difficulty", "hard", "--reason", "Compares with a prior.")
+    assert "2 questions would be taken." in said
+    assert "2 are left out: drawn." in said
+    assert seen(world).count == 2
+
+
+def test_the_command_rejects_lists_and_takes_back(world: World, command) -> None:
+    why = ("--reason", "Compares with a prior.")
+    assert "Rule 1: 2 questions are rejected." in command(
+        "reject", "demo", "--difficulty", "hard", *why, "--yes"
+    )
+    assert seen(world).left_out == {"drawn": 2, "rejected by rule": 2}
+    assert "reject\t2 questions\tdifficulty hard\tCompares with a prior." in command("list", "demo")
+    assert "Rule 1 holds no more; 2 questions can be drawn again." in command(
+        "back", "1", "--reason", "Too much."
+    )
+    assert "taken back" in command("list")
+    assert seen(world).count == 2
+
+
+def test_the_command_queues_into_a_new_batch(world: World, command) -> None:
+    said = command(
+        "queue", "demo", "--difficulty", "hard", "--into", "again", "--reason", "Look again.", "--yes"
+    )
+    assert "Rule 1: 2 questions are queued in batch again." in said
+    with reading(world.engine) as db:
+        assert [row.question_id for row in questions_of(db, load_batch(db, name="again").id)] == [9, 12]
