@@ -63,6 +63,7 @@ TABLE: tuple[Access, ...] = (
         action=Action.BROWSE,
         roles=frozenset({Role.COORDINATOR}),
         pages=("pages/browse.py", "pages/statistics.py"),
+        routes=("GET /files/statistics/{name}",),
     ),
     Access(action=Action.SEE_CHECKS, roles=frozenset({Role.COORDINATOR}), pages=("pages/checks.py",)),
     Access(

@@ -8,12 +8,8 @@ from browsing.service import DatasetStatistics, browsable, dataset_statistics, s
 from domain.people import Action, Person
 from ui import state
 from ui.context import reading, require_page
-from ui.finding.charts import ranked
-from ui.finding.texts import lengths, words_used
-from ui.parts import empty_state, screen, table
-
-_CALLED = {"format": "Answer format", "content_type": "Content type", "prompt_version": "Prompt version"}
-_SHOWN = 30  # values of a column in a chart
+from ui.finding.counted import show_boxes, show_counts, show_files, show_lengths, show_words
+from ui.parts import empty_state, screen
 
 
 @screen
@@ -51,15 +47,16 @@ def main() -> None:
         return
     found = _counted(dataset, version, person)
     st.markdown(f"**{found.questions:,} questions of {found.exams:,} exams.**")
-    counts, boxes, long, words = st.tabs(["Counts", "Formats and boxes", "Lengths", "Words"])
+    counts, boxes, lengths, words = st.tabs(["Counts", "Formats and boxes", "Lengths", "Words"])
     with counts:
-        _counts(found)
+        show_counts(found)
     with boxes:
-        _boxes(found)
-    with long:
-        lengths(found)
+        show_boxes(found)
+    with lengths:
+        show_lengths(found)
     with words:
-        words_used(found)
+        show_words(found)
+    show_files(found)
 
 
 @st.cache_data(max_entries=20, show_spinner="Counting every question …")
@@ -68,52 +65,6 @@ def _counted(dataset: str, version: int, _person: Person) -> DatasetStatistics:
     del version
     with reading() as db:
         return dataset_statistics(db, by=_person, dataset=dataset)
-
-
-def _counts(found: DatasetStatistics) -> None:
-    names = [name for name, counts in found.counts.items() if any(value for value, _ in counts)]
-    if not names:
-        st.caption("The questions state neither task nor category.")
-        return
-    chosen = st.segmented_control(
-        "By",
-        names,
-        default=names[0],
-        format_func=lambda name: _CALLED.get(name, name.capitalize()),
-        key=f"count-by-{found.dataset}",
-    )
-    counts = [(value or "not stated", count) for value, count in found.counts[chosen or names[0]]]
-    left, right = st.columns([3, 2], gap="large")
-    left.altair_chart(ranked(counts[:_SHOWN], title="questions"), width="stretch")
-    with right:
-        table(
-            [{"Value": v, "Questions": f"{n:,}", "%": f"{100 * n / found.questions:.1f}"} for v, n in counts]
-        )
-    if len(counts) > _SHOWN:
-        st.caption(f"The chart has the {_SHOWN} most frequent of {len(counts):,}.")
-    if found.splits and chosen == "task":
-        st.markdown("**The newest release, by side**")
-        table(
-            [
-                {"Side": side, "Task": task or "not stated", "Questions": f"{n:,}"}
-                for (side, task), n in sorted(found.splits.items())
-            ]
-        )
-
-
-def _boxes(found: DatasetStatistics) -> None:
-    table(
-        [
-            {
-                "Answer format": line.name,
-                "Questions": f"{line.questions:,}",
-                "With boxes": f"{line.with_boxes:,}",
-                "Boxes": f"{line.boxes:,}",
-                "Boxes a question": "" if line.boxes_a_question is None else f"{line.boxes_a_question:.2f}",
-            }
-            for line in found.formats
-        ]
-    )
 
 
 main()

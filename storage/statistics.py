@@ -51,6 +51,32 @@ def boxes_by_format(db: Session, *, dataset_id: int) -> dict[str, tuple[int, int
     return {row[0]: (row[1], row[2], row[3]) for row in rows}
 
 
+def boxes_a_question(db: Session, *, dataset_id: int) -> list[tuple[int, int]]:
+    """(boxes, questions that have so many), by the number of boxes."""
+    boxes = "json_array_length(boxes)" if _is_sqlite(db) else "json_array_length(CAST(boxes AS json))"
+    rows = db.execute(
+        text(f"SELECT {boxes}, count(*) FROM question WHERE dataset_id = :d GROUP BY 1 ORDER BY 1"),  # noqa: S608 - our own text
+        {"d": dataset_id},
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+def observations(db: Session, *, dataset_id: int, most: int) -> list[tuple[str, int, int]]:
+    """(what boxes show, questions with such a box, boxes), those of the most questions first."""
+    if _is_sqlite(db):
+        label, each = "json_extract(b.value, '$.label')", "json_each(q.boxes) AS b"
+    else:
+        label, each = "b.value ->> 'label'", "json_array_elements(CAST(q.boxes AS json)) AS b(value)"
+    rows = db.execute(
+        text(
+            f"SELECT {label}, count(DISTINCT q.id), count(*) FROM question q, {each} "  # noqa: S608 - our own text
+            "WHERE q.dataset_id = :d AND q.boxes <> '[]' GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT :most"
+        ),
+        {"d": dataset_id, "most": most},
+    )
+    return [(row[0], row[1], row[2]) for row in rows]
+
+
 def by_split(db: Session, *, dataset_id: int, column: str) -> dict[tuple[str, str], int]:
     """Questions of the newest release by its side and a column's value; empty where none was made."""
     if column not in COLUMNS:

@@ -13,7 +13,7 @@ from domain.vocabulary import AnswerFormat, Task
 from storage import statistics
 from storage.frames import dataset_number
 
-_WORDS = 40
+_WORDS, _OBSERVATIONS = 40, 200
 _CHARACTERS, _IN_WORDS = 10, 2  # the widths of the histograms' bins
 #: What is counted, in the order in which it is shown.
 COUNTED = statistics.COLUMNS
@@ -50,6 +50,8 @@ class Lengths:
 class DatasetStatistics:
     """All of it. ``counts``: by column, (value, questions), the most first; "" where a question has none.
 
+    ``boxes``: (boxes, questions that have so many). ``observations``: what boxes show, as (label, questions,
+    boxes), those of the most questions first.
     ``splits``: of the newest release, (side, task) -> questions; empty where there is none.
     """
 
@@ -58,6 +60,8 @@ class DatasetStatistics:
     exams: int
     counts: Mapping[str, tuple[tuple[str, int], ...]]
     formats: tuple[FormatLine, ...]
+    boxes: tuple[tuple[int, int], ...]
+    observations: tuple[tuple[str, int, int], ...]
     splits: Mapping[tuple[str, str], int]
     stems: Lengths
     explanations: Lengths
@@ -86,6 +90,8 @@ def dataset_statistics(
         exams=exams,
         counts={column: _counted(db, number, column) for column in COUNTED},
         formats=_formats(statistics.boxes_by_format(db, dataset_id=number)),
+        boxes=tuple(statistics.boxes_a_question(db, dataset_id=number)),
+        observations=tuple(statistics.observations(db, dataset_id=number, most=_OBSERVATIONS)),
         splits=statistics.by_split(db, dataset_id=number, column="task"),
         stems=_lengths(stems),
         explanations=_lengths(explanations),

@@ -26,9 +26,11 @@ from tests.golden.release_world import GOLDEN, judged_world, write
 from tests.storage.worlds import NOW
 from ui.door.files import ROUTES
 from ui.door.gate import Gate
+from ui.door.statistics_file import ROUTES as STATISTICS
 
 FILE, ZIP = "/files/releases/1/gold.jsonl", "/files/releases/1.zip"
 REFUSALS = "/files/refusals/20260302-demo.csv"
+FIGURE = "/files/statistics/task.svg?dataset=demo"
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +64,7 @@ def folder(workspace, released):
 @pytest.fixture
 def get(folder, browser) -> Callable[[str], httpx.Response]:
     """Ask the routes behind the gate with the cookies of the browser."""
-    app = Starlette(routes=ROUTES, middleware=[Middleware(Gate)])
+    app = Starlette(routes=[*ROUTES, *STATISTICS], middleware=[Middleware(Gate)])
 
     def ask(address: str) -> httpx.Response:
         async def asking() -> httpx.Response:
@@ -87,6 +89,17 @@ def test_a_coordinator_gets_the_file_its_hash_and_nothing_is_kept(get, sign_in_a
     assert answer.headers["content-length"] == str(len(answer.content))
 
 
+def test_statistics_come_as_figures_and_tables(get, sign_in_as):
+    sign_in_as("cora", Role.COORDINATOR)
+    figure, table = get(FIGURE), get("/files/statistics/statistics.csv?dataset=demo")
+    assert figure.headers["content-type"].startswith("image/svg+xml")
+    assert figure.headers["content-disposition"] == 'attachment; filename="task.svg"'
+    assert "Questions by task (demo, n = " in figure.text
+    assert table.text.splitlines()[0] == "table,name,value,questions,percent"
+    assert get("/files/statistics/weather.svg?dataset=demo").status_code == 404
+    assert get("/files/statistics/task.svg?dataset=other").status_code == 404
+
+
 def test_the_zip_is_a_whole_release_that_verifies(get, sign_in_as, tmp_path):
     sign_in_as("cora", Role.COORDINATOR)
     answer = get(ZIP)
@@ -97,7 +110,7 @@ def test_the_zip_is_a_whole_release_that_verifies(get, sign_in_as, tmp_path):
     assert answer.content == get(ZIP).content
 
 
-@pytest.mark.parametrize("address", [FILE, ZIP, REFUSALS])
+@pytest.mark.parametrize("address", [FILE, ZIP, REFUSALS, FIGURE])
 def test_without_a_sign_in_there_is_no_byte(get, address):
     answer = get(address)
     assert answer.status_code == 401
@@ -105,7 +118,7 @@ def test_without_a_sign_in_there_is_no_byte(get, address):
     assert "content-disposition" not in answer.headers
 
 
-@pytest.mark.parametrize("address", [FILE, ZIP, REFUSALS])
+@pytest.mark.parametrize("address", [FILE, ZIP, REFUSALS, FIGURE])
 @pytest.mark.parametrize("role", [Role.ADMIN, Role.REVIEWER, Role.READER])
 def test_no_other_role_gets_a_byte(get, sign_in_as, role, address):
     sign_in_as("somebody", role)

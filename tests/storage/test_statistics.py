@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
+from xml.etree.ElementTree import fromstring
 
 import pytest
 from sqlalchemy import Engine, update
 
 from accounts.service import command_line_person
+from browsing.figures import figures_of
 from browsing.service import dataset_statistics, statistics_version
 from browsing.words import TextCounts, binned, mean, share_between
 from cli import main
@@ -41,6 +43,32 @@ def test_boxes_are_counted_by_format_with_boxes_a_question(engine: Engine) -> No
     single, every = counted(engine).formats
     assert (single.name, single.questions, single.with_boxes, single.boxes) == ("single", 12, 11, 12)
     assert every.boxes_a_question == 1.0
+
+
+def test_boxes_a_question_and_what_they_show_are_counted(engine: Engine) -> None:
+    make_world(engine)
+    two = (
+        '[{"radiograph":"pa","label":"heart","box":[1,2,3,4]},'
+        '{"radiograph":"pa","label":"heart","box":[1,2,3,5]}]'
+    )
+    with unit_of_work(engine) as db:
+        db.execute(update(QuestionRow).where(QuestionRow.id == 1).values(boxes=two))
+        db.execute(update(QuestionRow).where(QuestionRow.id == 2).values(boxes="[]"))
+    found = counted(engine)
+    assert found.boxes == ((0, 1), (1, 10), (2, 1))
+    assert found.observations == (("SECRET-label", 10, 10), ("heart", 1, 2))
+
+
+def test_every_figure_is_well_formed_and_says_its_number(engine: Engine) -> None:
+    make_world(engine)
+    with unit_of_work(engine) as db:
+        db.execute(update(QuestionRow).where(QuestionRow.id == 1).values(category="a < b & c"))
+    figures = figures_of(counted(engine))
+    assert {"task", "boxes", "observations", "question-characters", "explanation-words"} <= set(figures)
+    parsed = {name: fromstring(svg) for name, svg in figures.items()}  # noqa: S314 - text of our own making
+    texts = {name: "".join(each.itertext()) for name, each in parsed.items()}
+    assert all("n = 12" in text for text in texts.values())
+    assert "a < b & c" in texts["category"]
 
 
 def test_lengths_are_histograms_in_characters_and_words(engine: Engine) -> None:
@@ -92,9 +120,15 @@ def test_the_command_writes_csv_and_json(sqlite_engine: Engine, monkeypatch, tmp
     rows = list(
         csv.DictReader((tmp_path / "out" / "statistics.csv").read_text(encoding="utf-8").splitlines())
     )
-    assert {"task", "boxes", "question words", "explanation length in characters"} <= {
-        row["table"] for row in rows
-    }
+    assert (tmp_path / "out" / "boxes.svg").is_file()
+    assert {
+        "task",
+        "boxes",
+        "boxes a question",
+        "observations",
+        "question words",
+        "explanation length in characters",
+    } <= {row["table"] for row in rows}
     assert next(row["name"] for row in rows if row["table"] == "category") == "'=1+1"
     shares = [float(row["percent"]) for row in rows if row["table"] == "task"]
     assert sum(shares) == pytest.approx(100, abs=0.3)

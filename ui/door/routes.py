@@ -18,6 +18,7 @@ _MODULES = (
     "ui.door.audit_file",
     "ui.door.estimates_file",
     "ui.door.study_report_file",
+    "ui.door.statistics_file",
     "ui.door.judging",
     "ui.door.reading",
     "ui.door.settling",

@@ -25,17 +25,17 @@ def ranked(counts: Sequence[tuple[str, int]], *, title: str) -> alt.Chart:
     )
 
 
-def bars(bins: Sequence[tuple[int, int, int]], *, title: str) -> alt.Chart:
-    """A histogram of bins (from, to, texts)."""
-    rows = [{"low": low, "high": high + 1, "texts": count} for low, high, count in bins]
+def bars(bins: Sequence[tuple[int, int, int]], *, title: str, counted: str = "texts") -> alt.Chart:
+    """A histogram of bins (from, to, how many of what is counted)."""
+    rows = [{"low": low, "high": high + 1, counted: count} for low, high, count in bins]
     return (
         alt.Chart(pd.DataFrame(rows))
         .mark_bar(color=_MARK)
         .encode(
             x=alt.X("low:Q", title=title, bin="binned"),
             x2="high:Q",
-            y=alt.Y("texts:Q", title="texts", axis=alt.Axis(format=",d", tickCount=6)),
-            tooltip=["low:Q", "high:Q", alt.Tooltip("texts:Q", format=",d")],
+            y=alt.Y(f"{counted}:Q", title=counted, axis=alt.Axis(format=",d", tickCount=6)),
+            tooltip=["low:Q", "high:Q", alt.Tooltip(f"{counted}:Q", format=",d")],
         )
         .properties(height=260)
     )
