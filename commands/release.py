@@ -9,6 +9,7 @@ from pathlib import Path
 
 from accounts.service import command_line_person
 from release.service import (
+    FormName,
     Names,
     SplitPlan,
     Tally,
@@ -71,6 +72,11 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
         help="refuse unless the upper 95 %% limit of the key errors in the whole dataset is below it, with "
         "all that is not covered or skipped counted as errors",
     )
+    create.add_argument(
+        "--forms",
+        metavar="FORM,FORM",
+        help=f"what it is written as beside the native form, of {', '.join(FormName)}; or none; default all",
+    )
     create.add_argument("--dry-run", action="store_true", help="count what it would hold; write nothing")
     create.set_defaults(run=_create, parser=create)
     verify = verbs.add_parser("verify", help="check a release's folder against its manifest")
@@ -115,18 +121,31 @@ def _create(args: argparse.Namespace) -> int:
             with_sr=args.with_sr,
             split=split,
             key_errors_under=None if limit is None else limit / 100,
+            forms=_forms(args),
             workspace=current_workspace(),
             progress=_progress,
         )
     with unit_of_work() as db:
         record_release(db, by=by, written=written, now=datetime.now(UTC))
     _print_tally(written.tally)
+    if written.met is not None:
+        print(written.met)
     done = "was there already, the same byte for byte" if written.again else "written"
     print(f"Release {written.name}: {done}, {written.folder}")
     if written.keys is not None:
         print(f"Keys of the private questions: {written.keys} (not to be given out)")
     print(f"SHA-256 of its manifest: {written.manifest_sha256}")
     return 0
+
+
+def _forms(args: argparse.Namespace) -> tuple[FormName, ...]:
+    if args.forms is None:
+        return tuple(FormName)
+    named = [each.strip() for each in args.forms.split(",") if each.strip() and each.strip() != "none"]
+    wrong = sorted(set(named) - {each.value for each in FormName})
+    if wrong:
+        args.parser.error(f"--forms knows {', '.join(FormName)}, or none; not {', '.join(wrong)}")
+    return tuple(FormName(each) for each in named)
 
 
 def _verify(args: argparse.Namespace) -> int:

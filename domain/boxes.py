@@ -23,6 +23,12 @@ class Box:
     y_max: float
 
     def __post_init__(self) -> None:
+        if (
+            self.x_min < self.x_max
+            and self.y_min < self.y_max
+            and math.isfinite(self.x_max - self.x_min + self.y_max - self.y_min)
+        ):
+            return  # as nearly all are; the rest says what is wrong
         if not all(math.isfinite(value) for value in self.as_tuple()):
             raise InvalidValue("box", f"has a corner that is no finite number: {list(self.as_tuple())}")
         if not (self.x_min < self.x_max and self.y_min < self.y_max):

@@ -72,15 +72,15 @@ def check_answer(answer: Answer, *, format_: AnswerFormat, options: tuple[str, .
         return
     if len(options) < 2:
         raise InvalidValue("options", f"a {format_} question needs two options or more, not {len(options)}")
-    if any(not option.strip() for option in options):
+    if not all(map(str.strip, options)):
         raise InvalidValue("options", "one of them is empty")
     if isinstance(answer, str) or not answer:
         raise InvalidValue(field_name, "names no option")
-    if any(index < 0 or index >= len(options) for index in answer):
+    if min(answer) < 0 or max(answer) >= len(options):
         raise InvalidValue(
             field_name, f"{list(answer)} is no option; there are {len(options)}, counted from 0"
         )
-    if list(answer) != sorted(set(answer)):
+    if len(answer) > 1 and list(answer) != sorted(set(answer)):
         raise InvalidValue(field_name, f"{list(answer)} must be in rising order, each option once")
     if format_ is AnswerFormat.SINGLE and len(answer) != 1:
         raise InvalidValue(field_name, f"a single-choice question has one right option, not {len(answer)}")

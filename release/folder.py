@@ -17,27 +17,33 @@ import msgspec
 from domain.file_errors import naming
 
 MANIFEST = "manifest.json"
+_AT_ONCE = 1 << 18  # bytes that wait until they are hashed and written together
+_encoder = msgspec.json.Encoder()
 
 
 class HashedFile:
-    """A file that is written once, front to back; its length and SHA-256 are known when it is closed."""
+    """A file that is written once, front to back; its length and SHA-256 are known once it is closed."""
 
     def __init__(self, path: Path) -> None:
         """Open it; it must not be there yet."""
         self._path = path
         self._file = path.open("xb")
         self._hash = hashlib.sha256()
+        self._waiting = bytearray()
         self.bytes = 0
 
     def write(self, content: bytes) -> None:
-        with naming(self._path):
-            self._file.write(content)
-        self._hash.update(content)
-        self.bytes += len(content)
+        self._waiting += content
+        if len(self._waiting) > _AT_ONCE:
+            self._pass_on()
 
     def write_json_line(self, value: Any) -> None:  # noqa: ANN401 - any JSON value
         """One line; the keys stay in their order."""
-        self.write(msgspec.json.encode(value) + b"\n")
+        waiting = self._waiting
+        _encoder.encode_into(value, waiting, -1)  # -1: after what is there
+        waiting.append(0x0A)
+        if len(waiting) > _AT_ONCE:
+            self._pass_on()
 
     @property
     def sha256(self) -> str:
@@ -52,11 +58,20 @@ class HashedFile:
         """On the disk when this returns, unless an error is on its way."""
         try:
             if kind is None:
+                self._pass_on()
                 with naming(self._path):
                     self._file.flush()
                     os.fsync(self._file.fileno())
         finally:
             self._file.close()
+
+    def _pass_on(self) -> None:
+        """Hash and write what waits, in one go: a call a line would cost more than the line."""
+        with naming(self._path):
+            self._file.write(self._waiting)
+        self._hash.update(self._waiting)
+        self.bytes += len(self._waiting)
+        self._waiting.clear()
 
 
 @contextmanager

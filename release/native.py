@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from domain.boxes import Box, LabelledBox
 from domain.exams import Exam
 from domain.questions import Answer, Question, Source
@@ -23,7 +25,14 @@ CORRECTABLE: dict[str, Any] = {
 }
 
 
-def record_of(question: Question, exam: Exam, *, files: dict[str, str], with_report: bool) -> dict[str, Any]:
+def record_of(
+    question: Question,
+    exam: Exam,
+    *,
+    files: dict[str, str],
+    with_report: bool,
+    exam_as: msgspec.Raw | None = None,
+) -> dict[str, Any]:
     """The question's record in the order of the format's fields; what is not known is left out.
 
     Args:
@@ -31,10 +40,11 @@ def record_of(question: Question, exam: Exam, *, files: dict[str, str], with_rep
         exam: of the question.
         files: where a radiograph's file is, by its SHA-256; those that are not named keep their own path.
         with_report: whether the exam's report, which gives the answer away, goes with it.
+        exam_as: the exam's own part as JSON, where :func:`exam_record` has made it for another question.
     """
     record = {
         "id": question.id,
-        "exam": _exam(exam, files),
+        "exam": exam_record(exam, files) if exam_as is None else exam_as,
         "format": question.format,
         "stem": question.stem,
         "options": list(question.options),
@@ -54,7 +64,7 @@ def record_of(question: Question, exam: Exam, *, files: dict[str, str], with_rep
             prompt_version=question.source.prompt_version,
         ),
     }
-    return {name: value for name, value in record.items() if value not in (None, [], {}, "")}
+    return {name: value for name, value in record.items() if value}  # no number or bool is among them
 
 
 def plain(field: str, value: Any) -> Any:  # noqa: ANN401 - a field of any type, and its JSON
@@ -101,7 +111,8 @@ def question_of(record: dict[str, Any]) -> Question:
     )
 
 
-def _exam(exam: Exam, files: dict[str, str]) -> dict[str, Any]:
+def exam_record(exam: Exam, files: dict[str, str]) -> dict[str, Any]:
+    """The exam's part of a question's record."""
     radiographs = [
         {
             "id": each.id,

@@ -27,6 +27,8 @@ def settle(judged: JudgedQuestion) -> GoldItem | LeftOut:
     """What becomes of a judged question."""
     if judged.adjudication is not None:
         return _adjudicated(judged, judged.adjudication)
+    if len(judged.judgements) == 1:
+        return _by_one(judged, judged.judgements[0])
     decisions = {each.verdict.decision for each in judged.judgements}
     if Decision.REJECT in decisions:
         reason = LeaveOut.REJECTED if decisions == {Decision.REJECT} else LeaveOut.DECISIONS_DIFFER
@@ -44,6 +46,16 @@ def settle(judged: JudgedQuestion) -> GoldItem | LeftOut:
         ):
             return LeftOut(judged=judged, reason=LeaveOut.CORRECTIONS_DIFFER)
     return _gold(judged, result, first)
+
+
+def _by_one(judged: JudgedQuestion, judgement: Judgement) -> GoldItem | LeftOut:
+    """As most are: nobody to differ from."""
+    if judgement.verdict.decision is Decision.REJECT:
+        return LeftOut(judged=judged, reason=LeaveOut.REJECTED)
+    if judgement.parts is Parts.IMAGE_ALIGNMENT:
+        return LeftOut(judged=judged, reason=LeaveOut.ALIGNMENT_ONLY)
+    correction = _correction(judgement)
+    return _gold(judged, _result(judged.question, correction), correction)
 
 
 def _adjudicated(judged: JudgedQuestion, adjudication: Adjudication) -> GoldItem | LeftOut:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from domain.gold import GoldItem, JudgedQuestion, LeaveOut, LeftOut
@@ -105,9 +106,11 @@ def corrects(decision: Decision) -> bool:
     return decision is Decision.REVISE
 
 
-def latest(judged: JudgedQuestion) -> str:
-    """When the last of the judgements was given, ISO 8601."""
-    given = [each.verdict.given_at for each in judged.judgements]
+def latest(judged: JudgedQuestion) -> datetime:
+    """When the last of the judgements was given."""
+    last = judged.judgements[0].verdict.given_at
+    for each in judged.judgements[1:]:
+        last = max(last, each.verdict.given_at)
     if judged.adjudication is not None:
-        given.append(judged.adjudication.given_at)
-    return max(given).isoformat()
+        last = max(last, judged.adjudication.given_at)
+    return last

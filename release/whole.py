@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from domain.gold import GoldItem, LeftOut
 from release.forms.coco import CocoForm
 from release.forms.datacard import Content
-from release.forms.form import Form, Original
+from release.forms.form import Form, FormName, Original
 from release.forms.gemex import GemexForm
 from release.forms.parquet import ParquetForm, Picture
 from release.forms.rexvqa import RexvqaForm
@@ -33,7 +33,7 @@ class Contents:
 
     ``picture`` gives images for the Parquet file, ``original`` DICOM files for structured reports (with
     ``when`` as their date); without them neither is written. ``side_of`` is the side of each exam where a
-    part is private; ``keys`` is then the folder for its keys.
+    part is private; ``keys`` is then the folder for its keys. ``forms`` are written beside the native one.
     """
 
     names: Mapping[int, str]
@@ -44,6 +44,7 @@ class Contents:
     when: datetime | None = None
     side_of: Mapping[str, Side] | None = None
     keys: Path | None = None
+    forms: frozenset[FormName] = frozenset(FormName)
 
 
 class ReleaseFiles:
@@ -60,12 +61,13 @@ class ReleaseFiles:
         )
         files = self.gold.images if contents.with_images else {}
         self._files = files
-        self.forms: list[Form] = [
-            RexvqaForm(folder, files=files, with_report=contents.with_report),
-            GemexForm(folder, files=files, with_report=contents.with_report),
-            CocoForm(folder, files=files),
-            ParquetForm(folder, files=files, picture=contents.picture),
-        ]
+        opened: dict[FormName, Callable[[], Form]] = {
+            FormName.REXVQA: lambda: RexvqaForm(folder, files=files, with_report=contents.with_report),
+            FormName.GEMEX: lambda: GemexForm(folder, files=files, with_report=contents.with_report),
+            FormName.COCO: lambda: CocoForm(folder, files=files),
+            FormName.PARQUET: lambda: ParquetForm(folder, files=files, picture=contents.picture),
+        }
+        self.forms: list[Form] = [made() for name, made in opened.items() if name in contents.forms]
         self._sr: SrForm | None = None
         if contents.original is not None and contents.when is not None:
             # Half a second of imports that a release without structured reports need not wait for.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +18,7 @@ from domain.table_cells import harmless
 from domain.verdicts import ErrorKind
 from release.folder import HashedFile
 from release.manifest import Entry
-from release.native import plain, record_of
+from release.native import exam_record, plain, record_of
 from release.tally import corrects
 
 COLUMNS = (
@@ -29,6 +28,9 @@ COLUMNS = (
     "inclusion_probability",
 )  # fmt: skip
 
+_LETTERS = "".join(map(letter, range(26)))
+#: Signs that a formula, or an apostrophe before one, may begin with.
+_DOUBTFUL = frozenset("=+-@\t\r'")
 _SUFFIXES = {".dcm", ".dicom", ".png", ".jpg", ".jpeg"}
 
 
@@ -51,7 +53,9 @@ class GoldWriters:
         }
         self._exams: set[str] = set()
         self.images: dict[str, str] = {}
-        self._files["gold.csv"].write(_csv_line(COLUMNS))
+        self._exam_as: tuple[Exam, msgspec.Raw, list[str]] | None = None
+        self._table = csv.writer(_Text(self._files["gold.csv"]), lineterminator="\r\n")
+        self._table.writerow(COLUMNS)
 
     def add(self, settled: GoldItem | LeftOut) -> None:
         """Write what there is to write of one judged question."""
@@ -61,9 +65,14 @@ class GoldWriters:
         exam = settled.judged.exam
         self.add_images(exam)
         files = self.images if self._with_images else {}
-        record = record_of(settled.question, exam, files=files, with_report=self._with_report)
+        before = self._exam_as
+        if before is None or before[0] is not exam:  # its questions come one after the other
+            before = self._exam_as = (exam, _exam_json(exam, files), _exam_cells(exam, files))
+        record = record_of(
+            settled.question, exam, files=files, with_report=self._with_report, exam_as=before[1]
+        )
         self._files["gold.jsonl"].write_json_line(record)
-        self._files["gold.csv"].write(_csv_line(self._row(settled, files)))
+        self._table.writerow(self._row(settled, before[2]))
         for line in self.corrections_of(settled):
             self._files["corrections.jsonl"].write_json_line(line)
 
@@ -171,34 +180,31 @@ class GoldWriters:
         who, when = self._names[adjudication.person_id], iso(adjudication.given_at)
         return {"adjudication": {"who": who, "when": when, "why": adjudication.reason}}
 
-    def _row(self, gold: GoldItem, files: Mapping[str, str]) -> list[str]:
-        question, exam, judgements = gold.question, gold.judged.exam, gold.judged.judgements
-        # Each column names its cell; text that came from outside is made harmless in _csv_line.
+    def _row(self, gold: GoldItem, of_exam: list[str]) -> list[str]:
+        question, judgements = gold.question, gold.judged.judgements
+        names = [self._names[each.verdict.person_id] for each in judgements]
+        batches = {each.batch for each in judgements}
+        # Each column names its cell; what is not of our own making is made harmless.
         return [
-            question.id,
-            gold.decision.value,
-            "; ".join(each.field for each in gold.changes),
-            question.format.value,
-            question.stem,
-            "\n".join(f"{letter(i)}. {text}" for i, text in enumerate(question.options)),
-            _answer(question.answer),
-            " or ".join(_answer(each) for each in question.also_right),
-            question.explanation,
+            _harmless(question.id),
+            gold.decision,
+            "; ".join([each.field for each in gold.changes]),
+            question.format,
+            _harmless(question.stem),
+            "\n".join([f"{sign}. {text}" for sign, text in zip(_LETTERS, question.options, strict=False)]),
+            _harmless(_answer(question.answer)),
+            " or ".join(map(_answer, question.also_right)) if question.also_right else "",
+            _harmless(question.explanation),
             question.task or "",
-            question.content_type or "",
-            question.category or "",
-            question.subcategory or "",
+            _harmless(question.content_type or ""),
+            _harmless(question.category or ""),
+            _harmless(question.subcategory or ""),
             question.difficulty or "",
             _json(plain("boxes", question.boxes)) if question.boxes else "",
-            exam.id,
-            exam.patient or "",
-            exam.indication or "",
-            exam.age or "",
-            exam.sex or "",
-            "\n".join(f"{each.view}: {files.get(each.sha256 or '', each.file)}" for each in exam.radiographs),
-            "; ".join(sorted({each.batch for each in judgements})),
-            "; ".join(self._names[each.verdict.person_id] for each in judgements),
-            gold.judged.stratum,
+            *of_exam,
+            _harmless("; ".join(sorted(batches) if len(batches) > 1 else batches)),
+            _harmless("; ".join(names)),
+            _harmless(gold.judged.stratum),
             repr(gold.judged.inclusion_probability),
         ]
 
@@ -236,10 +242,37 @@ def _json(value: Any) -> str:  # noqa: ANN401 - any JSON value
     return msgspec.json.encode(value).decode()
 
 
-def _csv_line(cells: tuple[str, ...] | list[str]) -> bytes:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\r\n").writerow([harmless(str(cell)) for cell in cells])
-    return line.getvalue().encode()
+def _exam_json(exam: Exam, files: dict[str, str]) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode(exam_record(exam, files)))
+
+
+def _exam_cells(exam: Exam, files: Mapping[str, str]) -> list[str]:
+    """The cells of ``exam_id`` to ``radiographs``."""
+    radiographs = [f"{each.view}: {files.get(each.sha256 or '', each.file)}" for each in exam.radiographs]
+    return [
+        _harmless(exam.id),
+        _harmless(exam.patient or ""),
+        _harmless(exam.indication or ""),
+        _harmless(exam.age or ""),
+        exam.sex or "",
+        _harmless("\n".join(radiographs)),
+    ]
+
+
+def _harmless(text: str) -> str:
+    """:func:`domain.table_cells.harmless`, asked only where the first sign leaves a doubt."""
+    return harmless(text) if text[:1] in _DOUBTFUL else text
+
+
+class _Text:
+    """A hashed file to which text is written, in UTF-8."""
+
+    def __init__(self, file: HashedFile) -> None:
+        """``file`` is closed by whoever opened it."""
+        self._file = file
+
+    def write(self, text: str) -> None:
+        self._file.write(text.encode())
 
 
 def _suffix(radiograph: Radiograph) -> str:

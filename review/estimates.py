@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 from domain.verdicts import Decision, ErrorKind
@@ -150,12 +151,13 @@ class _Rates:
         self.exams = [each.exam_number for each in outcomes]
         self.weights = [sample.sizes[each.cell] / self.judged[each.cell] for each in outcomes]
         self.clustered = len(set(self.exams)) < len(self.exams)
+        found = {kind for each in outcomes for kind in each.errors}
+        self._never = {kind.value for kind in ErrorKind if kind not in found}
 
     def rate(self, name: str, has: Callable[[Outcome], bool]) -> Estimate:
-        hits = [has(each) for each in self.outcomes]
-        by_cell: Counter[Hashable] = Counter(
-            each.cell for each, hit in zip(self.outcomes, hits, strict=True) if hit
-        )
+        # Most kinds of error never come up, and there may be a hundred thousand to ask.
+        hits = [False] * len(self.outcomes) if name in self._never else [has(each) for each in self.outcomes]
+        by_cell: Counter[Hashable] = Counter(each.cell for each in compress(self.outcomes, hits))
         effect = 1.0
         if self.clustered and any(hits):
             effect = exam_effect(hits, self.strata, self.exams, self.weights)

@@ -36,13 +36,15 @@ def boxes_to_plain(boxes: tuple[LabelledBox, ...]) -> list[dict[str, Any]]:
 def boxes_from_plain(plain: list[dict[str, Any]]) -> tuple[LabelledBox, ...]:
     """The inverse of :func:`boxes_to_plain`."""
     return tuple(
-        LabelledBox(
-            radiograph=each["radiograph"],
-            label=each["label"],
-            box=Box(x_min=each["box"][0], y_min=each["box"][1], x_max=each["box"][2], y_max=each["box"][3]),
-        )
-        for each in plain
+        [
+            LabelledBox(radiograph=each["radiograph"], label=each["label"], box=_box(*each["box"]))
+            for each in plain
+        ]
     )
+
+
+def _box(x_min: float, y_min: float, x_max: float, y_max: float) -> Box:
+    return Box(x_min=x_min, y_min=y_min, x_max=x_max, y_max=y_max)
 
 
 def answer_to_plain(answer: Answer) -> list[int] | str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from itertools import groupby
 
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 from sqlmodel import Session
 
 from domain.adjudications import Adjudication
@@ -28,9 +27,39 @@ from storage.rows import (
     RadiographRow,
     VerdictRow,
 )
-from storage.verdicts import verdict_from_row
+from storage.verdicts import VERDICT_COLUMNS, verdict_from_columns
 
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
+# Built once, of the tables' columns: the ORM would look at every value of every row again.
+_QUESTION, _EXAM, _RADIOGRAPH, _IMAGE, _VERDICT, _PLACE = (
+    row.__table__.c  # type: ignore[attr-defined]  # SQLModel's table
+    for row in (QuestionRow, ExamRow, RadiographRow, ImageRow, VerdictRow, BatchQuestionRow)
+)
+_NUMBERS, _BATCHES = bindparam("numbers", expanding=True), bindparam("batches", expanding=True)
+_VERDICTS = (
+    select(*(_VERDICT[name] for name in VERDICT_COLUMNS))
+    .where(_VERDICT.question_id.in_(_NUMBERS), _VERDICT.batch_id.in_(_BATCHES))
+    .order_by(_VERDICT.question_id, _VERDICT.person_id, _VERDICT.batch_id, _VERDICT.revision)
+)
+_STRATA = (
+    select(_PLACE.question_id, _PLACE.stratum, _PLACE.inclusion_probability)
+    .where(_PLACE.question_id.in_(_NUMBERS), _PLACE.batch_id.in_(_BATCHES))
+    .order_by(_PLACE.batch_id.desc())
+)
+_EXAM_OF = select(_QUESTION.id, _QUESTION.exam_id).where(_QUESTION.id.in_(_NUMBERS))
+_EXAMS = select(_EXAM.id, _EXAM.key, _EXAM.patient, _EXAM.indication, _EXAM.age, _EXAM.sex).where(
+    _EXAM.id.in_(_NUMBERS)
+)
+_RADIOGRAPHS = (
+    select(
+        _RADIOGRAPH.exam_id, _RADIOGRAPH.key, _RADIOGRAPH.file, _RADIOGRAPH.view, _RADIOGRAPH.image_sha256,
+        _IMAGE.rows, _IMAGE.columns,
+    )
+    .select_from(RadiographRow)
+    .outerjoin(ImageRow, _IMAGE.sha256 == _RADIOGRAPH.image_sha256)
+    .where(_RADIOGRAPH.exam_id.in_(_NUMBERS))
+    .order_by(_RADIOGRAPH.exam_id, _RADIOGRAPH.position)
+)  # fmt: skip
 
 
 def judged_questions(
@@ -52,8 +81,9 @@ def judged_questions(
         .order_by(VerdictRow.question_id)
     )
     numbers = list(db.execute(judged).scalars())
+    same_box = {number: rules_of(db, batch_id=number).rules.same_box for number in of_batch}
     for start in range(0, len(numbers), _CHUNK):
-        yield from _chunk(db, numbers[start : start + _CHUNK], of_batch, with_report=with_report)
+        yield from _chunk(db, numbers[start : start + _CHUNK], of_batch, same_box, with_report=with_report)
 
 
 def count_unjudged(db: Session, *, batches: Sequence[Batch]) -> int:
@@ -65,6 +95,16 @@ def count_unjudged(db: Session, *, batches: Sequence[Batch]) -> int:
         BatchQuestionRow.question_id.not_in(judged),  # type: ignore[attr-defined]  # a column
     )
     return db.execute(statement).scalar_one()
+
+
+def judged_version(db: Session, *, batches: Sequence[Batch]) -> tuple[int | datetime | None, ...]:
+    """As long as it stays the same, so does what these batches would release."""
+    ids = [batch.id for batch in batches]
+    counts: list[int | datetime | None] = []
+    for table in (VerdictRow, AdjudicationRow, BatchQuestionRow):
+        of_these = table.__table__.c.batch_id.in_(ids)  # type: ignore[attr-defined]  # SQLModel's table
+        counts.append(db.execute(select(func.count()).select_from(table).where(of_these)).scalar_one())
+    return (*counts, last_verdict_at(db, batches=batches))
 
 
 def drawn_by_stratum(db: Session, *, batches: Sequence[Batch]) -> dict[str, int]:
@@ -107,12 +147,16 @@ def reviewers(db: Session, *, batches: Sequence[Batch]) -> dict[int, tuple[str, 
 
 
 def _chunk(
-    db: Session, numbers: list[int], of_batch: dict[int, Batch], *, with_report: bool
+    db: Session,
+    numbers: list[int],
+    of_batch: dict[int, Batch],
+    same_box: dict[int, float],
+    *,
+    with_report: bool,
 ) -> Iterator[JudgedQuestion]:
     judgements = _judgements(db, numbers, of_batch)
     strata = _strata(db, numbers, list(of_batch))
     settled = _settled(db, numbers, of_batch)
-    same_box = {number: rules_of(db, batch_id=number).rules.same_box for number in of_batch}
     exams = _exams(db, numbers, with_report=with_report)
     for number, question in load_questions(db, question_ids=numbers):
         stratum, probability = strata[number]
@@ -142,21 +186,14 @@ def _settled(db: Session, numbers: list[int], of_batch: dict[int, Batch]) -> dic
 def _judgements(
     db: Session, numbers: list[int], of_batch: dict[int, Batch]
 ) -> dict[int, tuple[Judgement, ...]]:
-    statement = (
-        select(*VerdictRow.__table__.c)  # type: ignore[attr-defined]  # SQLModel's table
-        .where(VerdictRow.question_id.in_(numbers), VerdictRow.batch_id.in_(of_batch))  # type: ignore[attr-defined]  # these are columns
-        .order_by(VerdictRow.question_id, VerdictRow.person_id, VerdictRow.batch_id, VerdictRow.revision)
-    )
+    asked = {batch.id: (batch.name, batch.settings.parts) for batch in of_batch.values()}
     last: dict[int, dict[int, Judgement]] = defaultdict(dict)
-    for (question, person, batch), rows in groupby(
-        db.execute(statement), key=lambda row: (row.question_id, row.person_id, row.batch_id)
-    ):
-        *_, newest = rows  # the highest revision
-        judgement = Judgement(
-            verdict=verdict_from_row(newest),
-            batch=of_batch[batch].name,
-            parts=of_batch[batch].settings.parts,
-        )
+    rows = db.execute(_VERDICTS, {"numbers": numbers, "batches": list(of_batch)})
+    # The highest revision comes last, and so stays.
+    newest = {(row[1], row[2], row[0]): row for row in rows}
+    for (question, person, batch), row in newest.items():
+        name, parts = asked[batch]
+        judgement = Judgement(verdict=verdict_from_columns(row), batch=name, parts=parts)
         before = last[question].get(person)
         if before is None or before.verdict.given_at <= judgement.verdict.given_at:
             last[question][person] = judgement
@@ -164,24 +201,17 @@ def _judgements(
 
 
 def _strata(db: Session, numbers: list[int], batch_ids: list[int]) -> dict[int, tuple[str, float]]:
-    statement = (
-        select(BatchQuestionRow.question_id, BatchQuestionRow.stratum, BatchQuestionRow.inclusion_probability)
-        .where(BatchQuestionRow.question_id.in_(numbers), BatchQuestionRow.batch_id.in_(batch_ids))  # type: ignore[attr-defined]  # these are columns
-        .order_by(BatchQuestionRow.batch_id.desc())  # type: ignore[attr-defined]  # a column
-    )
     # The first batch comes last, and so stays.
-    return {row[0]: (row[1], row[2]) for row in db.execute(statement)}
+    rows = db.execute(_STRATA, {"numbers": numbers, "batches": batch_ids})
+    return {number: (stratum, probability) for number, stratum, probability in rows}
 
 
 def _exams(db: Session, numbers: list[int], *, with_report: bool) -> dict[int, Exam]:
     """The exam of each question, one object an exam."""
-    statement = select(QuestionRow.id, QuestionRow.exam_id).where(QuestionRow.id.in_(numbers))  # type: ignore[attr-defined]  # a column
-    exam_of = {row[0]: row[1] for row in db.execute(statement)}
+    exam_of = {row[0]: row[1] for row in db.execute(_EXAM_OF, {"numbers": numbers})}
     ids = sorted(set(exam_of.values()))
     radiographs = _radiographs(db, ids)
-    columns = [ExamRow.id, ExamRow.key, ExamRow.patient, ExamRow.indication, ExamRow.age, ExamRow.sex]
-    if with_report:
-        columns.append(ExamRow.report)
+    statement = _EXAMS.add_columns(_EXAM.report) if with_report else _EXAMS
     exams = {
         row.id: Exam(
             id=row.key,
@@ -192,28 +222,14 @@ def _exams(db: Session, numbers: list[int], *, with_report: bool) -> dict[int, E
             report=row.report if with_report else None,
             radiographs=tuple(radiographs[row.id]),
         )
-        for row in db.execute(select(*columns).where(ExamRow.id.in_(ids)))  # type: ignore[attr-defined]  # a column
+        for row in db.execute(statement, {"numbers": ids})
     }
     return {number: exams[exam] for number, exam in exam_of.items()}
 
 
 def _radiographs(db: Session, exam_ids: list[int]) -> dict[int, list[Radiograph]]:
-    statement = (
-        select(
-            RadiographRow.exam_id,
-            RadiographRow.key,
-            RadiographRow.file,
-            RadiographRow.view,
-            RadiographRow.image_sha256,
-            ImageRow.rows,
-            ImageRow.columns,
-        )
-        .outerjoin(ImageRow, ImageRow.sha256 == RadiographRow.image_sha256)
-        .where(RadiographRow.exam_id.in_(exam_ids))  # type: ignore[attr-defined]  # a column
-        .order_by(RadiographRow.exam_id, RadiographRow.position)
-    )
     found: dict[int, list[Radiograph]] = defaultdict(list)
-    for row in db.execute(statement):
+    for row in db.execute(_RADIOGRAPHS, {"numbers": exam_ids}):
         found[row.exam_id].append(
             Radiograph(
                 id=row.key,

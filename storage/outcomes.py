@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache, lru_cache
 
 from sqlalchemy import select
 from sqlmodel import Session
@@ -17,6 +18,8 @@ from storage.codec import from_json
 from storage.ordinary import ordinary_question
 from storage.rows import AdjudicationRow, AssignmentRow, BatchQuestionRow, QuestionRow, VerdictRow
 
+# Few values and many rows: each is made once.
+_decision, _difficulty = cache(Decision), cache(Difficulty)
 _BLOCK = 10_000  # rows that are in memory at a time
 _KEY_FIELDS = ("answer", "also_right")
 #: What the questions of a dataset may be told apart by, beside the tier.
@@ -59,46 +62,43 @@ class Settled:
 def drawn_facts(db: Session, *, batch_ids: Sequence[int]) -> dict[int, DrawnFacts]:
     """Every question of these batches, once, by its number."""
     of_batches = select(BatchQuestionRow.question_id).where(BatchQuestionRow.batch_id.in_(batch_ids))  # type: ignore[attr-defined]  # a column
-    columns = [getattr(QuestionRow, name) for name in FEATURES]
+    # Columns of the table, not of the class: the ORM would look at every value of every row again.
+    table = QuestionRow.__table__.c  # type: ignore[attr-defined]  # SQLModel's table
     statement = (
-        select(QuestionRow.id, QuestionRow.exam_id, QuestionRow.difficulty, *columns)
-        .where(QuestionRow.id.in_(of_batches))  # type: ignore[attr-defined]  # a column
-        .order_by(QuestionRow.id)
+        select(table.id, table.exam_id, table.difficulty, *(table[name] for name in FEATURES))
+        .where(table.id.in_(of_batches))
+        .order_by(table.id)
     )
     return {
-        row[0]: DrawnFacts(
-            number=row[0],
-            exam_number=row[1],
-            tier=Difficulty(row[2]) if row[2] else None,
-            features=tuple(value or "" for value in row[3:]),
+        number: DrawnFacts(
+            number=number,
+            exam_number=exam,
+            tier=_difficulty(tier) if tier else None,
+            features=tuple([value or "" for value in features]),
         )
-        for row in db.execute(statement, execution_options={"yield_per": _BLOCK})
+        for number, exam, tier, *features in db.execute(statement, execution_options={"yield_per": _BLOCK})
     }
 
 
 def said_of(db: Session, *, batch_ids: Sequence[int]) -> dict[int, tuple[Said, ...]]:
     """Everybody's latest verdict on each judged question; of several batches the one given last."""
+    table = VerdictRow.__table__.c  # type: ignore[attr-defined]  # SQLModel's table
     statement = (
         select(
-            VerdictRow.question_id,
-            VerdictRow.person_id,
-            VerdictRow.batch_id,
-            VerdictRow.decision,
-            VerdictRow.errors,
-            VerdictRow.correction,
-            VerdictRow.given_at,
+            table.question_id, table.person_id, table.batch_id, table.decision, table.errors,
+            table.correction, table.given_at,
         )
-        .where(
-            VerdictRow.batch_id.in_(batch_ids),  # type: ignore[attr-defined]  # a column
-            ordinary_question(VerdictRow.question_id),
-        )
-        .order_by(VerdictRow.question_id, VerdictRow.batch_id, VerdictRow.person_id, VerdictRow.revision)
-    )
+        .where(table.batch_id.in_(batch_ids), ordinary_question(table.question_id))
+        .order_by(table.question_id, table.batch_id, table.person_id, table.revision)
+    )  # fmt: skip
     last: dict[int, dict[tuple[int, int], tuple]] = defaultdict(dict)
     for row in db.execute(statement, execution_options={"yield_per": _BLOCK}):
         last[row[0]][row[1], row[2]] = row  # a higher revision comes later
     found = {}
     for number, rows in last.items():
+        if len(rows) == 1:
+            found[number] = (_said(*rows.values()),)
+            continue
         by_person: dict[int, tuple] = {}
         for row in rows.values():
             before = by_person.get(row[1])
@@ -152,11 +152,16 @@ def _said(row: tuple) -> Said:
     return Said(
         batch_id=row[2],
         person_id=row[1],
-        decision=Decision(row[3]),
-        errors=frozenset(ErrorKind(each) for each in from_json(row[4])) if row[4] != "[]" else frozenset(),
+        decision=_decision(row[3]),
+        errors=_errors(row[4]),
         key_changed=_changes_key(row[5]),
         given_at=row[6],
     )
+
+
+@lru_cache(maxsize=10_000)
+def _errors(text: str) -> frozenset[ErrorKind]:
+    return frozenset(map(ErrorKind, from_json(text)))
 
 
 def _changes_key(correction: str) -> bool:

@@ -3,46 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
 
 from sqlalchemy import Row, bindparam, select
 from sqlmodel import Session
 
 from domain.errors import NotFound
-from domain.questions import Question, Source
+from domain.questions import Answer, Question, Source
 from domain.sheets import BlindQuestion
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 from storage.codec import answer_from_plain, boxes_from_plain, from_json
 from storage.rows import ExamRow, QuestionRow
 
+_NONE = "[]"  # an empty list, as most columns have it
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 
+# Columns of the table, not of the class: the ORM would look at every value of every row again.
+_QUESTION = QuestionRow.__table__.c  # type: ignore[attr-defined]  # SQLModel's table
+_EXAM = ExamRow.__table__.c  # type: ignore[attr-defined]  # SQLModel's table
 _WHOLE = (
-    QuestionRow.id,
-    QuestionRow.key,
-    ExamRow.key.label("exam_key"),  # type: ignore[attr-defined]  # a column on the class, a str to mypy
-    QuestionRow.format,
-    QuestionRow.stem,
-    QuestionRow.options,
-    QuestionRow.answer,
-    QuestionRow.also_right,
-    QuestionRow.explanation,
-    QuestionRow.boxes,
-    QuestionRow.task,
-    QuestionRow.content_type,
-    QuestionRow.category,
-    QuestionRow.subcategory,
-    QuestionRow.difficulty,
-    QuestionRow.generator,
-    QuestionRow.generator_version,
-    QuestionRow.prompt_version,
+    _QUESTION.id,
+    _QUESTION.key,
+    _EXAM.key.label("exam_key"),
+    _QUESTION.format,
+    _QUESTION.stem,
+    _QUESTION.options,
+    _QUESTION.answer,
+    _QUESTION.also_right,
+    _QUESTION.explanation,
+    _QUESTION.boxes,
+    _QUESTION.task,
+    _QUESTION.content_type,
+    _QUESTION.category,
+    _QUESTION.subcategory,
+    _QUESTION.difficulty,
+    _QUESTION.generator,
+    _QUESTION.generator_version,
+    _QUESTION.prompt_version,
 )
+# Few values and many questions: each is made once.
+_format, _task, _difficulty = cache(AnswerFormat), cache(Task), cache(Difficulty)
 
 # Built once: every verdict asks these several times.
 _QUESTIONS = (
     select(*_WHOLE)
-    .join(ExamRow, ExamRow.id == QuestionRow.exam_id)
-    .where(QuestionRow.id.in_(bindparam("question_ids", expanding=True)))  # type: ignore[attr-defined]  # a column
-    .order_by(QuestionRow.id)
+    .join(ExamRow, _EXAM.id == _QUESTION.exam_id)
+    .where(_QUESTION.id.in_(bindparam("question_ids", expanding=True)))
+    .order_by(_QUESTION.id)
 )
 _BLIND = (
     select(
@@ -94,23 +101,36 @@ def load_blind_question(db: Session, *, question_id: int) -> BlindQuestion:
     )
 
 
+@lru_cache(maxsize=1_000)
+def _source(generator: str | None, version: str | None, prompt_version: str | None) -> Source:
+    return Source(generator=generator, version=version, prompt_version=prompt_version)
+
+
+@lru_cache(maxsize=1_000)
+def _key(text: str) -> Answer:
+    return answer_from_plain(from_json(text))
+
+
 def _question(row: Row) -> Question:
+    # At once, in the order of _WHOLE: asking the row for one name after the other takes thrice as long.
+    (
+        _, key, exam_key, format_, stem, options, answer, also_right, explanation, boxes, task, content_type,
+        category, subcategory, difficulty, generator, version, prompt_version,
+    ) = row  # fmt: skip
     return Question(
-        id=row.key,
-        exam_id=row.exam_key,
-        format=AnswerFormat(row.format),
-        stem=row.stem,
-        options=tuple(from_json(row.options)),
-        answer=answer_from_plain(from_json(row.answer)),
-        also_right=tuple(tuple(each) for each in from_json(row.also_right)),
-        explanation=row.explanation,
-        boxes=boxes_from_plain(from_json(row.boxes)),
-        task=Task(row.task) if row.task else None,
-        content_type=row.content_type,
-        category=row.category,
-        subcategory=row.subcategory,
-        difficulty=Difficulty(row.difficulty) if row.difficulty else None,
-        source=Source(
-            generator=row.generator, version=row.generator_version, prompt_version=row.prompt_version
-        ),
+        id=key,
+        exam_id=exam_key,
+        format=_format(format_),
+        stem=stem,
+        options=() if options == _NONE else tuple(from_json(options)),
+        answer=_key(answer),
+        also_right=() if also_right == _NONE else tuple(map(tuple, from_json(also_right))),
+        explanation=explanation,
+        boxes=() if boxes == _NONE else boxes_from_plain(from_json(boxes)),
+        task=_task(task) if task else None,
+        content_type=content_type,
+        category=category,
+        subcategory=subcategory,
+        difficulty=_difficulty(difficulty) if difficulty else None,
+        source=_source(generator, version, prompt_version),
     )

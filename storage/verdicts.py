@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
+from functools import cache, lru_cache
 from typing import Any
 
 from sqlalchemy import bindparam, select
@@ -46,6 +48,12 @@ _ALIGNMENT = select(ReportOpeningRow.image_alignment).where(
 )
 
 _YES_NO_FIELDS = ("domain_specific", "cognitive_depth", "image_centric", "clinically_relevant")
+#: The columns that make a verdict, those of the opinion last.
+VERDICT_COLUMNS = (
+    "batch_id", "question_id", "person_id", "revision", "decision", "seconds", "seconds_looking",
+    "seconds_away", "given_at", "why", "difficulty", "errors", "correction", "clinical_reasoning", "comment",
+    *RATING_NAMES, *_YES_NO_FIELDS,
+)  # fmt: skip
 
 
 def add_verdict(db: Session, *, verdict: Verdict) -> None:
@@ -171,28 +179,45 @@ def add_report_opening(
     _append(db, row, "report opening")
 
 
+_decision = cache(Decision)
+
+
+@lru_cache(maxsize=2_000)  # most verdicts say what others say: an acceptance with its few ratings
+def _opinion(columns: tuple[Any, ...]) -> Opinion:
+    difficulty, errors, correction, clinical_reasoning, comment, *marks = columns
+    return Opinion(
+        ratings=Ratings(**dict(zip(RATING_NAMES, marks[:4], strict=True))),
+        **dict(zip(_YES_NO_FIELDS, marks[4:], strict=True)),
+        difficulty=Difficulty(difficulty) if difficulty else None,
+        errors=frozenset(ErrorKind(each) for each in from_json(errors)),
+        correction=correction_from_plain(from_json(correction)),
+        clinical_reasoning=clinical_reasoning,
+        comment=comment,
+    )
+
+
 def verdict_from_row(row: Any) -> Verdict:  # noqa: ANN401 - a VerdictRow, or a result row with its columns
     """The verdict of a row that has all the table's columns."""
+    return verdict_from_columns([getattr(row, name) for name in VERDICT_COLUMNS])
+
+
+def verdict_from_columns(values: Sequence[Any]) -> Verdict:
+    """The verdict of the values of :data:`VERDICT_COLUMNS`, in their order."""
+    batch_id, question_id, person_id, revision, decision, seconds, looking, away, given_at, why, *said = (
+        values
+    )
     return Verdict(
-        batch_id=row.batch_id,
-        question_id=row.question_id,
-        person_id=row.person_id,
-        revision=row.revision,
-        decision=Decision(row.decision),
-        opinion=Opinion(
-            ratings=Ratings(**{name: getattr(row, name) for name in RATING_NAMES}),
-            **{name: getattr(row, name) for name in _YES_NO_FIELDS},
-            difficulty=Difficulty(row.difficulty) if row.difficulty else None,
-            errors=frozenset(ErrorKind(each) for each in from_json(row.errors)),
-            correction=correction_from_plain(from_json(row.correction)),
-            clinical_reasoning=row.clinical_reasoning,
-            comment=row.comment,
-        ),
-        why=row.why,
-        seconds=row.seconds,
-        seconds_looking=row.seconds_looking,
-        seconds_away=row.seconds_away,
-        given_at=row.given_at,
+        batch_id=batch_id,
+        question_id=question_id,
+        person_id=person_id,
+        revision=revision,
+        decision=_decision(decision),
+        opinion=_opinion(tuple(said)),
+        why=why,
+        seconds=seconds,
+        seconds_looking=looking,
+        seconds_away=away,
+        given_at=given_at,
     )
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from domain.gold import GoldItem
+from domain.questions import Source
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 from release.forms.rexvqa import TASK_NAMES
 from release.manifest import VERSION, DrawnBatch
@@ -22,6 +24,12 @@ _SPLITS = (
 )
 _TASKS = {task.value: name for task, name in TASK_NAMES.items()}
 _SIGNS = "\\`*_{}[]<>#|"
+
+
+@lru_cache(maxsize=1_000)
+def _source_name(source: Source) -> str:
+    named = (source.generator, source.version, source.prompt_version)
+    return " ".join(each for each in named if each) or "not stated"
 
 
 class Content:
@@ -41,18 +49,17 @@ class Content:
     def add(self, gold: GoldItem) -> None:
         """One more question."""
         question, exam = gold.question, gold.judged.exam
-        self.formats[question.format.value] += 1
-        self.tasks[question.task.value if question.task else ""] += 1
-        self.tiers[question.difficulty.value if question.difficulty else ""] += 1
-        source = question.source
-        named = (source.generator, source.version, source.prompt_version)
-        self.sources[" ".join(each for each in named if each) or "not stated"] += 1
+        self.formats[question.format] += 1
+        self.tasks[question.task or ""] += 1
+        self.tiers[question.difficulty or ""] += 1
+        self.sources[_source_name(question.source)] += 1
         self.with_boxes += bool(question.boxes)
         self.boxes += len(question.boxes)
-        self.exams.add(exam.id)
-        if exam.patient:
-            self.patients.add(exam.patient)
-        self.radiographs |= {(exam.id, each.id) for each in exam.radiographs}
+        if exam.id not in self.exams:
+            self.exams.add(exam.id)
+            if exam.patient:
+                self.patients.add(exam.patient)
+            self.radiographs |= {(exam.id, each.id) for each in exam.radiographs}
 
 
 def datacard_text(
@@ -66,6 +73,8 @@ def datacard_text(
     splits: Mapping[str, Mapping[str, int]] | None,
     statement: Sequence[str],
     last_verdict_at: str | None,
+    key_errors_under: float | None = None,
+    with_parquet: bool = True,
 ) -> bytes:
     """The card as Markdown; ``statement`` are sentences on what the sample says of the whole dataset."""
     return "\n".join(
@@ -100,10 +109,13 @@ def datacard_text(
             "",
             *(f"- Batch {_plain(each.batch.name)}: {_draws(each)}." for each in batches),
             "",
+            *_condition(key_errors_under),
             *(["## What the sample says of the whole dataset", "", *statement, ""] if statement else []),
             "## What the other forms lack",
             "",
-            "`gold.jsonl` and `gold.parquet` hold every released question whole.",
+            "`gold.jsonl` and `gold.parquet` hold every released question whole."
+            if with_parquet
+            else "`gold.jsonl` holds every released question whole.",
             "",
             *_lacks(lacks),
             "",
@@ -167,6 +179,16 @@ def _draws(drawn: DrawnBatch) -> str:
     if drawn.chosen:
         return f"{number:,} questions found by a search, no random sample, judged in mode “{mode}”"
     return f"{number:,} of {size:,} questions drawn with seed {drawn.plan['seed']}, judged in mode “{mode}”"
+
+
+def _condition(key_errors_under: float | None) -> list[str]:
+    if key_errors_under is None:
+        return []
+    said = (
+        "Released on the condition that the upper 95 % limit of the key errors in the whole dataset is under "
+        f"{100 * key_errors_under:g} %, with all that is not covered or skipped counted as errors."
+    )
+    return [said, ""]
 
 
 def _lacks(lacks: Mapping[str, Mapping[str, int]]) -> list[str]:

@@ -31,6 +31,15 @@ class Lacks(StrEnum):
     LABELS = "without the labels of its boxes, which the form does not have"
 
 
+class FormName(StrEnum):
+    """The forms beside the native one that a release may be written in; the value is what manifests say."""
+
+    REXVQA = "rexvqa"
+    GEMEX = "gemex"
+    COCO = "coco"
+    PARQUET = "parquet"
+
+
 class Form:
     """One form of a release: files in its folder, written in one pass."""
 

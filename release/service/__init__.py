@@ -1,7 +1,8 @@
 """Making a release, looking at what one would hold, and finding its files again."""
 
 from release.compare import Comparison, compare_releases
-from release.service.choosing import Names, preview_release, releasable
+from release.forms.form import FormName
+from release.service.choosing import Names, preview_release, preview_version, releasable
 from release.service.known import (
     ReleaseFile,
     list_releases,
@@ -19,6 +20,7 @@ from storage.releases import KnownRelease
 
 __all__ = [
     "Comparison",
+    "FormName",
     "KnownRelease",
     "Names",
     "ReleaseFile",
@@ -31,6 +33,7 @@ __all__ = [
     "create_release",
     "list_releases",
     "preview_release",
+    "preview_version",
     "record_release",
     "releasable",
     "release_file",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 
 from sqlmodel import Session
@@ -14,9 +14,12 @@ from domain.people import Action, Person, require
 from release.manifest import DrawnBatch
 from release.rule import settle
 from release.service.patients import without_removed_images
+from release.splits import SplitPlan
 from release.tally import Counting, Tally
 from storage import applying, draws, frames, gold
 from storage import batches as batch_rows
+from storage.adjudications import rules_of
+from storage.patient_data import removed_everywhere
 
 
 class Names(StrEnum):
@@ -47,6 +50,17 @@ def preview_release(db: Session, *, by: Person, dataset: str, batches: Sequence[
     for settled in settled_questions(db, [each.batch for each in drawn], with_report=False):
         counting.add(settled)
     return tally_of(db, counting, drawn)
+
+
+def preview_version(
+    db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None = None
+) -> tuple[object, ...]:
+    """As long as it stays the same, so does :func:`preview_release`, which reads every judged question."""
+    require(by, Action.MAKE_RELEASE)
+    _, drawn = drawn_batches(db, dataset, batches)
+    counted = gold.judged_version(db, batches=[each.batch for each in drawn])
+    settings = tuple(rules_of(db, batch_id=each.batch.id).revision for each in drawn)
+    return (*counted, settings, len(removed_everywhere(db)))
 
 
 def drawn_batches(db: Session, dataset: str, names: Sequence[str] | None) -> tuple[int, list[DrawnBatch]]:
@@ -101,3 +115,25 @@ def reviewer_names(db: Session, batches: list[Batch], names: Names) -> dict[int,
     if names is Names.PSEUDONYM:
         return {person: f"reviewer-{place}" for place, person in enumerate(found, start=1)}
     return {person: pair[names is Names.DISPLAY] for person, pair in found.items()}
+
+
+def check_something(
+    dataset: str, tally: Tally, splits: Mapping[str, Mapping[str, int]] | None, split: SplitPlan | None
+) -> None:
+    """See that there is something to release, on each side where there are two.
+
+    Raises:
+        Refused: nothing, with the reasons.
+    """
+    if not tally.judged:
+        raise Refused(f"Nobody has judged a question of {dataset!r} in these batches yet.")
+    if not tally.released:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in tally.left_out.items())
+        raise Refused(f"No question of {dataset!r} can be released: {reasons}.")
+    empty = [side for side, counts in (splits or {}).items() if not counts["questions"]]
+    if empty and split is not None:
+        raise Refused(
+            f"No question falls on the {empty[0]} side with a private share of {split.private_share:g} and "
+            f"seed {split.seed}: exams that share a patient or an image stay together. Choose another share "
+            "or seed."
+        )

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,21 @@ from domain.file_errors import naming
 from domain.gold import GoldItem
 from domain.people import Action, Person, require
 from imaging.guarded import GuardedReader
+from release.collector import nothing_collected
 from release.folder import MANIFEST, HashedFile, file_hash, put_in_place, written_aside
 from release.forms.croissant import croissant_text
 from release.forms.datacard import datacard_text
+from release.forms.form import FormName
 from release.manifest import DrawnBatch, Entry, manifest_text
 from release.private import keys_folder
-from release.service.choosing import Names, drawn_batches, reviewer_names, settled_questions, tally_of
+from release.service.choosing import (
+    Names,
+    check_something,
+    drawn_batches,
+    reviewer_names,
+    settled_questions,
+    tally_of,
+)
 from release.service.patients import check_looks, images_of
 from release.service.pictures import copied_images, originals, pictures
 from release.service.sides import sides_of
@@ -43,7 +51,9 @@ class Written:
     """A release that lies in its folder; ``again`` when the same one lay there already.
 
     ``released`` are the ids of its questions on each side.
-    ``keys`` is the folder with the private questions' keys, where there are any.
+    ``keys`` is the folder with the private questions' keys, where there are any; ``met`` says with which
+    figure the condition on the key errors was met. It is not in the manifest: what is imported later changes
+    it, and a release made again must be the same.
     """
 
     dataset_id: int
@@ -55,6 +65,7 @@ class Written:
     again: bool
     released: Mapping[Side, Sequence[str]]
     keys: Path | None = None
+    met: str | None = None
 
 
 def write_release(
@@ -71,6 +82,7 @@ def write_release(
     with_sr: bool = False,
     split: SplitPlan | None = None,
     key_errors_under: float | None = None,
+    forms: Collection[FormName] = tuple(FormName),
     workspace: Workspace,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Written:
@@ -92,6 +104,7 @@ def write_release(
             their own beside ``out`` (:func:`release.private.keys_folder`).
         key_errors_under: the share (0 to 1) that the upper limit of the key errors in the whole dataset
             must stay below, in the worst case; None makes no such rule.
+        forms: what it is written as beside the native form.
         workspace: where the images are.
         progress: told how many judged questions have passed.
 
@@ -104,8 +117,9 @@ def write_release(
     name = checked_name(name)
     dataset_id, drawn = drawn_batches(db, dataset, batches)
     of_batches = [each.batch for each in drawn]
+    met = None
     if key_errors_under is not None:
-        check_key_errors(db, by=by, dataset=dataset, batches=batches, under=key_errors_under)
+        met = check_key_errors(db, by=by, dataset=dataset, batches=batches, under=key_errors_under)
     last_verdict = gold.last_verdict_at(db, batches=of_batches)
     with ExitStack() as stack:
         folder = stack.enter_context(written_aside(out))
@@ -120,24 +134,28 @@ def write_release(
             when=last_verdict,
             side_of=sides_of(db, of_batches, split, workspace=workspace, reader=reader) if split else None,
             keys=keys,
+            forms=frozenset(forms),
         )
-        with ReleaseFiles(folder, contents) as files:
-            counting, last, images = Counting(), None, set[str]()
+        with ReleaseFiles(folder, contents) as files, nothing_collected():
+            counting, last, images, exam = Counting(), None, set[str](), ""
             for count, settled in enumerate(
                 settled_questions(db, of_batches, with_report=with_reports), start=1
             ):
                 counting.add(settled)
                 files.add(settled)
-                images |= images_of(settled) if isinstance(settled, GoldItem) else set()
-                last = max(last or "", latest(settled.judged))
+                if isinstance(settled, GoldItem) and settled.judged.exam.id != exam:
+                    exam = settled.judged.exam.id  # its questions mostly come one after the other
+                    images |= images_of(settled)
+                given = latest(settled.judged)
+                last = given if last is None or given > last else last
                 progress(count)
         tally = tally_of(db, counting, drawn)
-        _check_something(dataset, tally, files, split)
+        check_something(dataset, tally, files.splits, split)
         check_looks(db, images=images, dataset=dataset)
         entries = files.entries()
         if with_images:
             entries += copied_images(workspace, files.gold.images, folder)
-        last_at = iso(datetime.fromisoformat(last)) if last else None
+        last_at = iso(last) if last else None
         entries += _described(
             folder,
             files,
@@ -147,6 +165,7 @@ def write_release(
             dataset=dataset,
             last=last_at,
             statement=statement(db, dataset=dataset, batches=batches),
+            key_errors_under=key_errors_under,
             so_far=entries,
         )
         text = manifest_text(
@@ -160,6 +179,7 @@ def write_release(
                 "with_images": with_images,
                 "with_reports": with_reports,
                 "with_sr": with_sr,
+                **({} if len(set(forms)) == len(FormName) else {"forms": sorted(set(forms))}),
                 **({} if key_errors_under is None else {"key_errors_under": key_errors_under}),
             },
             splits=_splits(split, files),
@@ -182,6 +202,7 @@ def write_release(
         again=again,
         released=files.released,
         keys=keys_folder(out).resolve() if split else None,
+        met=met,
     )
 
 
@@ -196,6 +217,7 @@ def _described(
     dataset: str,
     last: str | None,
     statement: Sequence[str],
+    key_errors_under: float | None,
     so_far: list[Entry],
 ) -> list[Entry]:
     """The data card and the description in Croissant, written."""
@@ -209,6 +231,8 @@ def _described(
         splits=files.splits,
         statement=statement,
         last_verdict_at=last,
+        key_errors_under=key_errors_under,
+        with_parquet=any(form.name == FormName.PARQUET for form in files.forms),
     )
     entries = [_write(folder / "datacard.md", card)]
     described = croissant_text(
@@ -249,18 +273,6 @@ def _put_keys(keys: Path, target: Path, *, sha256: str) -> None:
         raise Refused(f"{target} is there already and has other keys. Choose another folder for the release.")
 
 
-def _check_something(dataset: str, tally: Tally, files: ReleaseFiles, split: SplitPlan | None) -> None:
-    if not tally.released:
-        raise Refused(_why_nothing(dataset, tally))
-    empty = [side for side, counts in (files.splits or {}).items() if not counts["questions"]]
-    if empty and split is not None:
-        raise Refused(
-            f"No question falls on the {empty[0]} side with a private share of {split.private_share:g} and "
-            f"seed {split.seed}: exams that share a patient or an image stay together. Choose another share "
-            "or seed."
-        )
-
-
 def checked_name(name: str) -> str:
     """The name of a release, which is the name of its folder too."""
     if not _NAME.fullmatch(name.strip()):
@@ -284,10 +296,3 @@ def _is_the_same(out: Path, *, manifest_sha256: str) -> bool:
     if report is None or not report.ok or report.manifest_sha256 != manifest_sha256:
         raise Refused(f"{out} is there already and is not this release. Choose another folder.")
     return True
-
-
-def _why_nothing(dataset: str, tally: Tally) -> str:
-    if not tally.judged:
-        return f"Nobody has judged a question of {dataset!r} in these batches yet."
-    reasons = ", ".join(f"{count:,} {reason}" for reason, count in tally.left_out.items())
-    return f"No question of {dataset!r} can be released: {reasons}."

@@ -79,6 +79,7 @@ def record_release(db: Session, *, by: Person, written: Written, now: datetime) 
         "name": written.name,
         "questions": written.tally.released,
         "manifest_sha256": written.manifest_sha256,
+        **({} if written.met is None else {"condition": written.met}),
     }
     record(db, by=by, what="make release", subject=f"release {release_id}", new=made, now=now)
     return ReleaseSummary(id=release_id, written=written)

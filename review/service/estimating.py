@@ -13,6 +13,7 @@ from domain.verdicts import ErrorKind
 from review.estimates import Estimates, Outcome, Sample, estimate, refusal
 from review.estimates_text import sentences
 from review.planning import GOAL, Plan, plan
+from review.progress import interval, percent
 from review.service.sampled import CellKey, Cells, SampleFacts, cell_name, sample_facts, value_of, why_not
 from storage import applying, frames
 from storage import batches as stored
@@ -121,12 +122,22 @@ def estimate_groups(
 
 def check_key_errors(
     db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None, under: float
-) -> None:
-    """Raise Refused, with the figure, unless the key errors' upper limit lies under that share."""
+) -> str:
+    """The figure by which the key errors' upper limit lies under that share, in words.
+
+    Raises:
+        Refused: it does not, with the figure.
+    """
     require(by, Action.SEE_PROGRESS)
-    why = refusal(estimate(sample_facts(db, dataset=dataset, names=batches).sample).key_errors, under=under)
+    found = estimate(sample_facts(db, dataset=dataset, names=batches).sample).key_errors
+    why = refusal(found, under=under)
     if why:
         raise Refused(f"{why} Judge more, correct or reject by rule what is wrong, or ask for less.")
+    return (
+        f"Key errors are {percent(found.rate.estimate)} of the whole, 95 % interval "
+        f"{interval(found.rate.low, found.rate.high)} (n = {found.rate.reviewed:,} judged questions); "
+        f"{percent(found.worst)} at the most, which is under {100 * under:g} %."
+    )
 
 
 def statement(db: Session, *, dataset: str, batches: Sequence[str] | None) -> tuple[str, ...]:

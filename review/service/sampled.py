@@ -110,6 +110,7 @@ class Cells:
         drawn = [(batch, draw) for batch in batches for draw in draws.draws_of(db, batch_id=batch.id)]
         wanted = {name for batch in batches for name in batch.plan.strata}
         self.further = tuple(name for name in ("task", "category") if name in wanted)
+        self._places = [FEATURES.index(name) for name in self.further]
         self.with_rejected = _rejected_later(db, dataset_id, [draw.drawn_at for _, draw in drawn])
         ends = sorted({end for _, draw in drawn for end in (draw.frame_after, draw.frame_through)})
         self.segments = [
@@ -137,7 +138,7 @@ class Cells:
     def of(self, question: DrawnFacts) -> CellKey:
         """The cell of a question."""
         segment = next(each for each in self.segments if each[0] < question.number <= each[1])
-        return segment, question.tier, tuple(value_of(question, name) for name in self.further)
+        return segment, question.tier, tuple([question.features[place] for place in self._places])
 
 
 def _rejected_later(db: Session, dataset_id: int, drawn_at: Sequence[datetime]) -> bool:
@@ -186,6 +187,8 @@ def _came_to(
     said: Sequence[Said], settled: Settled | None
 ) -> tuple[Decision | None, frozenset[ErrorKind], bool]:
     """(decision, kinds of error, whether the key is wrong): the adjudication's, else the reviewers'."""
+    if settled is None and len(said) == 1:
+        return said[0].decision, said[0].errors, _key_error(said[0])
     if settled is None:
         decisions = {each.decision for each in said}
         errors = frozenset[ErrorKind]().union(*(each.errors for each in said))
@@ -200,4 +203,4 @@ def _came_to(
 
 
 def _key_error(said: Said) -> bool:
-    return said.key_changed or any(kind in KEY_KINDS for kind in said.errors)
+    return said.key_changed or not KEY_KINDS.isdisjoint(said.errors)

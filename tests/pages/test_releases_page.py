@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from accounts.service import command_line_person
 from domain.people import Role
-from release.service import list_releases, verify_release
+from release.service import FormName, list_releases, verify_release
 from storage.unit_of_work import reading
 from storage.workspace import current_workspace
 from tests.golden.release_world import judged_world
@@ -112,3 +114,31 @@ def test_nobody_else_sees_the_page(world, sign_in_as, run_page, role):
     page = run_page(PAGE)
     assert "Page not found." in texts(page)
     assert "judged questions" not in texts(page)
+
+
+def test_a_condition_that_is_not_met_is_said_with_its_figure_and_nothing_can_be_made(page):
+    by_label(page.text_input, "Name of the release").set_value("v1").run()
+    by_label(page.toggle, "Only if key errors in the whole dataset are few").set_value(True).run()
+    assert not page.exception
+    assert "the rule asks for an upper limit under 5 %" in texts(page)
+    assert by_label(page.button, "Make the release").disabled
+
+
+def test_a_condition_that_is_met_stands_in_the_manifest(page):
+    by_label(page.toggle, "Only if key errors in the whole dataset are few").set_value(True).run()
+    by_label(page.number_input, "Upper limit under, %").set_value(100.0).run()
+    assert not make(page, "v1").exception
+    (made,) = releases()
+    manifest = json.loads((made.folder / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["settings"]["key_errors_under"] == 1.0
+    assert "Released on the condition" in (made.folder / "datacard.md").read_text(encoding="utf-8")
+
+
+def test_only_the_forms_that_are_chosen_are_written(page):
+    by_label(page.multiselect, "Written as, beside JSON Lines and CSV").set_value([FormName.COCO]).run()
+    assert not make(page, "v1").exception
+    (made,) = releases()
+    names = {path.name for path in made.folder.iterdir()}
+    assert "boxes.coco.json" in names
+    assert names.isdisjoint({"gold.parquet", "rexvqa.json", "gemex"})
+    assert verify_release(made.folder).ok
