@@ -5,13 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from domain.batches import Batch
-from domain.people import Action
+from domain.people import Action, Person
 from review import service as review
 from ui import state
 from ui.batches.agreement import agreement_panel
 from ui.batches.choice import largest_open
 from ui.batches.drift import drift_panel
-from ui.context import reading, require_page
+from ui.context import current_workspace, reading, require_page
 from ui.parts import empty_state, plain, screen
 
 
@@ -31,8 +31,9 @@ def main() -> None:
         )
         return
     batch = _choose(batches)
-    with st.spinner("Comparing verdicts"), reading() as db:
-        found = review.batch_agreement(db, by=person, batch=batch.name)
+    with reading() as db:
+        version = review.counted_version(db, by=person, batches=[batch.name])
+    found = _compared(batch.name, (str(current_workspace().home), *version), person)
     st.caption(
         plain(
             f"{found.shared:,} of {found.questions:,} questions were judged by two reviewers or more. "
@@ -55,6 +56,14 @@ def main() -> None:
             label="Seek second opinions",
         )
     drift_panel(found)
+
+
+@st.cache_data(max_entries=10, ttl=60, show_spinner="Comparing verdicts …")
+def _compared(batch: str, version: tuple[object, ...], _person: Person) -> review.BatchAgreement:
+    """Compared once, and again when somebody judges, or after a minute."""
+    del version
+    with reading() as db:
+        return review.batch_agreement(db, by=_person, batch=batch)
 
 
 def _choose(batches: list[review.BatchOverview]) -> Batch:

@@ -7,12 +7,12 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from domain.errors import Refused
-from domain.people import Action
+from domain.people import Action, Person
 from review.estimates import Estimate
 from review.progress import interval, percent
-from review.service import Whole, estimable, estimate_whole
+from review.service import Whole, counted_version, estimable, estimate_whole
 from ui import state
-from ui.context import reading, require_page
+from ui.context import current_workspace, reading, require_page
 from ui.estimates.charts import intervals
 from ui.estimates.groups import side_by_side
 from ui.parts import empty_state, plain, screen
@@ -56,9 +56,9 @@ def main() -> None:
     )
     try:
         with reading() as db:
-            found = estimate_whole(
-                db, by=person, dataset=dataset, batches=chosen or None, goal=float(goal) / 100
-            )
+            version = counted_version(db, by=person)
+        home = str(current_workspace().home)
+        found = _estimated(dataset, tuple(chosen), float(goal) / 100, (home, *version), person)
     except Refused as error:
         st.info(plain(str(error)))
         return
@@ -74,6 +74,16 @@ def main() -> None:
     side_by_side(person, dataset, chosen)
     address = urlencode([("dataset", dataset), *(("batch", name) for name in chosen)])
     st.markdown(f"[All figures as CSV](/files/estimates.csv?{address})")
+
+
+@st.cache_data(max_entries=20, ttl=60, show_spinner="Estimating …")
+def _estimated(
+    dataset: str, chosen: tuple[str, ...], goal: float, version: tuple[object, ...], _person: Person
+) -> Whole:
+    """Estimated once, and again when somebody judges; after a minute, since questions may have come in."""
+    del version
+    with reading() as db:
+        return estimate_whole(db, by=_person, dataset=dataset, batches=chosen or None, goal=goal)
 
 
 def _whole(found: Whole) -> None:

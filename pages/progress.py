@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from domain.batches import Batch
-from domain.people import Action
+from domain.people import Action, Person
 from review import service as review
 from review.pace import RULE
 from review.progress import Line, Progress
@@ -13,7 +13,7 @@ from ui import state
 from ui.batches.charts import progress_bars
 from ui.batches.choice import largest_open
 from ui.batches.findings import findings, tier_agreement
-from ui.context import clock, reading, require_page
+from ui.context import clock, current_workspace, reading, require_page
 from ui.parts import empty_state, human_time, plain, screen
 
 
@@ -34,7 +34,8 @@ def main() -> None:
         return
     batch = _choose(batches)
     with reading() as db:
-        found = review.progress(db, by=person, batch=batch.name, now=clock())
+        version = review.counted_version(db, by=person, batches=[batch.name])
+    found = _counted(batch.name, (str(current_workspace().home), *version), person)
     _head(found)
     if not found.whole.asked:
         empty_state(
@@ -47,6 +48,14 @@ def main() -> None:
     _lines(found)
     findings(found)
     tier_agreement(found)
+
+
+@st.cache_data(max_entries=20, ttl=60, show_spinner="Counting the batch …")
+def _counted(batch: str, version: tuple[object, ...], _person: Person) -> Progress:
+    """Counted once, and again when somebody judges; at the latest after a minute, for the pace's sake."""
+    del version
+    with reading() as db:
+        return review.progress(db, by=_person, batch=batch, now=clock())
 
 
 def _choose(batches: list[review.BatchOverview]) -> Batch:

@@ -14,7 +14,7 @@ from domain.people import Action, Person, require
 from domain.verdicts import Verdict
 from review.counting import Facts, count_batch
 from review.progress import Progress
-from storage import claims, shared_queues
+from storage import claims, gold, shared_queues
 from storage import progress as stored
 from storage.assignments import all_assignments, people_counts
 from storage.batches import batch_sizes, list_batches, load_batch
@@ -83,6 +83,19 @@ def progress(db: Session, *, by: Person, batch: str, now: datetime) -> Progress:
         people=shown_names(list_people(db)),
     )
     return count_batch(found, facts, now=now)
+
+
+def counted_version(db: Session, *, by: Person, batches: Sequence[str] | None = None) -> tuple[object, ...]:
+    """As long as it stays the same, so does what is counted of these batches, of all where None: verdicts
+    and adjudications are only ever added. Counting a large batch takes seconds, asking this a moment.
+    """
+    require(by, Action.SEE_PROGRESS)
+    listed = [each for each in list_batches(db) if batches is None or each.name in batches]
+    states = stored.state_counts(db)
+    return (
+        *gold.judged_version(db, batches=listed),
+        tuple((each.id, each.revision, *sorted(states.get(each.id, {}).items())) for each in listed),
+    )
 
 
 def shown_names(people: Sequence[Person]) -> dict[int, str]:

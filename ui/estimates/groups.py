@@ -10,8 +10,8 @@ from domain.people import Person
 from domain.verdicts import ErrorKind
 from review.estimates import KEY_ERROR, Estimate
 from review.progress import interval, percent
-from review.service import BATCH, GROUPS, Part, estimate_groups
-from ui.context import reading
+from review.service import BATCH, GROUPS, Part, counted_version, estimate_groups
+from ui.context import current_workspace, reading
 from ui.estimates.charts import intervals
 from ui.parts import plain, table
 
@@ -33,9 +33,9 @@ def side_by_side(person: Person, dataset: str, batches: Sequence[str]) -> None:
         "Rate of", [KEY_ERROR, *(kind.value for kind in ErrorKind)], key=f"estimate-of-{dataset}"
     )
     with reading() as db:
-        found = estimate_groups(
-            db, by=person, dataset=dataset, group=group, batches=batches or None, examples=True
-        )
+        version = counted_version(db, by=person)
+    home = str(current_workspace().home)
+    found = _estimated(dataset, tuple(batches), group, (home, *version), person)
     shown = found[:_SHOWN]
     if not shown:
         st.caption("Nothing was judged yet.")
@@ -51,6 +51,18 @@ def side_by_side(person: Person, dataset: str, batches: Sequence[str]) -> None:
         st.caption("Many groups are compared here: of twenty intervals one misses its truth by chance alone.")
     with st.expander("Examples of each kind of error"):
         _examples(shown)
+
+
+@st.cache_data(max_entries=20, ttl=60, show_spinner="Estimating each group …")
+def _estimated(
+    dataset: str, batches: tuple[str, ...], group: str, version: tuple[object, ...], _person: Person
+) -> tuple[Part, ...]:
+    """Estimated once, and again when somebody judges; after a minute, since questions may have come in."""
+    del version
+    with reading() as db:
+        return estimate_groups(
+            db, by=_person, dataset=dataset, group=group, batches=batches or None, examples=True
+        )
 
 
 def _rate(each: Part, what: str) -> Estimate:
