@@ -15,7 +15,7 @@ from ui.parts import plain, table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Condition:
+class KeyErrorLimit:
     """The share that the upper limit must stay under, None for no condition; and whether it does."""
 
     under: float | None
@@ -57,7 +57,7 @@ def preview(person: Person, dataset: str, chosen: tuple[str, ...]) -> release.Ta
     return tally
 
 
-def condition(person: Person, dataset: str, chosen: tuple[str, ...], form: str) -> Condition:
+def condition(person: Person, dataset: str, chosen: tuple[str, ...], form: str) -> KeyErrorLimit:
     """Ask for the condition, and say with the figure whether the dataset meets it."""
     asked = st.toggle(
         "Only if key errors in the whole dataset are few",
@@ -66,7 +66,7 @@ def condition(person: Person, dataset: str, chosen: tuple[str, ...], form: str) 
         "The condition stands in the manifest and in the data card.",
     )
     if not asked:
-        return Condition(under=None, holds=True)
+        return KeyErrorLimit(under=None, holds=True)
     percent = st.number_input(
         "Upper limit under, %", min_value=0.1, max_value=100.0, value=5.0, step=0.5, key=f"{form}-under"
     )
@@ -78,8 +78,8 @@ def condition(person: Person, dataset: str, chosen: tuple[str, ...], form: str) 
         st.success(plain(met), icon=":material/check:")
     except Refused as error:
         st.error(plain(str(error)), icon=":material/block:")
-        return Condition(under=under, holds=False)
-    return Condition(under=under, holds=True)
+        return KeyErrorLimit(under=under, holds=False)
+    return KeyErrorLimit(under=under, holds=True)
 
 
 @st.cache_data(max_entries=20, show_spinner="Counting what a release would hold …")
