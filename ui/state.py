@@ -70,6 +70,11 @@ def form(name: str) -> str:
     return f"{name}-{st.session_state.get(f'{_FORM}-{name}', 0)}"
 
 
+def is_first_form(key: str) -> bool:
+    """Whether that key is of a form that has not been saved and cleared on this page yet."""
+    return key.endswith("-0")
+
+
 def clear_form(name: str) -> None:
     """Start the form anew: what was typed has been saved."""
     st.session_state[f"{_FORM}-{name}"] = st.session_state.get(f"{_FORM}-{name}", 0) + 1

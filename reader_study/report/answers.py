@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.metrics import confusion_matrix
 
 from domain.questions import letter
 from domain.vocabulary import AnswerFormat
@@ -36,9 +37,8 @@ def confusion(ratings: pd.DataFrame) -> list[Record]:
     for rater, own in rows[rows["kind"] != "reference"].groupby("rater", sort=True):
         truth, said = key.loc[own["question_id"]].to_numpy(), own["answer"].to_numpy()
         labels = sorted({*truth, *said})
-        place = {label: at for at, label in enumerate(labels)}
-        table = np.zeros((len(labels), len(labels)), dtype=np.int64)
-        np.add.at(table, ([place[each] for each in truth], [place[each] for each in said]), 1)
+        # Of one value there is one cell, and scikit-learn would warn of it.
+        table = confusion_matrix(truth, said, labels=labels) if len(labels) > 1 else np.array([[len(truth)]])
         for at, by in zip(*np.nonzero(table), strict=True):
             count = int(table[at, by])
             records.append(

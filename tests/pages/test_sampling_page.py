@@ -85,7 +85,9 @@ def test_a_double_click_draws_once(coordinator, workspace, open_page):
     button = next(button for button in page.button if button.label.startswith("Draw"))
     button.click().run()
     assert [size for _, size in batches()] == [100]
-    assert by_label(page.text_input, "Name of the batch").value == "batch-2"
+    name = by_label(page.text_input, "Name of the batch")
+    assert (name.value, name.placeholder) == ("", "batch-2")
+    assert next(button for button in page.button if button.label.startswith("Draw")).disabled
 
 
 def test_more_questions_are_added_to_a_batch_by_its_own_plan(coordinator, workspace, open_page):

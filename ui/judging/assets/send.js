@@ -22,9 +22,16 @@ export function speakFor(number) {
   person = number;
 }
 
-/** POST to /judging/`what`, or to an address of its own ("/reading/answer"); the answer's JSON, or throws NotDone. */
+/** Characters of a body that the browser still sends when its page is closed: it allows 64 KiB in all at once. */
+const SENT_ANYHOW = 8_000;
+
+/**
+ * POST to /judging/`what`, or to an address of its own ("/reading/answer"); the answer's JSON, or throws NotDone.
+ * Who accepts and closes the tab in the same moment has accepted: what is small enough goes out all the same.
+ */
 export async function post(what, body, { keepalive = false } = {}) {
   let response;
+  const text = JSON.stringify(body);
   const patience = new AbortController();
   const timer = setTimeout(() => patience.abort(), PATIENCE);
   try {
@@ -32,8 +39,8 @@ export async function post(what, body, { keepalive = false } = {}) {
       method: "POST",
       credentials: "same-origin",
       headers: { "Content-Type": "application/json", "X-Overread": "1", "X-Overread-Person": String(person) },
-      body: JSON.stringify(body),
-      keepalive,
+      body: text,
+      keepalive: keepalive || text.length <= SENT_ANYHOW,
       signal: keepalive ? undefined : patience.signal,
     });
   } catch {
