@@ -133,6 +133,8 @@ class Reader:
                 if element.WhichOneof("type") == "bidi_component":
                     form = element.bidi_component
                     data = json.loads(form.json or form.mixed.json)
+                    if "turn" not in data:  # another part of the page: the strip that tells of the connection
+                        continue
                     self._page |= {"component": form.id, "fragment": message.delta.fragment_id}
                     if data["turn"] == turn:
                         return data
