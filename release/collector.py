@@ -10,7 +10,7 @@ from contextlib import contextmanager
 @contextmanager
 def nothing_collected() -> Iterator[None]:
     """Without the collector of cycles: the hundreds of thousands of objects that pass make none, and looking
-    for some takes a third of the time. Reference counts free them all the same.
+    for some takes time. Reference counts free them all the same.
     """
     was_on = gc.isenabled()
     gc.disable()
