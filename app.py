@@ -16,6 +16,7 @@ from ui.door.errors import Errors, on_script_error
 from ui.door.gate import Gate
 from ui.door.headers import Headers
 from ui.door.limits import Limits
+from ui.door.lingering import Lingering
 from ui.door.logs import configure_logs
 from ui.door.oidc import providers
 from ui.door.radiographs import shared_reader
@@ -56,6 +57,7 @@ app = st.App(
         Middleware(RequestsLog),
         Middleware(Errors),
         Middleware(Limits),
+        Middleware(Lingering),
         Middleware(Gate, provider=bool(providers())),
     ],
     on_script_error=on_script_error,

@@ -59,6 +59,21 @@ def write_without_act(source: Source) -> Iterator[Offence]:
             yield _offence(source, node, "write-without-act", text)
 
 
+def draws_while_writing(source: Source) -> Iterator[Offence]:
+    """A writer that draws: at each drawing Streamlit looks for the next click, and cuts the write for it."""
+    if not _is_screen(source):
+        return
+    for name, function in _functions(source).items():
+        calls = list(_calls(function))
+        if not any(_last_name(each) == _OPENS for each in calls):
+            continue
+        for call in calls:
+            drawn = isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) == "st"
+            if drawn and not source.allows("draws-while-writing", call):
+                text = f"{name} writes: no st.{_last_name(call)} in it; begin long work by ui/behind/work.py"
+                yield _offence(source, call, "draws-while-writing", text)
+
+
 def submit_without_act(source: Source) -> Iterator[Offence]:
     """A form is there to save something."""
     if not _is_screen(source):
@@ -155,4 +170,6 @@ def _offence(source: Source, node: ast.expr | ast.stmt, rule: str, text: str) ->
     return Offence(path=source.path, line=node.lineno, rule=rule, text=text)
 
 
-RULES = (write_while_drawing, write_without_act, submit_without_act, fragment_without_screen)
+RULES = (
+    write_while_drawing, write_without_act, draws_while_writing, submit_without_act, fragment_without_screen,
+)  # fmt: skip

@@ -89,7 +89,8 @@ def _sign_out() -> None:
     if found is not None:
         with unit_of_work() as db:
             accounts.sign_out(db, token=found, now=clock())
-    send_to(SIGN_IN)
+    # The run that follows finds nobody, and leads to the sign-in page: led there twice, a browser cuts the
+    # first way off.
 
 
 def _not_now(page: Page, error: NotNow) -> StreamlitPage:

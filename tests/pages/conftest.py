@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ from accounts import service as accounts
 from domain.people import Person, Role
 from storage.engine import current_engine, engine_for
 from storage.unit_of_work import unit_of_work
+from ui.behind import work
 
 ROOT = Path(__file__).resolve().parents[2]
 SLOW = 20  # seconds that a page may take before AppTest gives up; on a busy machine the first run is slow
@@ -39,6 +41,23 @@ def main_module_as_it_was() -> Iterator[None]:
     before = sys.modules["__main__"]
     yield
     sys.modules["__main__"] = before
+
+
+@pytest.fixture(autouse=True)
+def nothing_behind_the_page() -> Iterator[None]:
+    """Work behind a page ends with its test: kept by the process, it would be shown by the next."""
+    yield
+    for name in list(work._works):
+        settled(name)
+        work.forget(name)
+
+
+def settled(name: str) -> None:
+    """Wait until work behind a page is done."""
+    until = time.monotonic() + SLOW
+    while (found := work.work_of(name)) is not None and not found.is_done:
+        assert time.monotonic() < until, f"{name} does not end"
+        time.sleep(0.02)
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -12,8 +12,9 @@ from release.service import FormName, list_releases, verify_release
 from storage.unit_of_work import reading
 from storage.workspace import current_workspace
 from tests.golden.release_world import judged_world
-from tests.pages.conftest import texts
+from tests.pages.conftest import settled, texts
 from tests.storage.worlds import make_world
+from ui.releases.behind import WORK
 
 PAGE = "pages/releases.py"
 
@@ -41,7 +42,9 @@ def by_label(elements, label):
 
 def make(page, name):
     by_label(page.text_input, "Name of the release").set_value(name).run()
-    return click(page, "Make the release")
+    click(page, "Make the release")
+    settled(WORK)
+    return page.run()
 
 
 def releases():

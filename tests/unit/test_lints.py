@@ -46,6 +46,11 @@ def rules_broken(path: str, text: str) -> list[str]:
             "ui/batches/settings.py",
             f'{WRITER}def all_of_it():\n    save()\nst.button("Save", on_click=all_of_it)\n',
         ),
+        (
+            "draws-while-writing",
+            "ui/releases/making.py",
+            "def save():\n    st.progress(0)\n    with unit_of_work() as db:\n        add_person(db)\n",
+        ),
         ("submit-without-act", "pages/people.py", 'st.form_submit_button("Add")\n'),
         ("fragment-without-screen", "pages/people.py", "@st.fragment\ndef main():\n    pass\n"),
         ("reads-the-clock", "review/service.py", "moment = datetime.now(UTC)\n"),
@@ -92,6 +97,10 @@ def test_a_planted_offence_is_found(rule, path, text):
         ("pages/people.py", 'st.form_submit_button("Add", on_click=act, args=(save,))\n'),
         ("pages/people.py", "@screen\ndef main():\n    pass\n"),
         ("ui/door/sign_in.py", f"{WRITER}save()\n"),
+        (
+            "ui/releases/making.py",
+            f"{WRITER}def draw():\n    st.progress(0.0)\n    st.button('Go', on_click=act, args=(save,))\n",
+        ),
         ("ui/imports/runs.py", f"{WRITER}work = save  # allow write-without-act: a thread of its own\n"),
         (
             "pages/check.py",

@@ -6,6 +6,7 @@ import streamlit as st
 
 from domain.people import Person
 from privacy.service import hit_report, hits
+from ui.behind.work import work_of
 from ui.context import reading
 from ui.parts import plain, stat, table
 from ui.patients import work
@@ -30,7 +31,7 @@ def texts_part(dataset: str, person: Person) -> None:
         )
     start_button("Search the texts", dataset, "texts", person)
     if not report.counts:
-        if work.work_on(dataset, "texts") is None:
+        if work_of(work.name_of(dataset, "texts")) is None:
             st.caption("Nothing found, or not searched yet.")
         return
     kinds = list(report.counts)

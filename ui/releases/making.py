@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from domain.people import Person
 from release import service as release
 from ui import state
-from ui.context import clock, current_person, current_workspace, reading, unit_of_work
+from ui.behind.shown import is_going_on
+from ui.behind.work import Work, work_of
+from ui.context import current_person
 from ui.parts import act, notices
+from ui.releases.behind import WORK, Wish, begin_release
 from ui.releases.preview import condition, preview
 
 _NAMES = {
@@ -22,31 +27,33 @@ _FORMS = {
     release.FormName.COCO: "COCO boxes",
     release.FormName.PARQUET: "Parquet",
 }
-_SHOWN = 1_000  # questions between two moves of the bar
+_BEGUN = "release-begun"
 
 
 def make(person: Person, batches: dict[str, list[str]]) -> None:
     """Draw the form, what a release would hold, and the button that makes it."""
+    _clear_when_made()
     form = state.form("release")
     left, right = st.columns([2, 3], gap="large")
     with left:
-        dataset, chosen, name, choices = _chosen(form, batches)
+        wish = _chosen(form, batches)
     with right:
-        tally = preview(person, dataset, tuple(chosen))
-        met = condition(person, dataset, tuple(chosen), form)
-        st.button(
-            "Make the release",
-            type="primary",
-            key=f"{form}-make",
-            disabled=tally is None or not tally.released or not name.strip() or not met.holds,
-            on_click=act,
-            args=(_save, dataset, tuple(chosen), name, tally.judged if tally else 0),
-            kwargs={"place": "make", **choices, "under": met.under},
-        )
+        tally = preview(person, wish.dataset, wish.batches)
+        met = condition(person, wish.dataset, wish.batches, form)
+        if not is_going_on(WORK):
+            st.button(
+                "Make the release",
+                type="primary",
+                key=f"{form}-make",
+                disabled=tally is None or not tally.released or not wish.name.strip() or not met.holds,
+                on_click=act,
+                args=(_begin, replace(wish, under=met.under), tally.judged if tally else 0),
+                kwargs={"place": "make"},
+            )
         notices("make")
 
 
-def _chosen(form: str, batches: dict[str, list[str]]) -> tuple[str, list[str], str, dict]:
+def _chosen(form: str, batches: dict[str, list[str]]) -> Wish:
     names = list(batches)
     before = state.chosen("dataset")
     dataset = st.selectbox(
@@ -91,66 +98,26 @@ def _chosen(form: str, batches: dict[str, list[str]]) -> tuple[str, list[str], s
         "Seed of the split", value=0, step=1, key=f"{form}-split-seed", disabled=not private
     )
     split = release.SplitPlan(private_share=private / 100, seed=int(seed)) if private else None
-    choices = {
-        "called": called,
-        "images": images,
-        "reports": reports,
-        "structured": structured,
-        "forms": tuple(forms),
-        "split": split,
-    }
-    return dataset, chosen, name, choices
+    return Wish(
+        dataset=dataset,
+        batches=tuple(chosen),
+        name=name,
+        called=called,
+        images=images,
+        reports=reports,
+        structured=structured,
+        forms=tuple(forms),
+        split=split,
+    )
 
 
-def _save(
-    dataset: str,
-    chosen: tuple[str, ...],
-    name: str,
-    judged: int,
-    *,
-    called: release.Names,
-    images: bool,
-    reports: bool,
-    structured: bool,
-    forms: tuple[release.FormName, ...],
-    split: release.SplitPlan | None,
-    under: float | None,
-) -> str:
-    person, workspace = current_person(), current_workspace()
-    bar = st.progress(0.0, f"Release {name}")
+def _begin(wish: Wish, judged: int) -> None:
+    state.set_chosen(_BEGUN, begin_release(current_person(), wish, judged=judged))
 
-    def progress(count: int) -> None:
-        if count % _SHOWN == 0:
-            bar.progress(
-                min(1.0, count / max(1, judged)), f"Release {name}: {count:,} of {judged:,} questions"
-            )
 
-    # Reading first, so that nobody who is judging waits for a large release.
-    with reading() as db:
-        written = release.write_release(
-            db,
-            by=person,
-            dataset=dataset,
-            name=name,
-            out=release.usual_folder(workspace, dataset=dataset, name=name),
-            batches=chosen or None,
-            names=called,
-            with_images=images,
-            with_reports=reports,
-            with_sr=structured,
-            forms=forms,
-            split=split,
-            key_errors_under=under,
-            workspace=workspace,
-            progress=progress,
-        )
-    with unit_of_work() as db:
-        release.record_release(db, by=person, written=written, now=clock())
-    bar.empty()
-    state.clear_form("release")
-    held = f"Release {written.name} of {dataset} holds {written.tally.released:,} questions"
-    if written.keys is not None:
-        held += f"; the keys of the private ones are at {written.keys} on the server"
-    if written.again:
-        held += "; it was there already, the same byte for byte"
-    return f"{held}. {written.met}" if written.met else f"{held}."
+def _clear_when_made() -> None:
+    """Start the form anew where what was begun by it is made; a refused one stays, to be corrected."""
+    begun = state.chosen(_BEGUN)
+    if isinstance(begun, Work) and begun is work_of(WORK) and begun.said is not None:
+        state.clear_form("release")
+        state.set_chosen(_BEGUN, None)

@@ -1,0 +1,1 @@
+"""Work that goes on behind a page, and how far it is."""

@@ -1,0 +1,38 @@
+"""How far work behind a page is, every second, and what came of it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ui.behind.work import forget, work_of
+from ui.context import clock_time
+from ui.parts import plain
+
+
+def is_going_on(name: str) -> bool:
+    """Draw its progress, and say whether it goes on; else draw what came of it, until that is put away."""
+    found = work_of(name)
+    if found is None:
+        return False
+    if found.ended_at is None:
+        _watch(name)
+        return True
+    if found.failure is not None:
+        st.error(plain(found.failure))
+    else:
+        st.success(plain(found.said or ""))
+    when, away = st.columns([3, 1], vertical_alignment="center")
+    when.caption(f"Ended at {clock_time(found.ended_at)}")
+    away.button("Put away", key=f"put-away-{name}", on_click=forget, args=(name,), type="tertiary")
+    return False
+
+
+@st.fragment(run_every=0.7)  # allow fragment-without-screen: it asks the database nothing
+def _watch(name: str) -> None:
+    found = work_of(name)
+    if found is None or found.is_done:
+        st.rerun()  # the whole page: there is something else to show now
+        return
+    part = min(1.0, found.done / found.all) if found.all else 0.0
+    st.progress(part, text=f"{found.done:,} of {found.all:,} {found.unit}" if found.all else "Beginning …")
+    st.caption("It goes on when this page is closed.")
