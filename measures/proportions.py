@@ -137,8 +137,8 @@ def _undefined() -> Proportion:
 
 def _interval(count: float, n: float, confidence: float) -> tuple[float, float]:
     low, high = proportion_confint(count, n, alpha=1 - confidence, method="wilson")
-    # Rounding leaves -1e-18 for none and 1 + 1e-16 for all.
-    return max(0.0, float(low)), min(1.0, float(high))
+    # Rounding leaves 1e-18 for none and 1 + 1e-16 for all.
+    return (0.0 if count == 0 else float(low)), (1.0 if count == n else float(high))
 
 
 def _check(count: int, n: int) -> None:

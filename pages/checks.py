@@ -60,7 +60,7 @@ def _choose(datasets: list[DatasetSummary]) -> DatasetSummary:
 def _overview(found: CheckReport) -> None:
     columns = st.columns(5)
     with columns[0]:
-        stat("Questions with a problem", f"{found.with_problems:,}", n=found.questions)
+        stat("With a problem", f"{found.with_problems:,}", n=found.questions)
     for column, check in zip(columns[1:], Check, strict=True):
         with column:
             stat(check.title(), f"{found.of(check):,}", n=found.questions)

@@ -13,7 +13,9 @@ from ui import state
 from ui.batches.charts import progress_bars
 from ui.batches.choice import largest_open
 from ui.batches.findings import findings, tier_agreement
+from ui.chart import chart
 from ui.context import clock, current_workspace, reading, require_page
+from ui.layout import figures
 from ui.parts import empty_state, human_time, plain, screen
 
 
@@ -81,19 +83,18 @@ def _head(found: Progress) -> None:
     if not whole.asked:
         return
     st.progress(whole.done / whole.asked, text=f"{whole.done:,} of {whole.asked:,} done")
-    done, skipped, left, seconds, finish = st.columns(5)
-    done.metric("Done", f"{whole.done:,}", help="Judgements with a verdict.")
-    skipped.metric("Skipped", f"{whole.skipped:,}", help="Put aside with a reason; they can be judged later.")
-    left.metric("Left", f"{whole.left:,}", help="Open judgements.")
-    seconds.metric(
-        "Median time looking", _seconds(whole), help=f"Until the first verdict; n = {whole.timed:,}."
+    figures(
+        ("Done", f"{whole.done:,}", "Judgements with a verdict."),
+        ("Skipped", f"{whole.skipped:,}", "Put aside with a reason; they can be judged later."),
+        ("Left", f"{whole.left:,}", "Open judgements."),
+        ("Median time looking", _seconds(whole), f"Until the first verdict; n = {whole.timed:,}."),
+        ("Finish at this pace", _finish(whole, brief=True), RULE),
     )
-    finish.metric("Finish at this pace", _finish(whole, brief=True), help=RULE)
 
 
 def _lines(found: Progress) -> None:
     st.subheader("Who and what")
-    st.altair_chart(progress_bars(found.reviewers), width="stretch")
+    chart(progress_bars(found.reviewers))
     people, tiers, tasks = st.tabs(["By reviewer", "By tier", "By task"])
     for tab, lines, what in (
         (people, found.reviewers, "Reviewer"),
@@ -122,8 +123,9 @@ def _row(what: str, line: Line, name: str) -> dict[str, object]:
         "Done": line.done,
         "Skipped": line.skipped,
         "Left": line.left,
-        "Median s": "none yet" if line.seconds_median is None else f"{line.seconds_median:.1f}",
-        "n": line.timed,
+        "Median s": "none yet"
+        if line.seconds_median is None
+        else f"{line.seconds_median:.1f}, n {line.timed:,}",
         "Finish at this pace": _finish(line),
     }
 
@@ -140,7 +142,7 @@ def _finish(line: Line, *, brief: bool = False) -> str:
     if line.finish.at is None:
         return _SHORT.get(line.finish.note, line.finish.note) if brief else line.finish.note
     when = human_time(line.finish.at, now=clock())
-    return when if brief else f"{line.finish.at:%Y-%m-%d %H:%M} UTC ({when})"
+    return when if brief else f"{line.finish.at:%Y-%m-%d} ({when})"
 
 
 main()

@@ -20,9 +20,13 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A figure; ``rows`` hold every number in it as it was computed, ``svg`` as it is looked at."""
+    """A figure; ``rows`` hold every number in it as it was computed, ``svg`` as it is looked at.
+
+    ``of`` is the task or rater that it is of, as it is called; empty where there is one figure of its kind.
+    """
 
     name: str
+    of: str
     rows: list[Record]
     svg: str
 
@@ -42,7 +46,7 @@ def figure_of(report: StudyReport, name: str) -> Figure:
     if name not in makers:
         raise NotFound(f"This report has no figure {name!r}; there are {', '.join(makers)}.")
     found, svg = makers[name](report)
-    return Figure(name=name, rows=found, svg=svg)
+    return Figure(name=name, of=_named(makers[name]), rows=found, svg=svg)
 
 
 def figures_of(report: StudyReport) -> tuple[Figure, ...]:
@@ -59,6 +63,11 @@ def figure_name(kind: str, what: str = ALL) -> str:
     if plain != what:
         plain = f"{plain}-{hashlib.sha256(what.encode()).hexdigest()[:6]}"
     return f"{kind}-{plain}"
+
+
+def _named(make: Callable[[StudyReport], _Made]) -> str:
+    """The task or the rater that a figure was bound to."""
+    return next(iter(make.keywords.values()), "") if isinstance(make, partial) else ""
 
 
 _Made = tuple[list[Record], str]

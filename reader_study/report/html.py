@@ -6,6 +6,7 @@ from html import escape
 from typing import Any
 
 from domain.protocols import canonical_json
+from measures.ratings import ALL
 from reader_study.report.figures import figures_of
 from reader_study.report.whole import StudyReport
 
@@ -15,13 +16,16 @@ _STYLE = """\
 --mark:#e9f1fb}
 @media (prefers-color-scheme:dark){:root{--ink:#e8ebef;--paper:#14181d;--line:#3c4550;
 --soft:#9aa5b1;--mark:#1d2f45}}
-body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:76rem;
+body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:84rem;
 margin:2rem auto;padding:0 1rem}
 h1,h2,h3{line-height:1.2}h2{margin-top:2.5rem}table{border-collapse:collapse;font-size:13px}
 div.wide{overflow-x:auto;margin:.5rem 0 1rem}th,td{border-bottom:1px solid var(--line);padding:.25rem .6rem;
-text-align:right;white-space:nowrap}th:first-child,td:first-child{text-align:left}td.text{text-align:left}
-th{font-weight:600}.soft{color:var(--soft)}.best{background:var(--mark);font-weight:600}
-svg{max-width:100%;height:auto}code{font-size:12px;word-break:break-all}details{margin:.5rem 0}
+text-align:right;white-space:nowrap}th:first-child,td:first-child{text-align:left;position:sticky;left:0;
+background:var(--paper)}td.text{text-align:left}td.long{white-space:normal;min-width:16rem}
+th{font-weight:600;white-space:normal;vertical-align:bottom}
+.soft{color:var(--soft)}.best{background:var(--mark);font-weight:600}
+figure{margin:1rem 0;overflow-x:auto}
+code{font-size:12px;word-break:break-all}details{margin:.5rem 0}
 """
 #: Title and note of each table, in the order of the report; the accuracies stand before them as grids.
 _TABLES = {
@@ -93,12 +97,12 @@ def _figures(report: StudyReport) -> list[str]:
     """Each figure of all tasks as it is; those of one task, and of one rater, behind a word to click on."""
     parts: list[str] = []
     for figure in figures_of(report):
-        kind, _, of = figure.name.partition("-")
         drawn = f'<figure id="{figure.name}">{figure.svg}</figure>'
-        if of in ("", "all"):
+        if figure.of in ("", ALL):
             parts.append(drawn)
         else:
-            parts.append(f"<details><summary>{escape(f'{kind}: {of}')}</summary>{drawn}</details>")
+            told = f"{figure.name.partition('-')[0]}: {figure.of}"
+            parts.append(f"<details><summary>{escape(told)}</summary>{drawn}</details>")
     return parts
 
 
@@ -155,17 +159,26 @@ def _table(records: list[Record]) -> str:
     if not records:
         return '<p class="soft">None.</p>'
     heads = "".join(f"<th>{escape(name.replace('_', ' '))}</th>" for name in records[0])
-    lines = ["<tr>" + "".join(_value(value) for value in each.values()) + "</tr>" for each in records]
+    whole = {name for name in records[0] if all(_is_whole(each[name]) for each in records)}
+    lines = [
+        "<tr>" + "".join(_value(value, whole=name in whole) for name, value in each.items()) + "</tr>"
+        for each in records
+    ]
     return f'<div class="wide"><table><tr>{heads}</tr>{"".join(lines)}</table></div>'
 
 
-def _value(value: object) -> str:
+def _is_whole(value: object) -> bool:
+    return value is None or (isinstance(value, float) and value.is_integer())
+
+
+def _value(value: object, *, whole: bool) -> str:
+    """One cell; a column of ``whole`` numbers (years, say) is written without a point."""
     if value is None:
         return '<td class="soft">–</td>'
     if isinstance(value, bool):
         return f"<td>{'yes' if value else ''}</td>"
     if isinstance(value, float):
-        return f'<td><data value="{value!r}">{value:.4f}</data></td>'
+        return f'<td><data value="{value!r}">{value:{".0f" if whole else ".4f"}}</data></td>'
     if isinstance(value, int):
         return f"<td>{value:,}</td>"
-    return f'<td class="text">{escape(str(value))}</td>'
+    return f'<td class="{"text long" if len(str(value)) > 60 else "text"}">{escape(str(value))}</td>'

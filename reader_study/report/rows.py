@@ -51,7 +51,11 @@ def difference_rows(report: StudyReport, *, task: str = ALL) -> list[Record]:
                 "model_only": each["a_only"] if turned else each["b_only"],
                 "p_exact": each["p_exact"],
                 "p_holm": each["p_holm"],
-                **_points({"estimate": value, "low": low, "high": high}, per_cent_signed, f"n {each['n']:,}"),
+                **_points(
+                    {"estimate": value, "low": low, "high": high, "note": each["note"]},
+                    per_cent_signed,
+                    f"n {each['n']:,}",
+                ),
             }
         )
     return _falling(rows)
@@ -134,7 +138,8 @@ def _points(found: Record, written: Callable[[float], str], n: str) -> Record:
     """Estimate and interval, and how they are said."""
     value, low, high = (found[name] for name in ("estimate", "low", "high"))
     if value is None:
-        words = f"not defined, {n}"
+        why = found.get("note") or "not defined"
+        words = f"{why if why.startswith('not defined') else f'not defined: {why}'}, {n}"
     else:
         interval = "" if low is None or high is None else f" [{written(low)}, {written(high)}]"
         words = f"{written(value)}{interval}  {n}"

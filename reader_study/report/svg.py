@@ -12,18 +12,21 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from reader_study.report.shades import GREY, ON_GREY, colour, ink
+
 Record = dict[str, Any]
 _STYLE = """\
 <style>
-svg{--ink:#1b1f24;--soft:#5b6570;--line:#c9d0d8;--bar:#1f5fa8;--reader:#b3541e;--grey:#e3e7ec;--paper:#fff;
+svg{--ink:#1b1f24;--soft:#5b6570;--line:#c9d0d8;--bar:#1f5fa8;--reader:#b3541e;--paper:#fff;
 font-family:system-ui,sans-serif;font-size:12px}
 @media (prefers-color-scheme:dark){svg{--ink:#e8ebef;--soft:#9aa5b1;--line:#3c4550;--bar:#7db3f0;
---reader:#f0a070;--grey:#2b323a;--paper:#14181d}}
+--reader:#f0a070;--paper:#14181d}}
 text{fill:var(--ink)}.soft{fill:var(--soft)}.axis{stroke:var(--line);fill:none}.zero{stroke:var(--soft);
 stroke-dasharray:3 3}.model{stroke:var(--bar);fill:var(--bar)}.reader{stroke:var(--reader);fill:var(--reader)}
-.line{stroke:var(--reader);fill:none;stroke-width:1.5}.none{fill:var(--grey)}.paper{fill:var(--paper)}
+.line{stroke:var(--reader);fill:none;stroke-width:1.5}.paper{fill:var(--paper)}
 </style>"""
-_LEFT, _PLOT, _RIGHT, _ROW, _TOP = 190, 380, 250, 22, 54
+_LEFT, _PLOT, _ROW, _TOP = 190, 380, 22, 54
+_LETTER = 6.6  # pixels of a letter at most, on the average of a line; a wider font would cut it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +62,9 @@ def forest(rows: Sequence[Record], *, title: str, caption: str, axis: Axis) -> s
         caption: below: what the intervals are.
         axis: of the estimates.
     """
-    width, bottom = _LEFT + _PLOT + _RIGHT, _TOP + _ROW * len(rows)
+    longest = max((len(row["words"]) for row in rows), default=0)
+    width = _LEFT + _PLOT + 20 + _LETTER * longest
+    bottom = _TOP + _ROW * len(rows)
 
     def x(value: float) -> float:
         return _LEFT + _PLOT * axis.at(value)
@@ -161,20 +166,14 @@ def _points(rows: list[Record], left: int, top: int, wide: int, high: int) -> li
 
 
 def _cell(found: Square | None, x: int, y: int, size: int, height: int) -> list[str]:
-    box = f'x="{x}" y="{y}" width="{size - 2}" height="{height - 2}"'
     if found is None:
-        return [f'<rect class="none" {box}/>']
-    ink = ""
-    if found.shade is None:
-        rect = f'<rect class="none" {box}/>'
-    else:
-        light = 95 - 55 * min(1.0, abs(found.shade))
-        hue = 212 if found.shade >= 0 else 22
-        rect = f'<rect fill="hsl({hue} 60% {light:.0f}%)" {box}/>'
-        ink = ' style="fill:#fff"' if light < 58 else ' style="fill:#14202e"'
+        return []
+    box = f'x="{x}" y="{y}" width="{size - 2}" height="{height - 2}"'
+    fill, dark = (GREY, ON_GREY) if found.shade is None else (colour(found.shade), ink(found.shade))
+    rect = f'<rect fill="{fill}" {box}/>'
     first = y + (height - 2 - 15 * len(found.lines)) / 2 + 12
     lines = [
-        f'<text{ink} x="{x + size / 2:.1f}" y="{first + 15 * at:.1f}" text-anchor="middle" '
+        f'<text style="fill:{dark}" x="{x + size / 2:.1f}" y="{first + 15 * at:.1f}" text-anchor="middle" '
         f'font-size="{13 if at == 0 and len(word) < 9 else 10}">{escape(word)}</text>'
         for at, word in enumerate(found.lines)
     ]
@@ -196,7 +195,9 @@ def _whole(parts: list[str], *, width: float, bottom: float, title: str, caption
     ]
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'width="{width:.0f}" height="{height:.0f}" role="img" aria-label="{escape(title)}">'
+        f'width="{width:.0f}" height="{height:.0f}" role="img" aria-label="{escape(title)}" '
+        # on a narrow page somewhat smaller, and then scrolled: its words stay words
+        f'style="max-width:100%;min-width:{width * 0.8:.0f}px;height:auto">'
     )
     above = f'<text x="8" y="20" font-size="14" font-weight="600">{escape(title)}</text>'
     paper = '<rect class="paper" width="100%" height="100%"/>'

@@ -29,7 +29,7 @@ def click(page, label):
 
 def test_each_check_has_its_count_with_n(page):
     assert [(each.label, each.value) for each in page.metric] == [
-        ("Questions with a problem", "3"),
+        ("With a problem", "3"),
         ("Schema", "1"),
         ("Types", "0"),
         ("Format", "0"),

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from sklearn.metrics import accuracy_score, cohen_kappa_score
@@ -14,11 +15,13 @@ from sqlalchemy import Engine
 from domain.errors import NotFound, Refused
 from domain.protocols import Protocol
 from domain.questions import letter
+from domain.studies import ReaderProfile
 from measures.proportions import wilson
 from reader_study import service as studies
 from reader_study.report.figures import figures_of
 from reader_study.report.files import file_of, files_of
 from reader_study.report.html import html_of
+from reader_study.report.rows import accuracy_rows
 from reader_study.report.whole import StudyReport
 from storage.cases import cases_of
 from storage.unit_of_work import reading, unit_of_work
@@ -152,6 +155,27 @@ def test_the_html_fetches_nothing_and_shows_texts_as_texts(made):
     page = html_of(report(made))
     assert "<script" not in page
     assert re.findall(r'(?:src|href)="|url\(|@import', page) == []
+
+
+def test_the_html_calls_a_rater_by_its_name_and_writes_whole_numbers_without_a_point(made, tmp_path):
+    predict(made, tmp_path, {case.question.id: {"answer": "A"} for case in scored(made)}, model="Model (two)")
+    read_all(made, "rea", place=0)
+    with unit_of_work(made.engine) as db:
+        studies.set_profile(
+            db, by=made.cora, study="first", reader="rea", profile=ReaderProfile(years=12.0), now=NOW
+        )
+    page = html_of(report(made))
+    assert "<summary>confusion: Model (two)</summary>" in page
+    assert '<data value="12.0">12</data>' in page
+
+
+def test_what_is_not_defined_says_why_on_its_line(made, tmp_path):
+    predict(made, tmp_path, {case.question.id: {"answer": "A"} for case in scored(made)})
+    found = report(made)
+    unknown = {"estimate": None, "low": None, "high": None, "correct": 0, "n": 0, "note": "no answer"}
+    lines = [each | unknown for each in found.tables["accuracy"]]
+    shown = accuracy_rows(replace(found, tables=found.tables | {"accuracy": lines}))
+    assert shown[0]["words"] == "not defined: no answer, 0/0"
 
 
 def test_a_report_names_protocol_hash_simulated_raters_and_the_selected_maximum(made):

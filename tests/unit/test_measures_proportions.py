@@ -70,3 +70,9 @@ def test_clusters_never_narrow_the_interval_and_it_holds_the_estimate(hits, size
 
 def test_one_exam_only_says_so():
     assert "one exam" in wilson_by_cluster([True, False, True], [7, 7, 7]).note
+
+
+def test_none_and_all_have_a_limit_of_exactly_0_and_1():
+    # not 1e-18, which rounding leaves
+    assert [wilson(0, n).low for n in (7, 200, 1290)] == [0.0] * 3
+    assert [wilson(n, n).high for n in (7, 200, 1290)] == [1.0] * 3

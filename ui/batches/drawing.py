@@ -10,6 +10,7 @@ from domain.errors import DomainError
 from domain.people import Person
 from sampling import service as sampling
 from ui import state
+from ui.chart import chart
 from ui.context import clock, current_person, reading, unit_of_work
 from ui.parts import act, plain, table
 
@@ -37,7 +38,7 @@ def preview(person: Person, dataset: str, plan: SamplingPlan, batch: Batch | Non
         return None
     st.markdown(f"**{_sentence(seen, batch)}**")
     if seen.size:
-        st.altair_chart(_bars(seen.strata), width="stretch")
+        chart(_bars(seen.strata))
         table([_row(each) for each in seen.strata])
     for note in seen.notes:
         st.warning(plain(note), icon=":material/info:")

@@ -14,6 +14,7 @@ from measures.means import Mean
 from measures.proportions import Proportion
 from review.drift import BLOCK, DriftBlock
 from review.service import BatchAgreement
+from ui.chart import chart
 from ui.parts import plain
 
 Measured = Mean | Proportion
@@ -28,7 +29,7 @@ def drift_panel(found: BatchAgreement) -> None:
         return
     measures = _measures()
     chosen = st.selectbox("Measure", list(measures), key=f"drift-of-{found.batch.id}")
-    st.altair_chart(_chart(found, chosen, measures[chosen]), width="stretch")
+    chart(_chart(found, chosen, measures[chosen]))
     st.dataframe(
         [
             {

@@ -7,6 +7,8 @@ import streamlit as st
 from measures.agreement import Kappa
 from review.progress import Progress, Rate, interval, percent
 from ui.batches.charts import rate_intervals, tier_map
+from ui.chart import chart
+from ui.layout import beside
 from ui.parts import plain
 
 
@@ -16,7 +18,7 @@ def findings(found: Progress) -> None:
     if not found.reviewed:
         st.caption("Not defined yet: no question has a verdict.")
         return
-    sheet, chart = st.columns([2, 3], gap="large")
+    sheet, drawn = beside(2, 3, name="found")
     with sheet:
         title, *kinds = found.sheet
         with st.container(border=True):
@@ -27,9 +29,9 @@ def findings(found: Progress) -> None:
         _skipped(found)
         for note in found.notes:
             st.caption(plain(note))
-    with chart:
-        st.altair_chart(rate_intervals(found.errors), width="stretch")
-    errors, decisions = st.columns([3, 2], gap="medium")
+    with drawn:
+        chart(rate_intervals(found.errors))
+    errors, decisions = beside(3, 2, name="kinds")
     with errors:
         st.markdown("**Kinds of error**")
         st.dataframe(
@@ -57,9 +59,9 @@ def tier_agreement(found: Progress) -> None:
     if not table.n:
         st.caption("Not defined yet: no judgement has both a machine's and an expert's tier.")
         return
-    left, right = st.columns([2, 3], gap="large")
+    left, right = beside(2, 3, name="tiers")
     with left:
-        st.altair_chart(tier_map(table), width="stretch")
+        chart(tier_map(table))
     with right:
         st.dataframe(
             [_kappa_row(kappa) for kappa in (table.linear, table.quadratic)], hide_index=True, width="stretch"

@@ -11,6 +11,7 @@ from domain.verdicts import ErrorKind
 from review.estimates import KEY_ERROR, Estimate
 from review.progress import interval, percent
 from review.service import BATCH, GROUPS, Part, counted_version, estimate_groups
+from ui.chart import chart
 from ui.context import current_workspace, reading
 from ui.estimates.charts import intervals
 from ui.parts import plain, table
@@ -41,7 +42,7 @@ def side_by_side(person: Person, dataset: str, batches: Sequence[str]) -> None:
         st.caption("Nothing was judged yet.")
         return
     named = [(each.name, _rate(each, what)) for each in shown]
-    st.altair_chart(intervals(named, title=f"{what}: percent of the whole, 95 % interval"), width="stretch")
+    chart(intervals(named, title=f"{what}: percent of the whole, 95 % interval"))
     table([_row(name, each) for name, each in named])
     if len(found) > _SHOWN:
         st.caption(f"The {_SHOWN} largest of {len(found):,}; the file has all of them.")

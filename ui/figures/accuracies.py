@@ -8,6 +8,7 @@ import streamlit as st
 
 from reader_study.report import rows
 from reader_study.report.figures import figure_name
+from ui.chart import chart
 from ui.figures import charts
 from ui.figures.view import View
 from ui.parts import table
@@ -17,7 +18,7 @@ Record = dict[str, Any]
 
 def show_accuracies(view: View) -> None:
     found = [each for each in rows.accuracy_rows(view.report, task=view.task) if each["kind"] in view.kinds]
-    st.altair_chart(charts.forest(found, title="accuracy, per cent", whole=True), width="stretch")
+    chart(charts.forest(found, title="accuracy, per cent", whole=True))
     view.files(figure_name("accuracy", view.task))
     level = view.report.facts["settings"]["confidence"]
     st.caption(f"{level:.0%} intervals (Wilson, by exam where exams repeat); overlap is no test.")
@@ -42,16 +43,25 @@ def show_accuracies(view: View) -> None:
 
 
 def _crossed(found: list[Record], by: str) -> None:
-    """Raters across, groups down: right of n with the share; * is ahead of all by the paired interval."""
+    """Right of n with the share and its interval, raters down; categories are many and go down instead."""
     groups = list(dict.fromkeys(each[by] for each in found))
     if not groups:
         st.caption(f"No question states its {by}.")
         return
     cell = {(each["rater"], each[by]): each for each in found}
     names = list(dict.fromkeys(each["rater"] for each in found))
-    table([{by: group, **{name: _counted(cell.get((name, group))) for name in names}} for group in groups])
-    if by == "task":
-        st.caption("* ahead of every other rater by the paired interval.")
+    if by == "category":
+        lines = [
+            {by: group, **{name: _counted(cell.get((name, group))) for name in names}} for group in groups
+        ]
+    else:
+        lines = [
+            {"rater": name, **{group: _counted(cell.get((name, group))) for group in groups}}
+            for name in names
+        ]
+    table(lines)
+    best = "; \\* ahead of every other rater by the paired interval" if by == "task" else ""
+    st.caption(f"Per cent, interval, right of n{best}.")
 
 
 def _counted(each: Record | None) -> str:
@@ -77,20 +87,17 @@ def show_differences(view: View) -> None:
         st.info("No model has predictions on these cases. Bring some in under “Answers from outside”.")
         return
     found = [each for each in rows.difference_rows(view.report, task=view.task) if each["kind"] in view.kinds]
-    st.altair_chart(
-        charts.forest(found, title=f"accuracy less that of {view.report.facts['model']}, points", zero=True),
-        width="stretch",
-    )
+    model = view.report.facts["model"]
+    chart(charts.forest(found, title=f"accuracy less that of {model}, points", zero=True))
     view.files(figure_name("differences", view.task))
     st.caption("Paired on the same cases (Tango), each by itself: not adjusted for their number.")
     table(
         [
             {
                 "rater": each["label"],
-                "n": each["n"],
+                "difference, points": each["words"],
                 "right alone": each["rater_only"],
                 "model right alone": each["model_only"],
-                "difference": each["words"],
                 "p (exact)": _p(each["p_exact"]),
                 "p (Holm)": _p(each["p_holm"]),
             }
@@ -102,9 +109,9 @@ def show_differences(view: View) -> None:
         [
             {
                 "model": each["model"],
+                "readers less model, points": _share(each["difference"], each["low"], each["high"]),
                 "readers": each["readers"],
                 "cases": each["cases"],
-                "readers less model": _share(each["difference"], each["low"], each["high"]),
                 "p": _p(each["p"]),
                 "said of": "readers like these" if each["random_readers"] else "these readers",
                 "method": each["method"],

@@ -9,6 +9,7 @@ import streamlit as st
 from reader_study.report import rows
 from reader_study.report.figures import figure_name, raters_of
 from reader_study.report.whole import FEW
+from ui.chart import chart
 from ui.figures import charts
 from ui.figures.view import View
 from ui.parts import table
@@ -41,7 +42,7 @@ def show_agreement(view: View) -> None:
         for one, other in ((each["a"], each["b"]), (each["b"], each["a"]))
     ]
     st.markdown("**Cohen's kappa**")
-    st.altair_chart(charts.squares(cells, rows=names, columns=names), width="stretch")
+    chart(charts.squares(cells, rows=names, columns=names), width=charts.width_of(names))
     view.files(figure_name("kappa", view.task))
     st.caption(
         f"Value, interval, n. Grey: not defined, or n below {FEW}. Of answers as given, not of right and "
@@ -69,7 +70,7 @@ def show_agreement(view: View) -> None:
     again = [each for each in rows.repeat_rows(view.report) if "reader" in view.kinds]
     if again:
         st.markdown("**A reader with the same reader, on hidden repeats**")
-        st.altair_chart(charts.forest(again, title="kappa", factor=1.0, zero=True), width="stretch")
+        chart(charts.forest(again, title="kappa", factor=1.0, zero=True))
         view.files("repeats")
     view.tables("agreement", "group_agreement", "repeats")
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from reader_study.report import rows
 from reader_study.report.figures import figure_name
+from ui.chart import chart
 from ui.figures import charts
 from ui.figures.view import View
 
@@ -13,19 +16,22 @@ from ui.figures.view import View
 def show_times(view: View) -> None:
     times = [each for each in rows.time_rows(view.report) if each["kind"] in view.kinds]
     if times:
-        st.altair_chart(
-            charts.forest(times, title="seconds a case: median and quartiles", factor=1.0), width="stretch"
-        )
+        chart(charts.forest(times, title="seconds a case: median and quartiles", factor=1.0))
         view.files("times")
     else:
         st.info("No times are known.")
     order = view.kept(view.report.tables["learning"])
     if order:
         st.markdown("**Over the order of reading**")
-        st.altair_chart(charts.learning(order))
+        chart(charts.learning(order), width="content")
         view.files("learning")
-        st.caption("Wilson intervals; the grey figure is the median of seconds a case.")
+        st.caption("Wilson intervals; below, n and the median of seconds a case.")
     view.tables("times", "learning")
+
+
+def _squares(cells: list[dict[str, Any]], rows: list[str]) -> None:
+    columns = sorted({each["column"] for each in cells})
+    chart(charts.squares(cells, rows=rows, columns=columns), width=charts.width_of(columns))
 
 
 def show_answers(view: View) -> None:
@@ -44,15 +50,7 @@ def show_answers(view: View) -> None:
             }
             for each in found
         ]
-        st.altair_chart(
-            charts.squares(
-                cells,
-                rows=list(dict.fromkeys(each["row"] for each in cells)),
-                columns=sorted({each["column"] for each in cells}),
-                signed=True,
-            ),
-            width="stretch",
-        )
+        _squares(cells, list(dict.fromkeys(each["row"] for each in cells)))
         view.files("places")
         st.caption(
             "Times chosen / times the key stood there. Places as they were shown; a model saw the question's "
@@ -72,14 +70,7 @@ def show_answers(view: View) -> None:
             }
             for each in own
         ]  # fmt: skip
-        st.altair_chart(
-            charts.squares(
-                cells,
-                rows=sorted({each["row"] for each in cells}),
-                columns=sorted({each["column"] for each in cells}),
-            ),
-            width="stretch",
-        )
+        _squares(cells, sorted({each["row"] for each in cells}))
         view.files(figure_name("confusion", rater))
         st.caption(
             "Rows: the key; columns: the answer. Single-choice and closed questions, share of the row."

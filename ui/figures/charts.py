@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import pandas as pd
+
+from reader_study.report.shades import GREY, ON_GREY, colour, ink
 
 Record = dict[str, Any]
 # Told apart in both themes, and by people who don't see red and green apart (Okabe and Ito).
 _KINDS = {"reader": "#e69f00", "model": "#56b4e9"}
 _GREY, _RULE = "#8a939b", "#8a939b"
-_BLUES, _BOTH = ["#e8f0f6", "#1f5b73"], ["#b3541e", "#f4f1ec", "#1f5b73"]
 _AROUND, _LEGEND = 70, 40  # pixels beside the bars: Streamlit counts them into the height
-_CELL = 58
+# A cell's width in pixels, once there are too many for them to be stretched over the page.
+_CELL, _MANY = 66, 8
 
 
 def forest(
@@ -36,96 +39,99 @@ def forest(
     )
     shape = {"reader": "diamond", "model": "square"}
     scale = alt.Scale(domain=[0, factor]) if whole else alt.Scale(zero=False)
-    base = alt.Chart(shown).encode(
-        y=alt.Y(
-            "label:N",
-            sort=list(shown["label"]),
-            title=None,
-            axis=alt.Axis(labelLimit=240, labelOverlap=False),
-        ),
-        tooltip=["label:N", "words:N"],
-    )
-    colour = alt.Color(
+    axis = {"labelLimit": 240, "labelOverlap": False}
+    said = json.dumps(dict(zip(shown["label"], shown["words"], strict=True)))
+    words = alt.Axis(orient="right", labelExpr=f"{said}[datum.value]", domain=False, ticks=False, **axis)
+
+    def line(beside: alt.Axis) -> alt.Chart:
+        return alt.Chart(shown).encode(
+            y=alt.Y("label:N", sort=list(shown["label"]), title=None, axis=beside),
+            tooltip=["label:N", "words:N"],
+        )
+
+    kinds = [kind for kind in _KINDS if kind in set(shown["kind"])]
+    colours = alt.Color(
         "kind:N",
         title=None,
-        scale=alt.Scale(domain=list(_KINDS), range=list(_KINDS.values())),
+        scale=alt.Scale(domain=kinds, range=[_KINDS[kind] for kind in kinds]),
         legend=alt.Legend(orient="top"),
     )
-    lines = base.mark_rule(strokeWidth=2).encode(
-        x=alt.X("low:Q", title=title, scale=scale), x2="high:Q", color=colour
+    lines = (
+        line(alt.Axis(**axis))
+        .mark_rule(strokeWidth=2)
+        .encode(x=alt.X("low:Q", title=title, scale=scale), x2="high:Q", color=colours)
     )
-    points = base.mark_point(filled=True, size=80, opacity=1).encode(
-        x=alt.X("estimate:Q", title=title),
-        color=colour,
-        shape=alt.Shape(
-            "kind:N", title=None, scale=alt.Scale(domain=list(shape), range=list(shape.values()))
-        ),
+    points = (
+        line(words)
+        .mark_point(filled=True, size=80, opacity=1)
+        .encode(
+            x=alt.X("estimate:Q", title=title),
+            color=colours,
+            shape=alt.Shape(
+                "kind:N", title=None, scale=alt.Scale(domain=kinds, range=[shape[kind] for kind in kinds])
+            ),
+        )
     )
     layers = [lines, points]
     if zero:
         layers.insert(
             0, alt.Chart(pd.DataFrame([{"x": 0.0}])).mark_rule(strokeDash=[4, 4], color=_RULE).encode(x="x:Q")
         )
-    return alt.layer(*layers).properties(height=28 * max(1, len(shown)) + _AROUND + _LEGEND)
+    drawn = alt.layer(*layers).properties(height=28 * max(1, len(shown)) + _AROUND + _LEGEND)
+    return drawn.resolve_axis(y="independent")  # the words at the end of the lines are an axis of their own
 
 
 def squares(
-    cells: Sequence[Record],
-    *,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    signed: bool = False,
-    height: int = 52,
+    cells: Sequence[Record], *, rows: Sequence[str], columns: Sequence[str], height: int = 52
 ) -> alt.LayerChart:
-    """Coloured cells with up to three lines of text.
+    """Coloured cells with up to three lines of text, in the colours of the files.
 
     Args:
-        cells: ``row, column, shade, first, second, third, hint``; a shade of None is grey.
+        cells: ``row, column, shade, first, second, third, hint``; shades from -1 to 1, None is grey.
         rows, columns: in their order.
-        signed: whether shades go from -1 to 1 instead of from 0 to 1.
         height: of a cell, in pixels.
     """
-    names = ["row", "column", "shade", "first", "second", "third", "hint"]
-    base = alt.Chart(pd.DataFrame(list(cells), columns=names)).encode(
-        x=alt.X(
-            "column:N",
-            title=None,
-            sort=list(columns),
-            axis=alt.Axis(
-                orient="top",
-                labelAngle=-40 if max(map(len, columns), default=0) > 10 else 0,
-                labelLimit=200,
-                domain=False,
-                ticks=False,
-            ),
-        ),
-        y=alt.Y(
-            "row:N", title=None, sort=list(rows), axis=alt.Axis(labelLimit=240, domain=False, ticks=False)
-        ),
+    names = ["row", "column", "first", "second", "third", "hint"]
+    painted = [
+        {name: each[name] for name in names}
+        | {
+            "colour": GREY if each["shade"] is None else colour(each["shade"]),
+            "ink": ON_GREY if each["shade"] is None else ink(each["shade"]),
+        }
+        for each in cells
+    ]
+    slanted = max(map(len, columns), default=0) > 10
+    sides = {"labelOverlap": False, "domain": False, "ticks": False}
+    top = alt.Axis(orient="top", labelAngle=-40 if slanted else 0, labelLimit=200, **sides)
+    base = alt.Chart(pd.DataFrame(painted, columns=[*names, "colour", "ink"])).encode(
+        x=alt.X("column:N", title=None, sort=list(columns), axis=top),
+        y=alt.Y("row:N", title=None, sort=list(rows), axis=alt.Axis(labelLimit=240, **sides)),
         tooltip=[
-            alt.Tooltip(f"{name}:N", title=name) for name in ("row", "column", "first", "second", "hint")
+            alt.Tooltip(f"{name}:N", title=title)
+            for name, title in zip(names, ("row", "column", "value", "more", "n", "note"), strict=True)
         ],
     )
-    scale = (
-        alt.Scale(domain=[-1, 0, 1], range=_BOTH, clamp=True)
-        if signed
-        else alt.Scale(domain=[0, 1], range=_BLUES, clamp=True)
-    )
     boxes = base.mark_rect(stroke="transparent", strokeWidth=2).encode(
-        color=alt.condition(
-            "datum.shade === null",
-            alt.value("#6b747c"),
-            alt.Color("shade:Q", scale=scale, legend=None),
-        )
+        color=alt.Color("colour:N", scale=None, legend=None)
     )
-    ink = alt.condition(
-        "datum.shade === null || abs(datum.shade) > 0.55", alt.value("white"), alt.value("#14202e")
-    )
-    first = base.mark_text(fontSize=13, fontWeight="bold", dy=-13).encode(text="first:N", color=ink)
-    second = base.mark_text(fontSize=10, dy=2).encode(text="second:N", color=ink)
-    third = base.mark_text(fontSize=10, dy=15).encode(text="third:N", color=ink)
-    head = 110 if max(map(len, columns), default=0) > 10 else 30
-    return (boxes + first + second + third).properties(height=height * max(1, len(rows)) + head)
+    dark = alt.Color("ink:N", scale=None, legend=None)
+    first = base.mark_text(fontSize=13, fontWeight="bold", dy=-13).encode(text="first:N", color=dark)
+    second = base.mark_text(fontSize=10, dy=2).encode(text="second:N", color=dark)
+    third = base.mark_text(fontSize=10, dy=15).encode(text="third:N", color=dark)
+    drawn = boxes + first + second + third
+    tall = height * max(1, len(rows)) + (110 if slanted else 30)
+    return drawn.properties(height=tall, **({"width": _wide(rows, columns)} if len(columns) > _MANY else {}))
+
+
+def _wide(rows: Sequence[str], columns: Sequence[str]) -> int:
+    """All of the chart, for Streamlit counts names into the width: those of rows, the last slanted one."""
+    letters = 6
+    return _CELL * len(columns) + letters * (max(map(len, rows), default=0) + len(columns[-1]))
+
+
+def width_of(columns: Sequence[str]) -> Literal["stretch", "content"]:
+    """Whether cells of so many columns are stretched over the page, or keep a width that holds their text."""
+    return "content" if len(columns) > _MANY else "stretch"
 
 
 def learning(rows: Sequence[Record]) -> alt.Chart:
@@ -134,6 +140,8 @@ def learning(rows: Sequence[Record]) -> alt.Chart:
     shown = pd.DataFrame([{name: row[name] for name in names} for row in rows], columns=names)
     for name in ("estimate", "low", "high"):
         shown[name] = shown[name] * 100
+    shown["cases"] = [f"n {count:,}" for count in shown["n"]]
+    shown["time"] = ["" if pd.isna(each) else f"{each:.1f} s" for each in shown["median_seconds"]]
     base = alt.Chart().encode(
         x=alt.X("quarter:O", title="quarter of the order", axis=alt.Axis(labelAngle=0)),
         tooltip=[
@@ -142,13 +150,16 @@ def learning(rows: Sequence[Record]) -> alt.Chart:
         ],
     )  # fmt: skip
     line = base.mark_line(color=_KINDS["reader"], point=alt.OverlayMarkDef(color=_KINDS["reader"], size=50))
-    line = line.encode(y=alt.Y("estimate:Q", title="accuracy, per cent", scale=alt.Scale(domain=[0, 100])))
+    # The room below 0 is for n and seconds, so that no point can lie on them.
+    scale = alt.Scale(domain=[-40, 100], nice=False)
+    share = alt.Axis(values=[0, 25, 50, 75, 100])
+    line = line.encode(y=alt.Y("estimate:Q", title="accuracy, per cent", scale=scale, axis=share))
     spread = base.mark_rule(color=_KINDS["reader"], opacity=0.6).encode(y="low:Q", y2="high:Q")
-    seconds = base.mark_text(dy=-6, baseline="bottom", color=_GREY, fontSize=11).encode(
-        y=alt.value(170), text=alt.Text("median_seconds:Q", format=".0f")
-    )
+    below = base.mark_text(color=_GREY, fontSize=11)
+    n = below.encode(y=alt.datum(-14), text="cases:N")
+    seconds = below.encode(y=alt.datum(-30), text="time:N")
     return (
-        alt.layer(line, spread, seconds, data=shown)
-        .properties(width=230, height=170)
+        alt.layer(line, spread, n, seconds, data=shown)
+        .properties(width=175, height=175)
         .facet(facet=alt.Facet("rater:N", title=None, sort=list(dict.fromkeys(shown["rater"]))), columns=3)
     )

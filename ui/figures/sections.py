@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 
@@ -13,21 +14,73 @@ from ui.figures.answering import show_answers, show_times
 from ui.figures.view import View
 from ui.parts import table
 
+Record = dict[str, Any]
+
 
 def show_lists(view: View) -> None:
     report = view.report
     st.markdown("**Readers and models**")
-    table(view.kept(report.tables["raters"]))
+    table([_rater(each) for each in view.kept(report.tables["raters"])])
     st.markdown("**Replies without an answer**")
-    table(report.tables["failed"], empty="No model.")
+    table([_failed(each) for each in report.tables["failed"]], empty="No model.")
     st.markdown("**Reported as faulty**")
-    table(report.tables["faulty"], empty="No question was reported.")
+    table(_named(report.tables["faulty"]), empty="No question was reported.")
     st.markdown("**Left out of the analysis**")
-    table(report.tables["exclusions"], empty="Nothing was left out.")
+    table(_named(report.tables["exclusions"]), empty="Nothing was left out.")
     st.markdown("**Protocol, every version**")
-    table(report.facts["protocol_versions"])
+    table(
+        [
+            {
+                "version": each["version"],
+                "written": f"{each['written_at'][:16].replace('T', ' ')} UTC",
+                "answers before": each["answers_before"],
+                "SHA-256": each["sha256"],
+                "why": each["why"],
+            }
+            for each in report.facts["protocol_versions"]
+        ]
+    )
     st.code(canonical_json(report.facts["protocol"]), language="json", wrap_lines=True)
     view.tables("raters", "failed", "faulty", "exclusions")
+
+
+def _rater(each: Record) -> Record:
+    marks = [
+        word
+        for word, holds in (
+            ("helped to set the key", each["set_reference"]),
+            ("simulated", each["simulated"]),
+        )
+        if holds
+    ]
+    return {
+        "rater": each["rater"],
+        "kind": each["kind"],
+        "n": each["n"],
+        "level": each["level"] or "",
+        "years": "" if each["years"] is None else f"{each['years']:g}",
+        "subspecialty": each["subspecialty"] or "",
+        "": ", ".join(marks),
+    }
+
+
+def _failed(each: Record) -> Record:
+    return {
+        "model": each["model"],
+        "failed": f"{each['failed']:,} of {each['n']:,}",
+        "share, %": "not defined: no prediction"
+        if each["share"] is None
+        else f"{each['share'] * 100:.1f} [{each['low'] * 100:.1f}, {each['high'] * 100:.1f}]",
+        "cases without a prediction": each["not_predicted"],
+    }
+
+
+def _named(found: list[Record]) -> list[Record]:
+    """With names that are read, and nothing where there is nothing."""
+    return [
+        {name.replace("_", " "): "" if value is None else value for name, value in each.items()}
+        for each in found
+    ]
 
 
 #: What the page offers, in this order.

@@ -8,7 +8,9 @@ import streamlit as st
 
 from browsing.figures import figures_of
 from browsing.service import DatasetStatistics
+from ui.chart import chart
 from ui.finding.charts import bars, ranked
+from ui.layout import beside
 from ui.parts import table
 
 _CALLED = {"format": "Answer format", "content_type": "Content type", "prompt_version": "Prompt version"}
@@ -30,8 +32,9 @@ def show_counts(found: DatasetStatistics) -> None:
         key=f"count-by-{found.dataset}",
     )
     counts = [(value or "not stated", count) for value, count in found.counts[chosen or names[0]]]
-    left, right = st.columns([3, 2], gap="large")
-    left.altair_chart(ranked(counts[:_SHOWN], title="questions"), width="stretch")
+    left, right = beside(3, 2, name="counted")
+    with left:
+        chart(ranked(counts[:_SHOWN], title="questions"))
     with right:
         table(
             [{"Value": v, "Questions": f"{n:,}", "%": f"{100 * n / found.questions:.1f}"} for v, n in counts]
@@ -65,12 +68,12 @@ def show_boxes(found: DatasetStatistics) -> None:
     if not any(boxes for boxes, _ in found.boxes):
         st.caption("No question has a box.")
         return
-    left, right = st.columns(2, gap="large")
+    left, right = beside(1, 1, name="boxes")
     with left:
         st.markdown("**Boxes a question**")
         st.caption(f"n = {found.questions:,} questions")
         bins = [(boxes, boxes, count) for boxes, count in found.boxes]
-        st.altair_chart(bars(bins, title="boxes", counted="questions"), width="stretch")
+        chart(bars(bins, title="boxes", counted="questions"))
     with right:
         st.markdown("**What the boxes show**")
         st.caption(f"n = {found.formats[-1].with_boxes:,} questions with boxes")
@@ -95,7 +98,7 @@ def show_lengths(found: DatasetStatistics) -> None:
         "In", ["characters", "words"], default="characters", key=f"length-in-{found.dataset}"
     )
     for column, name, each in zip(
-        st.columns(2, gap="large"),
+        beside(1, 1, name="lengths"),
         ("Questions", "Explanations"),
         (found.stems, found.explanations),
         strict=True,
@@ -108,14 +111,14 @@ def show_lengths(found: DatasetStatistics) -> None:
             mean = each.mean_words if unit == "words" else each.mean_characters
             st.caption(f"n = {each.n:,}, mean {mean:.1f} {unit or 'characters'}")
             bins = each.in_words if unit == "words" else each.characters
-            st.altair_chart(bars(bins, title=unit or "characters"), width="stretch")
+            chart(bars(bins, title=unit or "characters"))
 
 
 def show_words(found: DatasetStatistics) -> None:
     """The most frequent words."""
     st.caption("In how many texts a word is; the most common words of the language are left out.")
     for column, name, each in zip(
-        st.columns(2, gap="large"),
+        beside(1, 1, name="words"),
         ("Questions", "Explanations"),
         (found.stems, found.explanations),
         strict=True,
@@ -123,7 +126,7 @@ def show_words(found: DatasetStatistics) -> None:
         with column:
             st.markdown(f"**{name}**")
             if each.words:
-                st.altair_chart(ranked(each.words, title="texts"), width="stretch")
+                chart(ranked(each.words, title="texts"))
             else:
                 st.caption("None.")
 

@@ -12,6 +12,7 @@ from domain.errors import InvalidValue
 from measures.kappa_precision import cases_for_kappa, kappa_half_width
 from measures.power import Expected, Power, cases_for_power, power_table
 from ui import state
+from ui.chart import chart
 from ui.parts import plain, table
 
 READERS, CASES = (3, 5, 7, 10), (100, 200, 300, 400, 600)
@@ -33,7 +34,7 @@ def show_planning() -> None:
         with st.spinner("Simulating studies"):
             designs = _designs(expected, tuple(readers), tuple(cases))
         st.subheader("Power", help="How often a study like this would show the difference.")
-        st.altair_chart(power_chart(designs), width="stretch")
+        chart(power_chart(designs))
         table([_row(each) for each in designs])
         _needed(expected, readers)
         st.caption(

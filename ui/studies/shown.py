@@ -29,7 +29,9 @@ def show_study(person: Person, summary: StudySummary) -> None:
     words = [
         f"{summary.cases[CaseKind.SCORED]:,} cases of {study.source}",
         studies.describe(study.design),
-        "frozen: the first answer is in" if study.frozen else "not begun: readers may still be named",
+        "frozen: the first answer is in"
+        if study.frozen
+        else "nobody has begun on the screen: readers may still be named",
     ]
     if study.simulated:
         words.insert(0, "SIMULATED")

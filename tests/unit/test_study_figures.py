@@ -1,0 +1,70 @@
+"""The drawings of a study's report: colours that can be read, words that are not cut, nothing unsaid."""
+
+from __future__ import annotations
+
+import re
+from xml.etree.ElementTree import fromstring
+
+import pytest
+
+from reader_study.report.shades import GREY, ON_GREY, colour, ink
+from reader_study.report.svg import Axis, Square, forest, grid
+
+AXIS = Axis(low=0.0, high=1.0, ticks=(0.0, 1.0))
+
+
+def contrast(one: str, other: str) -> float:
+    """By the definition of WCAG 2.2."""
+
+    def light(name: str) -> float:
+        shares = [int(name[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        linear = [s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares]
+        return (
+            sum(weight * each for weight, each in zip((0.2126, 0.7152, 0.0722), linear, strict=True)) + 0.05
+        )
+
+    low, high = sorted((light(one), light(other)))
+    return high / low
+
+
+@pytest.mark.parametrize("shade", [each / 20 for each in range(-20, 21)])
+def test_the_numbers_of_every_cell_stand_out_from_its_colour(shade):
+    assert contrast(colour(shade), ink(shade)) >= 4.5
+
+
+def test_the_numbers_of_a_grey_cell_stand_out_too():
+    assert contrast(GREY, ON_GREY) >= 4.5
+
+
+def test_a_shade_beyond_the_scale_has_the_colour_of_its_end():
+    assert (colour(3.0), colour(-3.0)) == (colour(1.0), colour(-1.0))
+    assert len({colour(-1.0), colour(0.0), colour(1.0)}) == 3
+
+
+def row(**changes: object) -> dict[str, object]:
+    return {
+        "label": "a", "kind": "reader", "estimate": 0.5, "low": 0.4, "high": 0.6, "words": "50 n 8"
+    } | changes  # fmt: skip
+
+
+def test_a_forest_plot_is_as_wide_as_its_longest_words():
+    words = "not defined: no question with this rater's answer and a truth, 0/0"
+    svg = forest([row(), row(estimate=None, words=words)], title="t", caption="c", axis=AXIS)
+    (width,) = re.findall(r'viewBox="0 0 (\d+) ', svg)
+    (place,) = re.findall(r'x="(\d+)"[^>]*>not defined', svg)
+    assert int(width) - int(place) > 6 * len(words)
+
+
+def test_a_cell_that_is_not_there_is_left_empty_and_an_undefined_one_is_grey():
+    cells = {("a", "b"): Square(lines=("not defined", "n 0"), shade=None, hint="one category")}
+    svg = grid(["a", "b"], ["a", "b"], cells, title="t", caption="c")
+    assert svg.count("<rect") == 2  # the paper and the one cell
+    assert f'fill="{GREY}"' in svg
+    assert "one category" in svg
+
+
+def test_a_drawing_has_paper_of_its_own_under_it_in_both_themes():
+    svg = forest([row()], title="t", caption="c", axis=AXIS)
+    assert svg.index('class="paper"') < svg.index("<text")
+    assert svg.count("--paper:#") == 2  # light, and dark where the screen is
+    fromstring(svg)  # noqa: S314 - text of our own making
