@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from domain.batches import Batch
 from domain.people import Action, Person
 from review import service as review
-from ui import state
 from ui.batches.agreement import agreement_panel
-from ui.batches.choice import largest_open
+from ui.batches.choice import batches_or_empty, choose_batch
 from ui.batches.drift import drift_panel
 from ui.context import current_workspace, reading, require_page
 from ui.parts import empty_state, plain, screen
@@ -20,17 +18,12 @@ def main() -> None:
     """One batch at a time; every number with its n and interval."""
     person = require_page(Action.SEE_PROGRESS)
     st.title("Agreement")
-    with reading() as db:
-        batches = review.overview(db, by=person)
+    batches = batches_or_empty(
+        person, "Once two reviewers have judged the same questions, what they agree on is shown here."
+    )
     if not batches:
-        empty_state(
-            "No batch yet",
-            "Once two reviewers have judged the same questions, what they agree on is shown here.",
-            page="pages/sampling.py",
-            label="Draw a batch",
-        )
         return
-    batch = _choose(batches)
+    batch = choose_batch(batches, key="batch-to-compare")
     with reading() as db:
         version = review.counted_version(db, by=person, batches=[batch.name])
     found = _compared(batch.name, (str(current_workspace().home), *version), person)
@@ -64,19 +57,6 @@ def _compared(batch: str, version: tuple[object, ...], _person: Person) -> revie
     del version
     with reading() as db:
         return review.batch_agreement(db, by=_person, batch=batch)
-
-
-def _choose(batches: list[review.BatchOverview]) -> Batch:
-    names = [each.batch.name for each in batches]
-    before = state.chosen("batch")
-    name = st.selectbox(
-        "Batch",
-        names,
-        index=names.index(before) if before in names else largest_open(batches),
-        key="batch-to-compare",  # allow fixed-widget-key: it is the question itself, nothing is asked about
-    )
-    state.set_chosen("batch", name)
-    return batches[names.index(name)].batch
 
 
 main()

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from domain.batches import Batch
 from domain.people import Action, Person
 from review import service as review
 from review.pace import RULE
 from review.progress import Line, Progress
-from ui import state
 from ui.batches.charts import progress_bars
-from ui.batches.choice import largest_open
+from ui.batches.choice import batches_or_empty, choose_batch
 from ui.batches.findings import findings, tier_agreement
 from ui.chart import chart
 from ui.context import clock, current_workspace, reading, require_page
@@ -24,17 +22,10 @@ def main() -> None:
     """One batch at a time; every number with its n."""
     person = require_page(Action.SEE_PROGRESS)
     st.title("Progress")
-    with reading() as db:
-        batches = review.overview(db, by=person)
+    batches = batches_or_empty(person, "Once a batch is drawn and assigned, its progress is shown here.")
     if not batches:
-        empty_state(
-            "No batch yet",
-            "Once a batch is drawn and assigned, its progress is shown here.",
-            page="pages/sampling.py",
-            label="Draw a batch",
-        )
         return
-    batch = _choose(batches)
+    batch = choose_batch(batches, key="batch-to-follow")
     with reading() as db:
         version = review.counted_version(db, by=person, batches=[batch.name])
     found = _counted(batch.name, (str(current_workspace().home), *version), person)
@@ -58,19 +49,6 @@ def _counted(batch: str, version: tuple[object, ...], _person: Person) -> Progre
     del version
     with reading() as db:
         return review.progress(db, by=_person, batch=batch, now=clock())
-
-
-def _choose(batches: list[review.BatchOverview]) -> Batch:
-    names = [each.batch.name for each in batches]
-    before = state.chosen("batch")
-    name = st.selectbox(
-        "Batch",
-        names,
-        index=names.index(before) if before in names else largest_open(batches),
-        key="batch-to-follow",  # allow fixed-widget-key: it is the question itself, nothing is asked about
-    )
-    state.set_chosen("batch", name)
-    return batches[names.index(name)].batch
 
 
 def _head(found: Progress) -> None:

@@ -70,9 +70,9 @@ def form(name: str) -> str:
     return f"{name}-{st.session_state.get(f'{_FORM}-{name}', 0)}"
 
 
-def is_first_form(key: str) -> bool:
-    """Whether that key is of a form that has not been saved and cleared on this page yet."""
-    return key.endswith("-0")
+def is_first_form(name: str) -> bool:
+    """Whether nothing has been saved and cleared by that form on this page yet."""
+    return f"{_FORM}-{name}" not in st.session_state
 
 
 def clear_form(name: str) -> None:

@@ -105,7 +105,7 @@ def _new_batch(form: str, taken: set[str]) -> tuple[str, BatchSettings]:
     free = next(f"batch-{i}" for i in range(1, len(taken) + 2) if f"batch-{i}" not in taken)
     naming, way, asking, report = st.columns([2, 2, 2, 2], vertical_alignment="bottom")
     # Proposed once only: after a draw the second half of a double click would find a batch ready to be drawn.
-    proposed = free if state.is_first_form(form) else ""
+    proposed = free if state.is_first_form("draw") else ""
     name = naming.text_input("Name of the batch", value=proposed, placeholder=free, key=f"{form}-name")
     mode = way.selectbox("The key is shown", list(_MODES), key=f"{form}-mode", format_func=_MODES.get)
     parts = asking.selectbox("Asked for", list(_PARTS), key=f"{form}-parts", format_func=_PARTS.get)

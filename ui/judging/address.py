@@ -1,0 +1,13 @@
+"""The address of the review page: which batch and which question, so that F5 comes back to them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+BATCH, QUESTION = "batch", "question"
+
+
+def go_to_question(batch_id: int, question: int | None) -> None:
+    """Write them into the address; without a question it is the next open one."""
+    wanted = {BATCH: str(batch_id)} | ({} if question is None else {QUESTION: str(question)})
+    st.query_params.from_dict(wanted)
