@@ -1,4 +1,4 @@
-"""The Brixia score: a senior and a junior radiologist on six zones of 192 radiographs, as ratings.
+"""The Brixia score: a senior and a junior radiologist on the six zones of each radiograph, as ratings.
 
 One question is one zone of one radiograph, answered 0 to 3. Measure with ``--weights quadratic``.
 """
