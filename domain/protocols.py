@@ -49,7 +49,8 @@ class Protocol:
     """All that is fixed before reading.
 
     ``margin`` is a difference of accuracies, 0 to 1 (.05 is 5 percentage points); 0 for superiority.
-    ``family`` names the comparisons that share one error rate (Holm). ``idle_seconds`` without a movement
+    ``family`` names the comparisons that share one error rate (Holm): "a : b", "readers : b",
+    "readers-models" or "all"; every pair where it is empty. ``idle_seconds`` without a movement
     stop the clock. ``seed`` is that of every bootstrap and permutation of the analysis.
     """
 

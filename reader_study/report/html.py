@@ -39,7 +39,7 @@ _TABLES = {
     "mrmc": ("Readers together against each model", "Readers less model; random and fixed readers."),
     "paired": (
         "Paired differences",
-        "a less b, on the questions that both answered; Tango; Holm within a task.",
+        "a less b, on the questions that both answered; Tango.",
     ),
     "unpaired": ("Different questions", "Where two raters did not answer the same questions."),
     "group_agreement": ("Agreement of groups", ""),
@@ -75,7 +75,8 @@ def html_of(report: StudyReport) -> str:
     parts.append("<h2>Figures</h2>")
     parts += _figures(report)
     for name, (title, note) in _TABLES.items():
-        parts += _section(name, title, note, report.tables[name])
+        told = f"{note} {facts['family']}" if name == "paired" else note
+        parts += _section(name, title, told, report.tables[name])
     parts += [
         "<h2>Protocol</h2>",
         f"<p>Version {facts['protocol_version']}, SHA-256 <code>{facts['protocol_sha256']}</code></p>",

@@ -12,9 +12,10 @@ import pandas as pd
 from domain.errors import Refused
 from domain.protocols import protocol_from_plain, protocol_to_plain
 from measures.ratings import REPEAT, TRAINING
-from measures.records.settings import Settings
+from measures.records.settings import EVERY_PAIR, Settings
 from measures.whole import measure
 from reader_study.report import answers, lists
+from reader_study.report.family import adjusted, family_of
 from reader_study.report.material import Material
 from reader_study.report.ratings import KEY, ratings_of
 from reader_study.report.sentences import sentences
@@ -82,6 +83,7 @@ def report_of(
         confidence=protocol.confidence,
     )
     found = measure(ratings, settings=settings, progress=progress)
+    family = family_of(protocol.family, {each["rater"]: each["kind"] for each in found.overall})
     tables: dict[str, list[Record]] = {
         "raters": lists.raters(material, scored),
         "accuracy": found.accuracy,
@@ -90,7 +92,7 @@ def report_of(
         "overall": found.overall,
         "coverage": found.coverage,
         "groups": lists.groups(material, scored, protocol.confidence),
-        "paired": found.paired,
+        "paired": adjusted(found.paired, family),
         "unpaired": found.unpaired,
         "mrmc": found.mrmc,
         "agreement": found.agreement,
@@ -107,7 +109,9 @@ def report_of(
     for record in tables["agreement"]:
         record["few"] = record["n"] < FEW or record["kappa"] is None
     lists.mark_best(tables)
-    facts = _facts(material, ratings, model=_chosen(tables, protocol.model, model), settings=found.settings)
+    used = found.settings | {"family": list(protocol.family) or EVERY_PAIR}
+    facts = _facts(material, ratings, model=_chosen(tables, protocol.model, model), settings=used)
+    facts["family"] = family.words
     return StudyReport(facts=facts, words=sentences(facts, tables, protocol), tables=tables)
 
 

@@ -235,3 +235,21 @@ def test_every_figure_has_its_rows_and_each_file_is_the_one_of_the_whole_folder(
     assert {path: file_of(found, path) for path in files} == files
     with pytest.raises(NotFound):
         file_of(found, "figures/../report.json")
+
+
+def test_holm_counts_the_family_of_the_protocol_and_the_report_says_its_size(sqlite_engine, tmp_path):
+    made = make_study_world(
+        sqlite_engine,
+        design=make_design(8),
+        protocol=Protocol(model="m", bootstrap=0, family=("rea : m",)),
+    )
+    read_all(made, "rea", place=0)
+    read_all(made, "rob", place=1)
+    predict(made, tmp_path, {case.question.id: {"answer": "A"} for case in scored(made)})
+    found = report(made)
+    inside = {(each["a"], each["b"]) for each in found.tables["paired"] if each["p_holm"] is not None}
+    assert inside == {("m", "rea")}
+    one = of(found.tables["paired"], a="m", b="rea", task="all")
+    assert one["p_holm"] == one["p_exact"]  # alone in its family
+    assert "1 pair within a task: rea : m" in html_of(found)
+    assert found.facts["settings"]["family"] == ["rea : m"]

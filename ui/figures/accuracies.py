@@ -11,7 +11,7 @@ from reader_study.report.figures import figure_name
 from ui.chart import chart
 from ui.figures import charts
 from ui.figures.view import View
-from ui.parts import table
+from ui.parts import plain, table
 
 Record = dict[str, Any]
 
@@ -91,6 +91,7 @@ def show_differences(view: View) -> None:
     chart(charts.forest(found, title=f"accuracy less that of {model}, points", zero=True))
     view.files(figure_name("differences", view.task))
     st.caption("Paired on the same cases (Tango), each by itself: not adjusted for their number.")
+    st.caption(plain(view.report.facts["family"]))
     table(
         [
             {

@@ -1,0 +1,89 @@
+"""The comparisons that share one error rate: the pairs that a protocol's family means, and Holm within it.
+
+An entry of the family is ``all``, ``readers-models``, or two sides with a colon between them: a rater's name,
+``readers`` or ``models`` (``readers : MedGemma``). A reader of several arms is meant with each of them. Where
+the protocol declares no family, or none that names raters of the study, every pair counts: nothing becomes
+more certain by not being declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from measures.paired import holm
+from measures.records.settings import EVERY_PAIR, READERS_WITH_MODELS
+
+Record = dict[str, Any]
+_GROUPS = {"readers": "reader", "models": "model"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """``pairs`` of raters by their names; ``words`` say where they are from."""
+
+    pairs: frozenset[frozenset[str]]
+    words: str
+
+
+def family_of(declared: Sequence[str], kinds: Mapping[str, str]) -> Family:
+    """The pairs that the entries mean.
+
+    Args:
+        declared: the protocol's entries.
+        kinds: reader or model, by the rater's name.
+    """
+    every = frozenset(frozenset(pair) for pair in combinations(sorted(kinds), 2))
+    meant = {entry: _pairs(entry, every, kinds) for entry in declared}
+    pairs = frozenset().union(*meant.values()) if meant else frozenset()
+    lost = [entry for entry, found in meant.items() if not found]
+    unknown = f" It names no raters of this study with {', '.join(map(repr, lost))}." if lost else ""
+    if pairs:
+        said = f"p (Holm) counts the family that the protocol declares, {_number(pairs)} within a task: "
+        named = "; ".join(entry for entry in declared if entry not in lost)
+        return Family(pairs=pairs, words=f"{said}{named}.{unknown}")
+    why = "names no raters of this study" if declared else "declares no family"
+    return Family(
+        pairs=every, words=f"The protocol {why}: p (Holm) counts all {_number(every)} within a task.{unknown}"
+    )
+
+
+def adjusted(paired: Sequence[Record], family: Family) -> list[Record]:
+    """The records with ``p_holm`` within the family, task by task; None outside it."""
+    made = [dict(record) for record in paired]
+    for task in dict.fromkeys(record["task"] for record in made):
+        of_task = [record for record in made if record["task"] == task]
+        inside = [frozenset((record["a"], record["b"])) in family.pairs for record in of_task]
+        counted = [record["p_exact"] if held else None for record, held in zip(of_task, inside, strict=True)]
+        for record, p in zip(of_task, holm(counted), strict=True):
+            record["p_holm"] = p
+    return made
+
+
+def _pairs(
+    entry: str, every: frozenset[frozenset[str]], kinds: Mapping[str, str]
+) -> frozenset[frozenset[str]]:
+    if entry == EVERY_PAIR:
+        return every
+    if entry == READERS_WITH_MODELS:
+        entry = "readers : models"
+    for at, sign in enumerate(entry):  # a name may have a colon of its own
+        if sign == ":":
+            left, right = _meant(entry[:at], kinds), _meant(entry[at + 1 :], kinds)
+            if left and right:
+                return frozenset(frozenset((a, b)) for a in left for b in right if a != b)
+    return frozenset()
+
+
+def _meant(side: str, kinds: Mapping[str, str]) -> set[str]:
+    name = side.strip()
+    if name in kinds:
+        return {name}
+    arms = {rater for rater in kinds if name and rater.startswith(f"{name} (")}
+    return arms or {rater for rater, kind in kinds.items() if kind == _GROUPS.get(name)}
+
+
+def _number(pairs: frozenset[frozenset[str]]) -> str:
+    return f"{len(pairs):,} pair{'' if len(pairs) == 1 else 's'}"

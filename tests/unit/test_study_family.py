@@ -1,0 +1,80 @@
+"""Holm in a study's report counts the family that the protocol declares, and says which it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from reader_study.report.family import adjusted, family_of
+
+KINDS = {"anna": "reader", "ben": "reader", "m": "model", "n : 2": "model"}
+
+
+def pairs(*declared: str) -> set[frozenset[str]]:
+    return set(family_of(declared, KINDS).pairs)
+
+
+def two(*names: str) -> frozenset[str]:
+    return frozenset(names)
+
+
+@pytest.mark.parametrize(
+    ("entry", "meant"),
+    [
+        ("anna : m", {two("anna", "m")}),
+        ("anna:ben", {two("anna", "ben")}),
+        ("ben : n : 2", {two("ben", "n : 2")}),
+        ("readers : m", {two("anna", "m"), two("ben", "m")}),
+        ("m : models", {two("m", "n : 2")}),
+        ("readers : readers", {two("anna", "ben")}),
+        (
+            "readers-models",
+            {two("anna", "m"), two("ben", "m"), two("anna", "n : 2"), two("ben", "n : 2")},
+        ),
+    ],
+)
+def test_an_entry_means_pairs_of_raters(entry, meant):
+    assert pairs(entry) == meant
+
+
+def test_entries_add_up_and_a_pair_counts_once():
+    assert pairs("anna : m", "m : anna", "ben : m") == {two("anna", "m"), two("ben", "m")}
+
+
+def test_a_reader_of_two_arms_is_meant_with_each():
+    kinds = {"anna (told)": "reader", "anna (untold)": "reader", "m": "model"}
+    found = family_of(["anna : m"], kinds).pairs
+    assert found == {two("anna (told)", "m"), two("anna (untold)", "m")}
+
+
+def test_a_name_is_meant_before_what_only_begins_with_it():
+    kinds = {"m": "model", "m (v2)": "model", "anna": "reader"}
+    assert family_of(["anna : m"], kinds).pairs == {two("anna", "m")}
+
+
+@pytest.mark.parametrize("declared", [(), ("all",), ("the two of us",), ("anna : nobody",)])
+def test_nothing_becomes_more_certain_by_not_being_declared(declared):
+    assert len(family_of(declared, KINDS).pairs) == 6
+
+
+def test_it_is_said_what_is_counted_and_what_was_not_understood():
+    assert "declares no family: p (Holm) counts all 6 pairs" in family_of((), KINDS).words
+    words = family_of(("anna : m", "zoe : m"), KINDS).words
+    assert "declares, 1 pair within a task: anna : m." in words
+    assert "no raters of this study with 'zoe : m'" in words
+
+
+def test_holm_by_hand_within_each_task():
+    def record(task: str, a: str, b: str, p: float | None) -> dict[str, object]:
+        return {"task": task, "a": a, "b": b, "p_exact": p, "p_holm": 1.0}
+
+    paired = [
+        record("all", "anna", "m", 0.02),
+        record("all", "ben", "m", 0.04),
+        record("all", "anna", "ben", 0.001),
+        record("presence", "anna", "m", 0.03),
+        record("presence", "ben", "m", None),
+    ]
+    found = adjusted(paired, family_of(("readers : m",), KINDS))
+    # two of a family: the smaller twice, the other once; outside it none; alone in its task unchanged
+    assert [each["p_holm"] for each in found] == [0.04, 0.04, None, 0.03, None]
+    assert paired[0]["p_holm"] == 1.0
