@@ -9,7 +9,7 @@ question, hashes nothing, and syncs nothing to the disk.
 
 Mark: the release in the native form (gold.jsonl, gold.csv, corrections.jsonl, left_out.jsonl, images.jsonl,
 data card, Croissant, manifest, all hashed and synced) is made at least twice as fast. For every other form
-there is the time with it. ``python -m benchmarks.release [QUESTIONS]``.
+there is the time with it, or not: ``python -m benchmarks.release [QUESTIONS] [--native-only]``.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy import Engine, insert
@@ -43,6 +44,7 @@ _AT_ONCE = 1_000  # questions in memory at a time, in the plain way
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("questions", nargs="?", type=int, default=QUESTIONS)
+    parser.add_argument("--native-only", action="store_true", help="leave out the further forms")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as passing:
         folder = Path(passing)
@@ -53,14 +55,13 @@ def main() -> None:
             f"{args.questions:,} judged questions, a tenth of them corrected; medians of {REPEATS}, in turn"
         )
         ways: dict[str, Callable[[Path], None]] = {
-            "dumping SQLModel rows": lambda out: _dump(engine, out),
-            "release, native": lambda out: _release(world, folder, out, ()),
-            **{
-                f"release, native and {form}": lambda out, form=form: _release(world, folder, out, (form,))
-                for form in FormName
-            },
-            "release, all forms": lambda out: _release(world, folder, out, tuple(FormName)),
+            "dumping SQLModel rows": partial(_dump, engine),
+            "release, native": partial(_release, world, folder, forms=()),
         }
+        if not args.native_only:
+            for form in FormName:
+                ways[f"release, native and {form}"] = partial(_release, world, folder, forms=(form,))
+            ways["release, all forms"] = partial(_release, world, folder, forms=tuple(FormName))
         taken: dict[str, list[float]] = {name: [] for name in ways}
         for turn in range(REPEATS):
             for place, (name, work) in enumerate(ways.items()):

@@ -55,8 +55,8 @@ def corrected(question: Question, correction: Correction) -> Question:
     Raises:
         InvalidValue: the corrected question could not stand (an answer that is no option, say).
     """
-    new = {each.name: getattr(correction, each.name) for each in fields(correction)}
-    values: dict[str, Any] = {name: value for name, value in new.items() if value is not None}
+    new = zip(_NAMES, _values(correction), strict=True)
+    values: dict[str, Any] = {name: value for name, value in new if value is not None}
     reworded_only = len(values.get("options", question.options)) == len(question.options)
     if "also_right" not in values and ("answer" in values or not reworded_only):
         # Further right answers stood beside the old key, or for options that have moved.
@@ -66,13 +66,13 @@ def corrected(question: Question, correction: Correction) -> Question:
 
 def changes(question: Question, correction: Correction) -> tuple[Change, ...]:
     """What the correction really changes, in the order of the fields; equal values are no change."""
-    after = corrected(question, correction)
-    names = [each.name for each in fields(correction)]
-    return tuple(
-        Change(field=name, before=getattr(question, name), after=getattr(after, name))
-        for name in names
-        if getattr(question, name) != getattr(after, name)
-    )
+    return differences(question, corrected(question, correction))
+
+
+def differences(before: Question, after: Question) -> tuple[Change, ...]:
+    """What was changed of the fields that a correction may change, in their order."""
+    pairs = zip(_NAMES, _values(before), _values(after), strict=True)
+    return tuple([Change(field=name, before=old, after=new) for name, old, new in pairs if old != new])
 
 
 def without_unchanged(question: Question, correction: Correction) -> Correction:

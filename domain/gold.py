@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 
 from domain.adjudications import SAME_BOX, Adjudication
 from domain.batches import Parts
-from domain.corrections import Change
+from domain.corrections import Change, Correction
 from domain.exams import Exam
 from domain.questions import Question
-from domain.verdicts import Decision, Verdict
+from domain.verdicts import Decision, ErrorKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """One reviewer's latest verdict on a question, with the name of the batch and what that asked for."""
+    """What a release takes of one reviewer's latest verdict on a question: no ratings, no times of looking.
 
-    verdict: Verdict
+    ``batch`` is the name of the batch it was given in, ``parts`` what that asked for.
+    """
+
+    person_id: int
+    revision: int
+    decision: Decision
+    given_at: datetime
+    errors: frozenset[ErrorKind] = frozenset()
+    correction: Correction = field(default_factory=Correction)
+    comment: str = ""
+    why: str = ""
     batch: str
     parts: Parts
 

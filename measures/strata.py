@@ -125,7 +125,10 @@ def whole_rate(
 
 
 def exam_effect(
-    hits: Sequence[bool], strata: Sequence[int], exams: Sequence[int], weights: Sequence[float]
+    hits: Sequence[bool] | NDArray[np.bool_],
+    strata: Sequence[int] | NDArray[np.int64],
+    exams: Sequence[int] | NDArray[np.int64],
+    weights: Sequence[float] | NDArray[np.float64],
 ) -> float:
     """Variance of the weighted rate by exams over that of independent questions, at least 1.
 

@@ -25,6 +25,42 @@ CORRECTABLE: dict[str, Any] = {
 }
 
 
+class BoxRecord(msgspec.Struct, gc=False):
+    """A box as the format has it: ``box`` is [x_min, y_min, x_max, y_max]."""
+
+    radiograph: str
+    label: str
+    box: tuple[float, float, float, float]
+
+
+class Record(msgspec.Struct, omit_defaults=True, gc=False):
+    """A question's record in the order of the format's fields; what is None is left out of the JSON.
+
+    ``exam`` is the exam's own part, as JSON where :func:`exam_record` has made it for another question.
+    """
+
+    id: str
+    exam: dict[str, Any] | msgspec.Raw
+    format: AnswerFormat
+    stem: str
+    options: tuple[str, ...] | None = None
+    answer: Answer | None = None
+    also_right: tuple[tuple[int, ...], ...] | None = None
+    explanation: str | None = None
+    boxes: list[BoxRecord] | None = None
+    task: Task | None = None
+    content_type: str | None = None
+    category: str | None = None
+    subcategory: str | None = None
+    difficulty: Difficulty | None = None
+    report: str | None = None
+    source: dict[str, str] | None = None
+
+    def as_plain(self) -> dict[str, Any]:
+        """The fields that are there, of plain values."""
+        return msgspec.to_builtins(self)
+
+
 def record_of(
     question: Question,
     exam: Exam,
@@ -32,8 +68,8 @@ def record_of(
     files: dict[str, str],
     with_report: bool,
     exam_as: msgspec.Raw | None = None,
-) -> dict[str, Any]:
-    """The question's record in the order of the format's fields; what is not known is left out.
+) -> Record:
+    """The question's record; what is not known or empty is left out.
 
     Args:
         question: as released.
@@ -42,29 +78,27 @@ def record_of(
         with_report: whether the exam's report, which gives the answer away, goes with it.
         exam_as: the exam's own part as JSON, where :func:`exam_record` has made it for another question.
     """
-    record = {
-        "id": question.id,
-        "exam": exam_record(exam, files) if exam_as is None else exam_as,
-        "format": question.format,
-        "stem": question.stem,
-        "options": list(question.options),
-        "answer": plain("answer", question.answer),
-        "also_right": plain("also_right", question.also_right),
-        "explanation": question.explanation,
-        "boxes": plain("boxes", question.boxes),
-        "task": question.task,
-        "content_type": question.content_type,
-        "category": question.category,
-        "subcategory": question.subcategory,
-        "difficulty": question.difficulty,
-        "report": exam.report if with_report else None,
-        "source": _known(
-            generator=question.source.generator,
-            version=question.source.version,
-            prompt_version=question.source.prompt_version,
-        ),
-    }
-    return {name: value for name, value in record.items() if value}  # no number or bool is among them
+    source = question.source
+    # By place: a hundred thousand of them are made at once, and names cost as much as the making.
+    return Record(
+        question.id,
+        exam_record(exam, files) if exam_as is None else exam_as,
+        question.format,
+        question.stem,
+        question.options or None,
+        question.answer,
+        question.also_right or None,
+        question.explanation or None,
+        [BoxRecord(each.radiograph, each.label, each.box.as_tuple()) for each in question.boxes] or None,
+        question.task,
+        question.content_type or None,
+        question.category or None,
+        question.subcategory or None,
+        question.difficulty,
+        (exam.report or None) if with_report else None,
+        _known(generator=source.generator, version=source.version, prompt_version=source.prompt_version)
+        or None,
+    )
 
 
 def plain(field: str, value: Any) -> Any:  # noqa: ANN401 - a field of any type, and its JSON

@@ -11,6 +11,7 @@ from typing import Any
 
 from release.folder import HashedFile
 from release.manifest import Entry
+from release.native import Record
 
 #: Within the release's folder.
 QUESTIONS = "private/questions.jsonl"
@@ -39,14 +40,14 @@ class PrivateFiles:
         self._corrections = HashedFile(keys / CORRECTIONS)
         self.count = self.corrections = 0
 
-    def add(self, record: dict[str, Any], *, corrections: list[dict[str, Any]]) -> None:
+    def add(self, record: Record, *, corrections: list[dict[str, Any]]) -> None:
         """One question as ``gold.jsonl`` would have it, and its lines of ``corrections.jsonl``."""
         self.count += 1
         self.corrections += len(corrections)
         for each in corrections:
             self._corrections.write_json_line(each)
         self._keys.write_json_line(record)
-        asked = {name: value for name, value in record.items() if name not in TELLING}
+        asked = {name: value for name, value in record.as_plain().items() if name not in TELLING}
         self._questions.write_json_line(asked)
 
     def close(self, kind: type[BaseException] | None) -> None:

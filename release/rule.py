@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from domain.adjudications import Adjudication
 from domain.batches import Parts
-from domain.corrections import Correction, changes, corrected
+from domain.corrections import Correction, corrected, differences
 from domain.gold import GoldItem, JudgedQuestion, Judgement, LeaveOut, LeftOut
 from domain.questions import Question
 from domain.verdicts import Decision
@@ -29,7 +29,7 @@ def settle(judged: JudgedQuestion) -> GoldItem | LeftOut:
         return _adjudicated(judged, judged.adjudication)
     if len(judged.judgements) == 1:
         return _by_one(judged, judged.judgements[0])
-    decisions = {each.verdict.decision for each in judged.judgements}
+    decisions = {each.decision for each in judged.judgements}
     if Decision.REJECT in decisions:
         reason = LeaveOut.REJECTED if decisions == {Decision.REJECT} else LeaveOut.DECISIONS_DIFFER
         return LeftOut(judged=judged, reason=reason)
@@ -37,35 +37,37 @@ def settle(judged: JudgedQuestion) -> GoldItem | LeftOut:
         return LeftOut(judged=judged, reason=LeaveOut.ALIGNMENT_ONLY)
     whole = [each for each in judged.judgements if each.parts is not Parts.IMAGE_ALIGNMENT]
     # Who was asked for image alignment alone has not approved the wording: only their corrections count.
-    counted = [each for each in judged.judgements if each in whole or not _correction(each).is_empty()]
-    first = _correction(whole[0])
+    counted = [each for each in judged.judgements if each in whole or not each.correction.is_empty()]
+    first = whole[0].correction
     result = _result(judged.question, first)
     for each in counted:
         if each is not whole[0] and not _same(
-            result, _result(judged.question, _correction(each)), same_box=judged.same_box
+            result, _result(judged.question, each.correction), same_box=judged.same_box
         ):
             return LeftOut(judged=judged, reason=LeaveOut.CORRECTIONS_DIFFER)
-    return _gold(judged, result, first)
+    return _gold(judged, result)
 
 
 def _by_one(judged: JudgedQuestion, judgement: Judgement) -> GoldItem | LeftOut:
     """As most are: nobody to differ from."""
-    if judgement.verdict.decision is Decision.REJECT:
+    if judgement.decision is Decision.REJECT:
         return LeftOut(judged=judged, reason=LeaveOut.REJECTED)
     if judgement.parts is Parts.IMAGE_ALIGNMENT:
         return LeftOut(judged=judged, reason=LeaveOut.ALIGNMENT_ONLY)
-    correction = _correction(judgement)
-    return _gold(judged, _result(judged.question, correction), correction)
+    correction = judgement.correction
+    if correction.is_empty():  # as most are, and a release may hold a hundred thousand
+        return GoldItem(question=judged.question, judged=judged, decision=Decision.ACCEPT, changes=())
+    return _gold(judged, corrected(judged.question, correction))
 
 
 def _adjudicated(judged: JudgedQuestion, adjudication: Adjudication) -> GoldItem | LeftOut:
     if adjudication.decision is Decision.REJECT:
         return LeftOut(judged=judged, reason=LeaveOut.SETTLED_AGAINST)
-    return _gold(judged, _result(judged.question, adjudication.correction), adjudication.correction)
+    return _gold(judged, _result(judged.question, adjudication.correction))
 
 
-def _gold(judged: JudgedQuestion, result: Question, correction: Correction) -> GoldItem:
-    made = () if correction.is_empty() else changes(judged.question, correction)
+def _gold(judged: JudgedQuestion, result: Question) -> GoldItem:
+    made = () if result is judged.question else differences(judged.question, result)
     decision = Decision.REVISE if made else Decision.ACCEPT
     return GoldItem(question=result, judged=judged, decision=decision, changes=made)
 
@@ -78,10 +80,5 @@ def _same(one: Question, other: Question, *, same_box: float) -> bool:
     )
 
 
-def _correction(judgement: Judgement) -> Correction:
-    return judgement.verdict.opinion.correction
-
-
 def _result(question: Question, correction: Correction) -> Question:
-    # Most verdicts correct nothing, and a release may hold a hundred thousand.
     return question if correction.is_empty() else corrected(question, correction)

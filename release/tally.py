@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -53,11 +53,11 @@ class Counting:
         """Nothing yet."""
         self._of: Counter[str] = Counter()
         self._left_out: Counter[LeaveOut] = Counter()
-        self._strata: dict[str, Counter[str]] = {}
+        self._strata: dict[str, Counter[str]] = defaultdict(Counter)
 
     def add(self, settled: GoldItem | LeftOut) -> None:
         """One more."""
-        stratum = self._strata.setdefault(settled.judged.stratum, Counter())
+        stratum = self._strata[settled.judged.stratum]
         stratum["judged"] += 1
         if isinstance(settled, LeftOut):
             self._left_out[settled.reason] += 1
@@ -65,7 +65,8 @@ class Counting:
         stratum["released"] += 1
         self._of["released"] += 1
         self._of["revised" if settled.decision is Decision.REVISE else "accepted"] += 1
-        self._of["corrections"] += len(settled.changes) * correctors(settled)
+        if settled.changes:
+            self._of["corrections"] += len(settled.changes) * correctors(settled)
 
     def tally(self, *, unjudged: int, drawn: Mapping[str, int]) -> Tally:
         """The counts so far; ``drawn`` are the questions of the batches behind them, by stratum."""
@@ -98,7 +99,7 @@ def correctors(gold: GoldItem) -> int:
     """How many people made the corrections of a released question; an adjudicator is the only one."""
     if gold.judged.adjudication is not None:
         return 1
-    return sum(corrects(each.verdict.decision) for each in gold.judged.judgements)
+    return sum(corrects(each.decision) for each in gold.judged.judgements)
 
 
 def corrects(decision: Decision) -> bool:
@@ -108,9 +109,9 @@ def corrects(decision: Decision) -> bool:
 
 def latest(judged: JudgedQuestion) -> datetime:
     """When the last of the judgements was given."""
-    last = judged.judgements[0].verdict.given_at
+    last = judged.judgements[0].given_at
     for each in judged.judgements[1:]:
-        last = max(last, each.verdict.given_at)
+        last = max(last, each.given_at)
     if judged.adjudication is not None:
         last = max(last, judged.adjudication.given_at)
     return last

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,24 +12,14 @@ import msgspec
 
 from domain.exams import Exam, Radiograph
 from domain.gold import GoldItem, Judgement, LeftOut
-from domain.questions import Answer, letter
-from domain.table_cells import harmless
 from domain.verdicts import ErrorKind
 from release.folder import HashedFile
 from release.manifest import Entry
 from release.native import exam_record, plain, record_of
+from release.table import GoldTable
 from release.tally import corrects
 
-COLUMNS = (
-    "question_id", "decision", "corrected", "format", "stem", "options", "answer", "also_right",
-    "explanation", "task", "content_type", "category", "subcategory", "difficulty", "boxes", "exam_id",
-    "patient", "indication", "age", "sex", "radiographs", "batches", "reviewers", "stratum",
-    "inclusion_probability",
-)  # fmt: skip
-
-_LETTERS = "".join(map(letter, range(26)))
-#: Signs that a formula, or an apostrophe before one, may begin with.
-_DOUBTFUL = frozenset("=+-@\t\r'")
+_KINDS = tuple(ErrorKind)
 _SUFFIXES = {".dcm", ".dicom", ".png", ".jpg", ".jpeg"}
 
 
@@ -53,9 +42,9 @@ class GoldWriters:
         }
         self._exams: set[str] = set()
         self.images: dict[str, str] = {}
-        self._exam_as: tuple[Exam, msgspec.Raw, list[str]] | None = None
-        self._table = csv.writer(_Text(self._files["gold.csv"]), lineterminator="\r\n")
-        self._table.writerow(COLUMNS)
+        self._exam_as: tuple[Exam, msgspec.Raw] | None = None
+        self._gold = self._files["gold.jsonl"]
+        self._table = GoldTable(self._files["gold.csv"], names=names)
 
     def add(self, settled: GoldItem | LeftOut) -> None:
         """Write what there is to write of one judged question."""
@@ -65,15 +54,14 @@ class GoldWriters:
         exam = settled.judged.exam
         self.add_images(exam)
         files = self.images if self._with_images else {}
-        before = self._exam_as
-        if before is None or before[0] is not exam:  # its questions come one after the other
-            before = self._exam_as = (exam, _exam_json(exam, files), _exam_cells(exam, files))
+        if self._exam_as is None or self._exam_as[0] is not exam:  # its questions come one after the other
+            self._exam_as = (exam, _exam_json(exam, files))
         record = record_of(
-            settled.question, exam, files=files, with_report=self._with_report, exam_as=before[1]
+            settled.question, exam, files=files, with_report=self._with_report, exam_as=self._exam_as[1]
         )
-        self._files["gold.jsonl"].write_json_line(record)
-        self._table.writerow(self._row(settled, before[2]))
-        for line in self.corrections_of(settled):
+        self._gold.write_json_line(record)
+        self._table.add(settled, record, files)
+        for line in self.corrections_of(settled) if settled.changes else ():
             self._files["corrections.jsonl"].write_json_line(line)
 
     def corrections_of(self, gold: GoldItem) -> list[dict[str, Any]]:
@@ -104,14 +92,14 @@ class GoldWriters:
                 "field": change.field,
                 "before": plain(change.field, change.before),
                 "after": plain(change.field, change.after),
-                "who": self._names[judgement.verdict.person_id],
-                "when": iso(judgement.verdict.given_at),
+                "who": self._names[judgement.person_id],
+                "when": iso(judgement.given_at),
                 "why": _why(judgement),
                 "batch": judgement.batch,
-                "revision": judgement.verdict.revision,
+                "revision": judgement.revision,
             }
             for judgement in gold.judged.judgements
-            if corrects(judgement.verdict.decision)
+            if corrects(judgement.decision)
             for change in gold.changes
         ]
 
@@ -135,7 +123,7 @@ class GoldWriters:
             return
         self._exams.add(exam.id)
         for radiograph in exam.radiographs:
-            if radiograph.sha256:
+            if radiograph.sha256 and self._with_images:
                 self.images.setdefault(radiograph.sha256, f"images/{radiograph.sha256}{_suffix(radiograph)}")
             self._files["images.jsonl"].write_json_line(
                 {
@@ -159,13 +147,13 @@ class GoldWriters:
             "stratum": settled.judged.stratum,
             "verdicts": [
                 {
-                    "who": self._names[each.verdict.person_id],
-                    "when": iso(each.verdict.given_at),
+                    "who": self._names[each.person_id],
+                    "when": iso(each.given_at),
                     "batch": each.batch,
-                    "revision": each.verdict.revision,
-                    "decision": each.verdict.decision.value,
+                    "revision": each.revision,
+                    "decision": each.decision.value,
                     "errors": _errors(each),
-                    "comment": each.verdict.opinion.comment,
+                    "comment": each.comment,
                     "correction": _correction(each),
                 }
                 for each in settled.judged.judgements
@@ -180,34 +168,6 @@ class GoldWriters:
         who, when = self._names[adjudication.person_id], iso(adjudication.given_at)
         return {"adjudication": {"who": who, "when": when, "why": adjudication.reason}}
 
-    def _row(self, gold: GoldItem, of_exam: list[str]) -> list[str]:
-        question, judgements = gold.question, gold.judged.judgements
-        names = [self._names[each.verdict.person_id] for each in judgements]
-        batches = {each.batch for each in judgements}
-        # Each column names its cell; what is not of our own making is made harmless.
-        return [
-            _harmless(question.id),
-            gold.decision,
-            "; ".join([each.field for each in gold.changes]),
-            question.format,
-            _harmless(question.stem),
-            "\n".join([f"{sign}. {text}" for sign, text in zip(_LETTERS, question.options, strict=False)]),
-            _harmless(_answer(question.answer)),
-            " or ".join(map(_answer, question.also_right)) if question.also_right else "",
-            _harmless(question.explanation),
-            question.task or "",
-            _harmless(question.content_type or ""),
-            _harmless(question.category or ""),
-            _harmless(question.subcategory or ""),
-            question.difficulty or "",
-            _json(plain("boxes", question.boxes)) if question.boxes else "",
-            *of_exam,
-            _harmless("; ".join(sorted(batches) if len(batches) > 1 else batches)),
-            _harmless("; ".join(names)),
-            _harmless(gold.judged.stratum),
-            repr(gold.judged.inclusion_probability),
-        ]
-
 
 def iso(moment: datetime) -> str:
     """ISO 8601 in UTC, with a Z."""
@@ -216,63 +176,24 @@ def iso(moment: datetime) -> str:
 
 def _why(judgement: Judgement) -> str:
     """The kinds of error, the comment, and why the verdict superseded an earlier one."""
-    verdict = judgement.verdict
-    words = " ".join(text for text in (verdict.opinion.comment.strip(), verdict.why.strip()) if text)
+    words = " ".join(text for text in (judgement.comment.strip(), judgement.why.strip()) if text)
     return ": ".join(part for part in (", ".join(_errors(judgement)), words) if part)
 
 
 def _errors(judgement: Judgement) -> list[str]:
-    return [kind.value for kind in ErrorKind if kind in judgement.verdict.opinion.errors]
+    return [kind.value for kind in _KINDS if kind in judgement.errors] if judgement.errors else []
 
 
 def _correction(judgement: Judgement) -> dict[str, Any]:
-    correction = judgement.verdict.opinion.correction
+    correction = judgement.correction
     names = ("stem", "options", "answer", "explanation", "task", "category", "difficulty", "boxes",
              "also_right")  # fmt: skip
     found = {name: getattr(correction, name) for name in names}
     return {name: plain(name, value) for name, value in found.items() if value is not None}
 
 
-def _answer(answer: Answer) -> str:
-    """Letters for options (A, C), text for closed and open questions."""
-    return answer if isinstance(answer, str) else ", ".join(letter(index) for index in answer)
-
-
-def _json(value: Any) -> str:  # noqa: ANN401 - any JSON value
-    return msgspec.json.encode(value).decode()
-
-
 def _exam_json(exam: Exam, files: dict[str, str]) -> msgspec.Raw:
     return msgspec.Raw(msgspec.json.encode(exam_record(exam, files)))
-
-
-def _exam_cells(exam: Exam, files: Mapping[str, str]) -> list[str]:
-    """The cells of ``exam_id`` to ``radiographs``."""
-    radiographs = [f"{each.view}: {files.get(each.sha256 or '', each.file)}" for each in exam.radiographs]
-    return [
-        _harmless(exam.id),
-        _harmless(exam.patient or ""),
-        _harmless(exam.indication or ""),
-        _harmless(exam.age or ""),
-        exam.sex or "",
-        _harmless("\n".join(radiographs)),
-    ]
-
-
-def _harmless(text: str) -> str:
-    """:func:`domain.table_cells.harmless`, asked only where the first sign leaves a doubt."""
-    return harmless(text) if text[:1] in _DOUBTFUL else text
-
-
-class _Text:
-    """A hashed file to which text is written, in UTF-8."""
-
-    def __init__(self, file: HashedFile) -> None:
-        """``file`` is closed by whoever opened it."""
-        self._file = file
-
-    def write(self, text: str) -> None:
-        self._file.write(text.encode())
 
 
 def _suffix(radiograph: Radiograph) -> str:

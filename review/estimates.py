@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress
 from typing import Any
+
+import numpy as np
 
 from domain.verdicts import Decision, ErrorKind
 from measures.strata import StratumCount, WholeRate, exam_effect, whole_rate
@@ -147,43 +148,50 @@ class _Rates:
         self.cells = [key for key, size in sample.sizes.items() if size and self.judged[key]]
         self.covered = sum(sample.sizes[key] for key in self.cells)
         place = {key: number for number, key in enumerate(self.cells)}
-        self.strata = [place[each.cell] for each in outcomes]
-        self.exams = [each.exam_number for each in outcomes]
-        self.weights = [sample.sizes[each.cell] / self.judged[each.cell] for each in outcomes]
-        self.clustered = len(set(self.exams)) < len(self.exams)
+        weight = {key: sample.sizes[key] / self.judged[key] for key in self.cells}
+        self.strata = np.array([place[each.cell] for each in outcomes], dtype=np.int64)
+        self.exams = np.array([each.exam_number for each in outcomes], dtype=np.int64)
+        self.weights = np.array([weight[each.cell] for each in outcomes], dtype=np.float64)
+        self.clustered = len(np.unique(self.exams)) < len(outcomes)
         found = {kind for each in outcomes for kind in each.errors}
+        self._known: dict[tuple[tuple[int, ...], float], WholeRate] = {}
         self._never = {kind.value for kind in ErrorKind if kind not in found}
 
     def rate(self, name: str, has: Callable[[Outcome], bool]) -> Estimate:
         # Most kinds of error never come up, and there may be a hundred thousand to ask.
-        hits = [False] * len(self.outcomes) if name in self._never else [has(each) for each in self.outcomes]
-        by_cell: Counter[Hashable] = Counter(each.cell for each in compress(self.outcomes, hits))
+        asked = [] if name in self._never else [has(each) for each in self.outcomes]
+        hits = np.array(asked or np.zeros(len(self.outcomes)), dtype=bool)
+        by_cell = np.bincount(self.strata[hits], minlength=len(self.cells)).tolist()
         effect = 1.0
-        if self.clustered and any(hits):
+        if self.clustered and any(by_cell):
             effect = exam_effect(hits, self.strata, self.exams, self.weights)
-        found = whole_rate(
-            [
-                StratumCount(
-                    name=self.sample.names[key],
-                    size=self.sample.sizes[key],
-                    reviewed=self.judged[key],
-                    hits=by_cell[key],
-                    skipped=min(self.sample.skipped.get(key, 0), self.sample.sizes[key] - self.judged[key]),
-                )
-                for key in self.cells
-            ],
-            seed=self.seed,
-            design_effect=effect,
-        )
+        found = self._whole(tuple(by_cell), effect)
         return Estimate(
             name=name,
-            count=sum(hits),
+            count=sum(by_cell),
             rate=found,
             skipped=sum(self.sample.skipped.values()),
             covered=self.covered,
             whole=self.sample.whole,
             worst=self._worst(found),
         )
+
+    def _whole(self, by_cell: tuple[int, ...], effect: float) -> WholeRate:
+        """Once for the same counts: every kind of error that never came up has them."""
+        if (by_cell, effect) not in self._known:
+            skipped = self.sample.skipped
+            strata = [
+                StratumCount(
+                    name=self.sample.names[key],
+                    size=self.sample.sizes[key],
+                    reviewed=self.judged[key],
+                    hits=hits,
+                    skipped=min(skipped.get(key, 0), self.sample.sizes[key] - self.judged[key]),
+                )
+                for key, hits in zip(self.cells, by_cell, strict=True)
+            ]
+            self._known[by_cell, effect] = whole_rate(strata, seed=self.seed, design_effect=effect)
+        return self._known[by_cell, effect]
 
     def _worst(self, found: WholeRate) -> float | None:
         if found.high is None or found.estimate is None or not self.sample.whole:

@@ -133,6 +133,12 @@ def latest_adjudications(
     return {(row.batch_id, row.question_id): adjudication_from_row(row) for row in rows}
 
 
+def settled_numbers(db: Session, *, batch_ids: Sequence[int]) -> set[int]:
+    """The questions of these batches that have an adjudication."""
+    statement = select(AdjudicationRow.question_id).where(AdjudicationRow.batch_id.in_(batch_ids))  # type: ignore[attr-defined]  # a column
+    return set(db.execute(statement).scalars())
+
+
 def add_adjudication(db: Session, *, adjudication: Adjudication) -> None:
     """Append it.
 

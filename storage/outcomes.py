@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, lru_cache
+from itertools import chain, groupby
+from operator import itemgetter
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
 from sqlmodel import Session
 
 from domain.batches import AssignmentState
@@ -76,7 +78,7 @@ def drawn_facts(db: Session, *, batch_ids: Sequence[int]) -> dict[int, DrawnFact
             tier=_difficulty(tier) if tier else None,
             features=tuple([value or "" for value in features]),
         )
-        for number, exam, tier, *features in db.execute(statement, execution_options={"yield_per": _BLOCK})
+        for number, exam, tier, *features in _rows(db, statement)
     }
 
 
@@ -91,20 +93,10 @@ def said_of(db: Session, *, batch_ids: Sequence[int]) -> dict[int, tuple[Said, .
         .where(table.batch_id.in_(batch_ids), ordinary_question(table.question_id))
         .order_by(table.question_id, table.batch_id, table.person_id, table.revision)
     )  # fmt: skip
-    last: dict[int, dict[tuple[int, int], tuple]] = defaultdict(dict)
-    for row in db.execute(statement, execution_options={"yield_per": _BLOCK}):
-        last[row[0]][row[1], row[2]] = row  # a higher revision comes later
     found = {}
-    for number, rows in last.items():
-        if len(rows) == 1:
-            found[number] = (_said(*rows.values()),)
-            continue
-        by_person: dict[int, tuple] = {}
-        for row in rows.values():
-            before = by_person.get(row[1])
-            if before is None or before[6] <= row[6]:
-                by_person[row[1]] = row
-        found[number] = tuple(_said(row) for row in by_person.values())
+    for number, given in groupby(_rows(db, statement), key=itemgetter(0)):
+        rows = list(given)
+        found[number] = tuple([_said(row) for row in (rows if len(rows) == 1 else _last_of_each(rows))])
     return found
 
 
@@ -148,7 +140,25 @@ def put_aside(db: Session, *, batch_ids: Sequence[int]) -> set[int]:
     return set(db.execute(statement).scalars())
 
 
-def _said(row: tuple) -> Said:
+def _rows(db: Session, statement: Select[Any]) -> Iterator[Sequence[Any]]:
+    """The rows, some at a time, and past the ORM, which would look at every value of every row again."""
+    db.flush()  # a connection does not see to it
+    result = db.connection().execute(statement, execution_options={"yield_per": _BLOCK})
+    return chain.from_iterable(result.partitions())
+
+
+def _last_of_each(rows: Sequence[Any]) -> Iterable[Any]:
+    """Of one question's rows the one of each person that counts."""
+    newest = {(row[1], row[2]): row for row in rows}  # a higher revision comes later
+    by_person: dict[int, Any] = {}
+    for row in newest.values():
+        before = by_person.get(row[1])
+        if before is None or before[6] <= row[6]:
+            by_person[row[1]] = row
+    return by_person.values()
+
+
+def _said(row: Sequence[Any]) -> Said:
     return Said(
         batch_id=row[2],
         person_id=row[1],

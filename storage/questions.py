@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
+from typing import Any
 
-from sqlalchemy import Row, bindparam, select
+from sqlalchemy import Connection, bindparam, select
 from sqlmodel import Session
 
 from domain.errors import NotFound
@@ -19,10 +20,11 @@ _NONE = "[]"  # an empty list, as most columns have it
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 
 # Columns of the table, not of the class: the ORM would look at every value of every row again.
-_QUESTION = QuestionRow.__table__.c  # type: ignore[attr-defined]  # SQLModel's table
-_EXAM = ExamRow.__table__.c  # type: ignore[attr-defined]  # SQLModel's table
+_QUESTION_TABLE, _EXAM_TABLE = QuestionRow.__table__, ExamRow.__table__  # type: ignore[attr-defined]  # SQLModel's
+_QUESTION, _EXAM = _QUESTION_TABLE.c, _EXAM_TABLE.c
 _WHOLE = (
     _QUESTION.id,
+    _QUESTION.exam_id,
     _QUESTION.key,
     _EXAM.key.label("exam_key"),
     _QUESTION.format,
@@ -47,7 +49,7 @@ _format, _task, _difficulty = cache(AnswerFormat), cache(Task), cache(Difficulty
 # Built once: every verdict asks these several times.
 _QUESTIONS = (
     select(*_WHOLE)
-    .join(ExamRow, _EXAM.id == _QUESTION.exam_id)
+    .select_from(_QUESTION_TABLE.join(_EXAM_TABLE, _EXAM.id == _QUESTION.exam_id))
     .where(_QUESTION.id.in_(bindparam("question_ids", expanding=True)))
     .order_by(_QUESTION.id)
 )
@@ -78,9 +80,21 @@ def load_question(db: Session, *, question_id: int) -> Question:
 def load_questions(db: Session, *, question_ids: Iterable[int]) -> Iterator[tuple[int, Question]]:
     """(number, question) for each of the numbers that exist, in rising order of the number."""
     wanted = sorted(set(question_ids))
+    db.flush()  # a select of tables does not see to it
     for start in range(0, len(wanted), _CHUNK):
-        for row in db.execute(_QUESTIONS, {"question_ids": wanted[start : start + _CHUNK]}):
-            yield row.id, _question(row)
+        chunk = questions_on_exams(db.connection(), question_ids=wanted[start : start + _CHUNK])
+        yield from ((number, question) for number, _, question in chunk)
+
+
+def questions_on_exams(
+    connection: Connection, *, question_ids: Sequence[int]
+) -> list[tuple[int, int, Question]]:
+    """(number, number of the exam, question) of each of these, at most 500, in rising order of the number.
+
+    What a session has not written to its connection yet is not among them.
+    """
+    rows = connection.execute(_QUESTIONS, {"question_ids": question_ids}).all()
+    return [(row[0], row[1], _question(row)) for row in rows]
 
 
 def load_blind_question(db: Session, *, question_id: int) -> BlindQuestion:
@@ -111,11 +125,11 @@ def _key(text: str) -> Answer:
     return answer_from_plain(from_json(text))
 
 
-def _question(row: Row) -> Question:
+def _question(row: Sequence[Any]) -> Question:
     # At once, in the order of _WHOLE: asking the row for one name after the other takes thrice as long.
     (
-        _, key, exam_key, format_, stem, options, answer, also_right, explanation, boxes, task, content_type,
-        category, subcategory, difficulty, generator, version, prompt_version,
+        _, _, key, exam_key, format_, stem, options, answer, also_right, explanation, boxes, task,
+        content_type, category, subcategory, difficulty, generator, version, prompt_version,
     ) = row  # fmt: skip
     return Question(
         id=key,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 
 from domain.gold import GoldItem
 from domain.questions import Source
@@ -26,7 +25,6 @@ _TASKS = {task.value: name for task, name in TASK_NAMES.items()}
 _SIGNS = "\\`*_{}[]<>#|"
 
 
-@lru_cache(maxsize=1_000)
 def _source_name(source: Source) -> str:
     named = (source.generator, source.version, source.prompt_version)
     return " ".join(each for each in named if each) or "not stated"
@@ -45,6 +43,7 @@ class Content:
         self.exams: set[str] = set()
         self.patients: set[str] = set()
         self.radiographs: set[tuple[str, str]] = set()
+        self._source: tuple[Source, str] | None = None
 
     def add(self, gold: GoldItem) -> None:
         """One more question."""
@@ -52,7 +51,7 @@ class Content:
         self.formats[question.format] += 1
         self.tasks[question.task or ""] += 1
         self.tiers[question.difficulty or ""] += 1
-        self.sources[_source_name(question.source)] += 1
+        self.sources[self._name_of(question.source)] += 1
         self.with_boxes += bool(question.boxes)
         self.boxes += len(question.boxes)
         if exam.id not in self.exams:
@@ -60,6 +59,12 @@ class Content:
             if exam.patient:
                 self.patients.add(exam.patient)
             self.radiographs |= {(exam.id, each.id) for each in exam.radiographs}
+
+    def _name_of(self, source: Source) -> str:
+        """What wrote a question mostly wrote the next one too."""
+        if self._source is None or self._source[0] is not source:
+            self._source = (source, _source_name(source))
+        return self._source[1]
 
 
 def datacard_text(

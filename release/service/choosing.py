@@ -19,6 +19,7 @@ from release.tally import Counting, Tally
 from storage import applying, draws, frames, gold
 from storage import batches as batch_rows
 from storage.adjudications import rules_of
+from storage.gold_questions import judged_questions
 from storage.patient_data import removed_everywhere
 
 
@@ -97,7 +98,7 @@ def settled_questions(
     db: Session, batches: list[Batch], *, with_report: bool
 ) -> Iterator[GoldItem | LeftOut]:
     """What becomes of each judged question, in the order in which they came in."""
-    settled = map(settle, gold.judged_questions(db, batches=batches, with_report=with_report))
+    settled = map(settle, judged_questions(db, batches=batches, with_report=with_report))
     return without_removed_images(db, settled)
 
 

@@ -122,6 +122,7 @@ def write_release(
         met = check_key_errors(db, by=by, dataset=dataset, batches=batches, under=key_errors_under)
     last_verdict = gold.last_verdict_at(db, batches=of_batches)
     with ExitStack() as stack:
+        stack.enter_context(nothing_collected())
         folder = stack.enter_context(written_aside(out))
         keys = stack.enter_context(written_aside(keys_folder(out))) if split else None
         reader = stack.enter_context(GuardedReader())
@@ -136,7 +137,7 @@ def write_release(
             keys=keys,
             forms=frozenset(forms),
         )
-        with ReleaseFiles(folder, contents) as files, nothing_collected():
+        with ReleaseFiles(folder, contents) as files:
             counting, last, images, exam = Counting(), None, set[str](), ""
             for count, settled in enumerate(
                 settled_questions(db, of_batches, with_report=with_reports), start=1

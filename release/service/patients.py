@@ -17,11 +17,13 @@ def without_removed_images(
 ) -> Iterator[GoldItem | LeftOut]:
     """The same, but questions with an image that a person took out are left out."""
     removed = patient_data.removed_everywhere(db)
-    for each in settled:
-        if isinstance(each, GoldItem) and removed and not removed.isdisjoint(images_of(each)):
-            yield LeftOut(judged=each.judged, reason=LeaveOut.PATIENT_IN_IMAGE)
-        else:
-            yield each
+    return (_unless_removed(each, removed) for each in settled) if removed else settled
+
+
+def _unless_removed(settled: GoldItem | LeftOut, removed: set[str]) -> GoldItem | LeftOut:
+    if isinstance(settled, GoldItem) and not removed.isdisjoint(images_of(settled)):
+        return LeftOut(judged=settled.judged, reason=LeaveOut.PATIENT_IN_IMAGE)
+    return settled
 
 
 def images_of(settled: GoldItem | LeftOut) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -118,6 +119,7 @@ class Cells:
             for low, high in pairwise(ends)
             if any(draw.frame_after <= low and high <= draw.frame_through for _, draw in drawn)
         ]
+        self._ends = [high for _, high in self.segments]
         self.sizes: dict[CellKey, int] = {}
         frames_ = sorted((draw.frame_after, draw.frame_through) for _, draw in drawn)
         apart = all(one[1] <= other[0] for one, other in pairwise(frames_))
@@ -137,7 +139,8 @@ class Cells:
 
     def of(self, question: DrawnFacts) -> CellKey:
         """The cell of a question."""
-        segment = next(each for each in self.segments if each[0] < question.number <= each[1])
+        # The segments lie one after the other; every question is in one.
+        segment = self.segments[bisect_left(self._ends, question.number)]
         return segment, question.tier, tuple([question.features[place] for place in self._places])
 
 
@@ -169,6 +172,8 @@ def _outcomes(
         full = [each for each in said if of_batch[each.batch_id].settings.parts is not Parts.KEY]
         standing = settled.get(number)
         decision, errors, key_error = _came_to(full or said, standing)
+        if standing is None and 0 < len(full) < len(said):  # who looked at the key alone counts for it too
+            key_error = any(_key_error(each) for each in said)
         found.append(
             Outcome(
                 question_number=number,
@@ -176,7 +181,7 @@ def _outcomes(
                 cell=cells.of(questions[number]),
                 decision=decision,
                 errors=errors,
-                key_error=key_error or (standing is None and any(_key_error(each) for each in said)),
+                key_error=key_error,
                 key_only=not full,
             )
         )
