@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from accounts.service import command_line_person
 from browsing.service import (
     ApplyPreview,
-    Search,
     applied_rules,
     preview_apply,
     queue_like,
@@ -18,8 +17,7 @@ from browsing.service import (
     take_rule_back,
 )
 from commands.indexing import bring_up_to_date
-from domain.problems import Check
-from domain.vocabulary import AnswerFormat, Difficulty, Task
+from commands.searching import add_filters, search_of
 from storage.unit_of_work import reading, unit_of_work
 
 
@@ -36,12 +34,10 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
         ("queue", "put all that is found into a new batch, which is no random sample"),
     ):
         step = verbs.add_parser(verb, help=help_)
-        step.add_argument("dataset", metavar="DATASET")
-        step.add_argument("words", nargs="*", metavar="WORD")
+        add_filters(step)
         step.add_argument("--reason", required=True, metavar="TEXT", help="what is wrong with them")
         if verb == "queue":
             step.add_argument("--into", required=True, metavar="BATCH", help="the new batch's name")
-        _filters(step)
         step.add_argument("--yes", action="store_true", help="do it")
         step.set_defaults(run=_apply, verb=verb)
     back = verbs.add_parser("back", help="take a rule back")
@@ -53,32 +49,8 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     listing.set_defaults(run=_list)
 
 
-def _filters(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--format", choices=[each.value for each in AnswerFormat])
-    parser.add_argument("--task", choices=[each.value for each in Task])
-    parser.add_argument("--difficulty", choices=[each.value for each in Difficulty])
-    parser.add_argument("--category", metavar="NAME")
-    parser.add_argument("--content-type", metavar="NAME")
-    parser.add_argument("--generator", metavar="NAME")
-    parser.add_argument("--prompt-version", metavar="NAME")
-    parser.add_argument("--with-boxes", action="store_true")
-    parser.add_argument("--check", choices=[each.value for each in Check], help="the check found something")
-
-
 def _apply(args: argparse.Namespace) -> int:
-    search = Search(
-        dataset=args.dataset,
-        words=" ".join(f'"{word}"' if " " in word else word for word in args.words),
-        format=AnswerFormat(args.format) if args.format else None,
-        task=Task(args.task) if args.task else None,
-        difficulty=Difficulty(args.difficulty) if args.difficulty else None,
-        category=args.category,
-        content_type=args.content_type,
-        generator=args.generator,
-        prompt_version=args.prompt_version,
-        with_boxes=args.with_boxes,
-        check=Check(args.check) if args.check else None,
-    )
+    search = search_of(args)
     bring_up_to_date()
     by = command_line_person()
     with reading() as db:

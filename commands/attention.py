@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
 from accounts.service import command_line_person
+from commands.telling import add_batch_figures, print_figures
 from measures.proportions import Proportion
 from review.agreement import Aspect, Figure
 from review.service import BatchAttention, batch_attention
@@ -17,14 +17,13 @@ from storage.unit_of_work import reading
 
 def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
-    parser = subparsers.add_parser(
+    parser = add_batch_figures(
+        subparsers,
         "attention",
-        help="agreement with oneself, and planted faults found",
+        help_="agreement with oneself, and planted faults found",
         description="For each reviewer of a batch: agreement with oneself on hidden repeats, the share of "
         "planted faults found by kind, and both over time; 95 %% intervals and n throughout.",
     )
-    parser.add_argument("batch", metavar="BATCH")
-    parser.add_argument("--json", action="store_true", help="every number as JSON; not defined is null")
     parser.set_defaults(run=run)
 
 
@@ -32,9 +31,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the numbers; 0 done, 1 refused (by the error that is raised)."""
     with reading() as db:
         found = batch_attention(db, by=command_line_person(), batch=args.batch)
-    print(
-        json.dumps(to_plain(found), ensure_ascii=False, indent=2) if args.json else "\n".join(as_text(found))
-    )
+    print_figures(args, plain=to_plain(found), lines=as_text(found))
     return 0
 
 

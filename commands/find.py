@@ -7,11 +7,10 @@ import csv
 import sys
 
 from accounts.service import command_line_person
-from browsing.service import Search, Standing, count_found, find
+from browsing.service import Standing, count_found, find
 from commands.indexing import bring_up_to_date
-from domain.problems import Check
+from commands.searching import add_filters, search_of
 from domain.table_cells import harmless
-from domain.vocabulary import AnswerFormat, Difficulty, Task
 from storage.unit_of_work import reading
 
 _COLUMNS = ("question_id", "format", "task", "difficulty", "category", "exam_id", "decisions", "stem")
@@ -25,19 +24,9 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
         description="All words must be in id, stem, options or explanation; words in quotation marks stand "
         "together, and a star makes a beginning: 'effus*'. Prints CSV.",
     )
-    parser.add_argument("dataset", metavar="DATASET")
-    parser.add_argument("words", nargs="*", metavar="WORD")
-    parser.add_argument("--format", choices=[each.value for each in AnswerFormat])
-    parser.add_argument("--task", choices=[each.value for each in Task])
-    parser.add_argument("--difficulty", choices=[each.value for each in Difficulty])
-    parser.add_argument("--category", metavar="NAME")
-    parser.add_argument("--content-type", metavar="NAME")
-    parser.add_argument("--generator", metavar="NAME")
-    parser.add_argument("--prompt-version", metavar="NAME")
-    parser.add_argument("--with-boxes", action="store_true")
+    add_filters(parser)
     parser.add_argument("--standing", choices=[each.value for each in Standing])
     parser.add_argument("--batch", metavar="BATCH")
-    parser.add_argument("--check", choices=[each.value for each in Check], help="the check found something")
     parser.add_argument("--most", type=int, default=50, metavar="N", help="print so many; default 50")
     parser.add_argument("--count", action="store_true", help="only say how many there are")
     parser.set_defaults(run=run, parser=parser)
@@ -47,21 +36,8 @@ def run(args: argparse.Namespace) -> int:
     """Bring the search index up to date, and print what is found."""
     if args.most < 1:
         args.parser.error("--most must be 1 or more")
-    search = Search(
-        dataset=args.dataset,
-        words=" ".join(f'"{word}"' if " " in word else word for word in args.words),
-        format=AnswerFormat(args.format) if args.format else None,
-        task=Task(args.task) if args.task else None,
-        difficulty=Difficulty(args.difficulty) if args.difficulty else None,
-        category=args.category,
-        content_type=args.content_type,
-        generator=args.generator,
-        prompt_version=args.prompt_version,
-        with_boxes=args.with_boxes,
-        standing=Standing(args.standing) if args.standing else None,
-        batch=args.batch,
-        check=Check(args.check) if args.check else None,
-    )
+    standing = Standing(args.standing) if args.standing else None
+    search = search_of(args, standing=standing, batch=args.batch)
     bring_up_to_date()
     by = command_line_person()
     with reading() as db:

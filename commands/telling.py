@@ -1,15 +1,22 @@
-"""What a long command says of its progress, on standard error, every other second."""
+"""What commands say: the progress of a long one, and figures of a batch as text or JSON."""
 
 from __future__ import annotations
 
+import argparse
+import json
 import sys
 import time
+from collections.abc import Iterable
+from typing import Any
 
 _EVERY = 2.0
 
 
 class Telling:
-    """Called with what is being done, how much of it is done, and how much there is."""
+    """Progress, on standard error, every other second.
+
+    Called with what is being done, how much of it is done, and how much there is.
+    """
 
     def __init__(self) -> None:
         self._said_at = time.monotonic()
@@ -29,3 +36,18 @@ def size_text(size: float) -> str:
             return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
         size /= 1000
     return f"{size:,.1f} GB"
+
+
+def add_batch_figures(
+    subparsers: argparse._SubParsersAction, name: str, *, help_: str, description: str
+) -> argparse.ArgumentParser:
+    """A command that prints the figures of one batch, as text or as JSON."""
+    parser: argparse.ArgumentParser = subparsers.add_parser(name, help=help_, description=description)
+    parser.add_argument("batch", metavar="BATCH")
+    parser.add_argument("--json", action="store_true", help="every number as JSON; not defined is null")
+    return parser
+
+
+def print_figures(args: argparse.Namespace, *, plain: dict[str, Any], lines: Iterable[str]) -> None:
+    """Print them as was asked for."""
+    print(json.dumps(plain, ensure_ascii=False, indent=2) if args.json else "\n".join(lines))

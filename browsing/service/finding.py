@@ -17,7 +17,12 @@ from storage.frames import dataset_names, dataset_number
 #: Above it a count says "more than".
 COUNTED = 10_000
 
-_VERDICT = "SELECT question_id FROM verdict WHERE decision = :decision"
+# What somebody says now: a verdict that they changed their mind about does not count.
+_VERDICT = (
+    "SELECT question_id FROM verdict said WHERE decision = :decision AND NOT EXISTS ("
+    "SELECT 1 FROM verdict since WHERE since.batch_id = said.batch_id AND since.question_id = said.question_id "
+    "AND since.person_id = said.person_id AND since.revision > said.revision)"
+)
 _STANDING = {
     Standing.NOT_DRAWN: "NOT EXISTS (SELECT 1 FROM batch_question b WHERE b.question_id = number)",
     Standing.DRAWN: "number IN (SELECT question_id FROM batch_question) "
@@ -27,7 +32,7 @@ _WITHIN = {
     Standing.ACCEPTED: _VERDICT,
     Standing.REVISED: _VERDICT,
     Standing.REJECTED: _VERDICT,
-    Standing.SKIPPED: "SELECT question_id FROM skip",
+    Standing.SKIPPED: "SELECT question_id FROM assignment WHERE state = 'skipped'",
     Standing.RELEASED: "SELECT question_id FROM release_item",
 }
 _DECISIONS = {Standing.ACCEPTED: "accept", Standing.REVISED: "revise", Standing.REJECTED: "reject"}

@@ -17,7 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from domain.errors import Refused
 from domain.file_errors import naming
-from storage.backup.archive import members_of
+from storage.backup.archive import BackupDamaged, members_of
 from storage.backup.databases import filled_tables, new_database
 from storage.backup.manifest import Manifest, TableInBackup
 from storage.backup.reading import blocks, checked_manifest, image_of, parts_of, safe_path, unpacked
@@ -120,7 +120,10 @@ def restore_backup(
 
 def _checked(file: BinaryIO, progress: Progress) -> Manifest:
     size = file.seek(0, 2)
-    manifest = checked_manifest(file, progress=lambda done: progress("checking", done, size))
+    try:
+        manifest = checked_manifest(file, progress=lambda done: progress("checking", done, size))
+    except BackupDamaged as error:
+        raise BackupDamaged(f"{file.name}: {error}") from error
     if manifest.revision not in revisions():
         raise Refused(
             f"A newer version of Overread ({manifest.version}) made this backup. Update Overread first; "

@@ -1,0 +1,45 @@
+"""What ``cli.py find`` and ``cli.py apply`` search by."""
+
+from __future__ import annotations
+
+import argparse
+
+from browsing.service import Search, Standing
+from domain.problems import Check
+from domain.vocabulary import AnswerFormat, Difficulty, Task
+
+
+def add_filters(parser: argparse.ArgumentParser) -> None:
+    """Dataset, words, and what a question has."""
+    parser.add_argument("dataset", metavar="DATASET")
+    parser.add_argument("words", nargs="*", metavar="WORD")
+    parser.add_argument("--format", choices=[each.value for each in AnswerFormat])
+    parser.add_argument("--task", choices=[each.value for each in Task])
+    parser.add_argument("--difficulty", choices=[each.value for each in Difficulty])
+    parser.add_argument("--category", metavar="NAME")
+    parser.add_argument("--content-type", metavar="NAME")
+    parser.add_argument("--generator", metavar="NAME")
+    parser.add_argument("--prompt-version", metavar="NAME")
+    parser.add_argument("--with-boxes", action="store_true")
+    parser.add_argument("--check", choices=[each.value for each in Check], help="the check found something")
+
+
+def search_of(
+    args: argparse.Namespace, *, standing: Standing | None = None, batch: str | None = None
+) -> Search:
+    """The search that the arguments ask for; words that came as one argument stand together."""
+    return Search(
+        dataset=args.dataset,
+        words=" ".join(f'"{word}"' if " " in word else word for word in args.words),
+        format=AnswerFormat(args.format) if args.format else None,
+        task=Task(args.task) if args.task else None,
+        difficulty=Difficulty(args.difficulty) if args.difficulty else None,
+        category=args.category,
+        content_type=args.content_type,
+        generator=args.generator,
+        prompt_version=args.prompt_version,
+        with_boxes=args.with_boxes,
+        standing=standing,
+        batch=batch,
+        check=Check(args.check) if args.check else None,
+    )
