@@ -20,8 +20,9 @@ COUNTED = 10_000
 # What somebody says now: a verdict that they changed their mind about does not count.
 _VERDICT = (
     "SELECT question_id FROM verdict said WHERE decision = :decision AND NOT EXISTS ("
-    "SELECT 1 FROM verdict since WHERE since.batch_id = said.batch_id AND since.question_id = said.question_id "
-    "AND since.person_id = said.person_id AND since.revision > said.revision)"
+    "SELECT 1 FROM verdict since WHERE since.batch_id = said.batch_id "
+    "AND since.question_id = said.question_id AND since.person_id = said.person_id "
+    "AND since.revision > said.revision)"
 )
 _STANDING = {
     Standing.NOT_DRAWN: "NOT EXISTS (SELECT 1 FROM batch_question b WHERE b.question_id = number)",
