@@ -4,6 +4,7 @@ Each race is run a few times, with gaps from 0 to 250 ms; `make soak` runs it 30
 further kinds (benchmarks/soak_clicks.py).
 """
 
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -11,7 +12,9 @@ import pytest
 from playwright.sync_api import Page
 
 from accounts.service import command_line_person, list_people
+from domain.batches import BatchState
 from review import service as review
+from storage.batches import load_batch
 from storage.unit_of_work import reading, unit_of_work
 from tests.e2e import judging
 from tests.e2e.judging import open_review, press, verdicts, wait_for_question
@@ -119,6 +122,27 @@ def test_a_save_followed_at_once_by_the_way_back_leaves_one_verdict(app, signed_
         page.evaluate("setTimeout(() => history.back(), 0)")  # the call itself must not wait for the way back
         assert len(of_remo(app, page, number)) == 1, f"try {number}"
         shut()
+
+
+@often
+def test_a_coordinators_click_followed_at_once_by_a_reload_is_carried_out(app, signed_in, tries, first):
+    page, then = signed_in("cora"), BatchState.CLOSED
+    for attempt in range(tries):  # an even number: the batch is left open
+        page.goto("/assign")
+        name = "Close batch" if then is BatchState.CLOSED else "Open again"
+        page.get_by_role("button", name=name).click(no_wait_after=True)
+        page.wait_for_timeout(gap(attempt, tries) / 5)
+        page.reload(wait_until="commit")
+        until = time.monotonic() + 10
+        while state_of(app, "first") is not then and time.monotonic() < until:
+            time.sleep(0.05)
+        assert state_of(app, "first") is then, f"{name}, try {attempt}"
+        then = BatchState.OPEN if then is BatchState.CLOSED else BatchState.CLOSED
+
+
+def state_of(app, name):
+    with reading(app.engine) as db:
+        return load_batch(db, name=name).state
 
 
 def test_the_same_question_judged_in_two_tabs_is_judged_once(app, signed_in):
