@@ -22,14 +22,17 @@ def main() -> None:
     )
     if not batches:
         return
-    batch = choose_batch(batches, key="batch-to-watch")
+    with reading() as db:
+        somewhere = review.batches_with_hidden(db, by=person)
+    batch = choose_batch(batches, key="batch-to-watch", first=_first(batches, somewhere))
     with st.spinner("Comparing verdicts"), reading() as db:
         found = review.batch_attention(db, by=person, batch=batch.name)
     if not found.hidden:
         empty_state(
             "Nothing is hidden in this batch",
             "Hide repeats and planted faults under Batches, Hidden questions: no reviewer can tell them."
-            + (f" {found.removed:,} were removed." if found.removed else ""),
+            + (f" {found.removed:,} were removed." if found.removed else "")
+            + _elsewhere(batches, somewhere),
             page="pages/assign.py",
             label="Hide questions",
         )
@@ -42,6 +45,18 @@ def main() -> None:
         )
     )
     attention_panel(found)
+
+
+def _first(batches: list[review.BatchOverview], somewhere: dict[int, int]) -> int | None:
+    """The place of the batch in which most is hidden; None where nothing is in any."""
+    if not somewhere:
+        return None
+    return max(range(len(batches)), key=lambda place: somewhere.get(batches[place].batch.id, 0))
+
+
+def _elsewhere(batches: list[review.BatchOverview], somewhere: dict[int, int]) -> str:
+    names = ", ".join(each.batch.name for each in batches if each.batch.id in somewhere)
+    return f" There are some in: {names}." if names else ""
 
 
 main()

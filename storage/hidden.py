@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, func, insert, select, update
 from sqlmodel import Session
 
 from domain.draw_hash import draw_hash
@@ -71,6 +71,16 @@ def hidden_set(db: Session, *, batch_id: int) -> HiddenSet | None:
         veil=row.veil,
         plan=_plan(from_json(row.plan)),
     )
+
+
+def batches_with_hidden(db: Session) -> dict[int, int]:
+    """How many questions are hidden in each batch that has some, those that were removed not counted."""
+    statement = (
+        select(HiddenQuestionRow.batch_id, func.count())
+        .where(HiddenQuestionRow.removed_at.is_(None))  # type: ignore[union-attr]  # a column
+        .group_by(HiddenQuestionRow.batch_id)
+    )
+    return {row[0]: row[1] for row in db.execute(statement)}
 
 
 def put_hidden_set(

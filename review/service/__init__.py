@@ -19,6 +19,7 @@ from review.service.attending import (
     HiddenLine,
     ReviewerAttention,
     batch_attention,
+    batches_with_hidden,
     hidden_lines,
 )
 from review.service.batches import (
@@ -122,6 +123,7 @@ __all__ = [
     "batch_named",
     "batches_for",
     "batches_to_settle",
+    "batches_with_hidden",
     "change_adjudication_rules",
     "change_settings",
     "check_key_errors",

@@ -16,8 +16,8 @@ from domain.verdicts import Decision
 from review.attention import Attention, PlantedJudged, RepeatPair, attention_of
 from review.faults import FaultSeen, seen
 from review.service.reporting import shown_names
+from storage import hidden as stored
 from storage.batches import load_batch
-from storage.hidden import hidden_set
 from storage.hidden_judged import HiddenJudged, first_times, hidden_judged
 from storage.people import list_people
 from storage.questions import load_questions
@@ -62,6 +62,12 @@ class BatchAttention:
     reviewers: tuple[ReviewerAttention, ...]
 
 
+def batches_with_hidden(db: Session, *, by: Person) -> dict[int, int]:
+    """How many questions are hidden in each batch, by its number; batches without any are not named."""
+    require(by, Action.SEE_PROGRESS)
+    return stored.batches_with_hidden(db)
+
+
 def hidden_lines(db: Session, *, by: Person, batch: str) -> list[HiddenLine]:
     """Every hidden question of the batch, removed ones too.
 
@@ -92,7 +98,7 @@ def batch_attention(db: Session, *, by: Person, batch: str) -> BatchAttention:
     """
     require(by, Action.SEE_PROGRESS)
     found = load_batch(db, name=batch)
-    kept = hidden_set(db, batch_id=found.id)
+    kept = stored.hidden_set(db, batch_id=found.id)
     every = hidden_judged(db, batch_id=found.id)
     counting = [each for each in every if each.hidden.counts]
     by_person: dict[int, list[HiddenJudged]] = defaultdict(list)

@@ -90,6 +90,16 @@ def test_where_nothing_is_hidden_the_page_leads_to_hiding(world, sign_in_as, ope
     assert "Nothing is hidden in this batch" in texts(open_page(ATTENTION))
 
 
+def test_it_opens_on_the_batch_in_which_something_is_hidden(world, sign_in_as, open_page):
+    hide(world)  # the batch "first" has more questions
+    sign_in_as("cora", Role.COORDINATOR)
+    page = open_page(ATTENTION)
+    (chosen,) = [each for each in page.selectbox if each.label == "Batch"]
+    assert chosen.value == "asked"
+    chosen.select("first").run()
+    assert "There are some in: asked." in texts(page)
+
+
 def test_a_reviewer_does_not_get_the_page(world, sign_in_as, run_page):
     sign_in_as("ruth", Role.REVIEWER)
     assert "Page not found." in texts(run_page(ATTENTION))

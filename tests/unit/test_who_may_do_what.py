@@ -115,6 +115,7 @@ ASKS_FOR: dict[str, Action] = {
     "review.assign": Action.ASSIGN,
     "review.batch_agreement": Action.SEE_PROGRESS,
     "review.batch_attention": Action.SEE_PROGRESS,
+    "review.batches_with_hidden": Action.SEE_PROGRESS,
     "review.hidden_lines": Action.ASSIGN,
     "review.hidden_plan": Action.ASSIGN,
     "review.hide_questions": Action.ASSIGN,
