@@ -138,6 +138,10 @@ def test_two_readers_read_the_same_cases_and_the_report_has_their_figures(app, s
     begin(page)
     wait_for_case(page, 0)
     page.wait_for_function(_drawn(), timeout=60_000)
+    page.set_viewport_size({"width": 760, "height": 900})
+    expect(page.locator(".reading.narrow")).to_be_attached()
+    assert page.locator(".pane").first.bounding_box()["height"] > 300  # the case has its image here too
+    page.set_viewport_size({"width": 1440, "height": 900})
     for done, slot in enumerate(rea[:BREAK]):
         answer(page, slot, done)
         if done in (0, BREAK - 1):

@@ -46,6 +46,15 @@ def last_box(app, page, question, count):
     raise AssertionError(f"the draft does not have {count} boxes")
 
 
+def test_a_narrow_window_has_the_image_above_the_form(viewer):
+    page = viewer(1)
+    page.set_viewport_size({"width": 760, "height": 900})
+    expect(page.locator(".judging.narrow")).to_be_attached()
+    pane, question = page.locator(".pane").first.bounding_box(), page.locator(".stem-text").bounding_box()
+    assert pane["height"] > 300
+    assert pane["y"] + pane["height"] <= question["y"]
+
+
 def test_a_box_may_begin_on_the_label_of_another(app, viewer):
     page = viewer(1)
     here = place(page)

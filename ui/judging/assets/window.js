@@ -8,12 +8,13 @@ export function fillWindow(root, fitted) {
   const block = document.querySelector('[data-testid="stMainBlockContainer"]');
   const before = block?.getAttribute("style");
   if (block) {
-    block.style.paddingTop = "3.25rem"; // just below Streamlit's own header
     block.style.paddingBottom = "0.5rem";
     block.style.paddingLeft = "1.25rem";
     block.style.paddingRight = "1.25rem";
   }
   const fit = () => {
+    const folded = document.querySelector('[data-testid="stExpandSidebarButton"]');
+    if (block) block.style.paddingTop = folded ? "4rem" : "3.25rem"; // just below Streamlit's header, and its button
     const narrow = root.clientWidth < NARROW;
     root.classList.toggle("narrow", narrow);
     const top = root.getBoundingClientRect().top + (document.querySelector('[data-testid="stMain"]')?.scrollTop ?? 0);
