@@ -12,6 +12,7 @@ from reader_study import service as studies
 from reader_study.service import StudySummary
 from ui import state
 from ui.context import clock, reading, unit_of_work
+from ui.layout import beside
 from ui.parts import act, table
 from ui.studies.protocol_form import protocol_fields
 
@@ -20,7 +21,7 @@ def show_amending(
     person: Person, summary: StudySummary, last: ProtocolVersion, readers: Sequence[str]
 ) -> None:
     """Both forms; what they have written stands in the lists above them and in the report."""
-    left, right = st.columns(2, gap="large")
+    left, right = beside(1, 1, name="amending")
     with left, st.expander("Change the protocol"):
         _protocol(person, summary, last)
     with right, st.expander("Leave something out of the analysis"):

@@ -15,6 +15,7 @@ from reader_study.service import ImportedPredictions, OutsideReadings, StudySumm
 from ui import state
 from ui.context import clock, reading, unit_of_work
 from ui.imports.deliveries import discard, uploaded
+from ui.layout import beside
 from ui.parts import act, notices, plain, table
 
 _SHOWN = 50  # refusals on the page
@@ -49,7 +50,7 @@ def show_incoming(person: Person, summary: StudySummary) -> None:
         ],
         empty="No model has predictions on these questions yet. Bring them in below.",
     )
-    left, right = st.columns(2, gap="large")
+    left, right = beside(1, 1, name="incoming")
     with left:
         _predictions(person, study.name, study.id)
     with right:

@@ -14,6 +14,7 @@ from release.service import list_releases
 from sampling.service import drawable, list_batches
 from ui import state
 from ui.context import clock, reading, unit_of_work
+from ui.layout import beside
 from ui.parts import act, empty_state, notices, plain
 from ui.studies.protocol_form import protocol_fields
 
@@ -36,7 +37,7 @@ def show_making(person: Person) -> None:
         return
     notices("making")
     form = state.form(_FORM)
-    left, right = st.columns(2, gap="large")
+    left, right = beside(1, 1, name="making")
     with left:
         name = st.text_input("Name", key=f"{form}-name", placeholder="pilot")
         source = _source(form, datasets, [each.name for each, _ in batches], releases)

@@ -13,6 +13,7 @@ from measures.kappa_precision import cases_for_kappa, kappa_half_width
 from measures.power import Expected, Power, cases_for_power, power_table
 from ui import state
 from ui.chart import chart
+from ui.layout import beside
 from ui.parts import plain, table
 
 READERS, CASES = (3, 5, 7, 10), (100, 200, 300, 400, 600)
@@ -24,7 +25,7 @@ _COLOURS = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#0072b2", "#d55e00")
 def show_planning() -> None:
     """Expectations on the left, what they come to on the right."""
     form = state.form("plan")
-    left, right = st.columns([1, 2], gap="large")
+    left, right = beside(1, 2, name="planning")
     with left:
         found = _expected(form)
     if found is None:

@@ -61,7 +61,7 @@ def protocol_fields(form: str, before: Protocol, *, frozen: bool = False) -> Pro
         "Comparisons that share one error rate (Holm)",
         "; ".join(before.family),
         key=f"{form}-family",
-        placeholder="readers : MedGemma; anna : MedGemma",
+        placeholder="readers : MedGemma",
         help="Pairs of raters, separated by ; — or readers-models, or all. Empty: every pair counts.",
     )
     exclusions = st.text_area("What will be left out", before.exclusions, key=f"{form}-exclusions", height=68)

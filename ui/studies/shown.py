@@ -14,6 +14,7 @@ from domain.studies import CaseKind, ReaderLevel, ReaderProfile, StudyState
 from reader_study import service as studies
 from reader_study.service import ReaderProgress, StudySummary
 from ui.context import clock, reading, unit_of_work
+from ui.layout import beside
 from ui.parts import act, human_time, notices, plain, table
 from ui.studies.amending import show_amending, told
 
@@ -71,7 +72,7 @@ def _readers(person: Person, summary: StudySummary, progress: tuple[ReaderProgre
     study = summary.study
     if study.state is StudyState.CLOSED:
         return
-    left, right = st.columns(2, gap="large")
+    left, right = beside(1, 1, name="readers")
     if not study.frozen:
         with left:
             _assign(person, study.name, study.id, {each.reader.name for each in progress})
