@@ -26,6 +26,7 @@ from storage.unit_of_work import reading, unit_of_work
 from tests.e2e import judging
 from tests.e2e.conftest import PASSWORD, RunningApp
 from tests.e2e.reading_report import check_report
+from tests.e2e.viewing import narrow_height
 from tests.storage.worlds import SECRETS
 
 pytestmark = pytest.mark.browser
@@ -136,12 +137,8 @@ def test_two_readers_read_the_same_cases_and_the_report_has_their_figures(app, s
     page = sign_in("rea")
     wire = Wire(page)
     begin(page)
-    wait_for_case(page, 0)
     page.wait_for_function(_drawn(), timeout=60_000)
-    page.set_viewport_size({"width": 760, "height": 900})
-    expect(page.locator(".reading.narrow")).to_be_attached()
-    assert page.locator(".pane").first.bounding_box()["height"] > 300  # the case has its image here too
-    page.set_viewport_size({"width": 1440, "height": 900})
+    assert narrow_height(page) > 300  # in a narrow window too the case has its image
     for done, slot in enumerate(rea[:BREAK]):
         answer(page, slot, done)
         if done in (0, BREAK - 1):

@@ -47,6 +47,16 @@ def open_viewer(page: Page, question: int) -> Page:
     return page
 
 
+def narrow_height(page: Page) -> float:
+    """How high the image is in a window of 760 pixels; the window is as wide as before afterwards."""
+    before = page.viewport_size
+    page.set_viewport_size({"width": 760, "height": 900})
+    page.locator(".judging.narrow").wait_for()
+    height = page.locator(".pane").first.bounding_box()["height"]
+    page.set_viewport_size(before)
+    return height
+
+
 def wait_until_painted(page: Page) -> None:
     """Until the radiograph in front says its zoom, which it does with its first paint."""
     status(page).filter(has_text="%").wait_for(timeout=30_000)
