@@ -11,7 +11,7 @@ from domain.people import Role
 from reader_study import service as studies
 from storage.cases import cases_of
 from storage.unit_of_work import reading
-from tests.pages.conftest import a_moment_later, texts
+from tests.pages.conftest import a_moment_later, settled, texts
 from tests.storage.study_worlds import answer, make_study_world
 
 BY = command_line_person()
@@ -42,6 +42,15 @@ def press(page, label: str):
     return page
 
 
+def bring_in(made, page):
+    """Press it, and look again once the work behind the page is done."""
+    press(page, "Bring in the predictions")
+    settled(f"predictions-{made.study.id}")
+    page.run(timeout=60)
+    assert not page.exception
+    return page
+
+
 def fill(page, label: str, value: object) -> None:
     fields = [*page.text_input, *page.number_input, *page.selectbox]
     next(each for each in fields if each.label == label).set_value(value)
@@ -64,7 +73,7 @@ def test_predictions_come_in_with_the_count_of_each_rule(made, page):
     found.file_uploader[0].set_value(
         ("m.jsonl", "\n".join(map(json.dumps, lines)).encode(), "application/jsonl")
     )
-    shown = texts(press(found, "Bring in the predictions"))
+    shown = texts(bring_in(made, found))
     assert "3 predictions of m came in; it has answered 3 of 4 cases." in shown
     rules = next(
         each.value for each in found.dataframe if "predictions" in each.value and "rule" in each.value
@@ -81,7 +90,7 @@ def test_a_file_with_a_bad_line_brings_nothing_in_and_names_the_line(made, page)
     found.text_input[0].set_value("m")
     content = json.dumps({"question_id": cases(made)[0], "answer": "Z"}).encode()
     found.file_uploader[0].set_value(("m.jsonl", content, "application/jsonl"))
-    assert "Nothing came in: 1 refused." in texts(press(found, "Bring in the predictions"))
+    assert "Nothing came in: 1 refused." in texts(bring_in(made, found))
     with reading() as db:
         assert studies.list_models(db, by=BY, study="first") == []
 

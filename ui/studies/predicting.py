@@ -1,0 +1,132 @@
+"""Predictions of a model come into a study by file, behind the page: a large file takes a while."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from domain.errors import Refused
+from domain.people import Person
+from reader_study import service as studies
+from reader_study.extraction import FAILED
+from reader_study.service import ImportedPredictions
+from ui import state
+from ui.behind.shown import is_going_on
+from ui.behind.work import Tell, Work, begin, work_of
+from ui.context import clock, unit_of_work
+from ui.imports.deliveries import Delivery, discard, uploaded
+from ui.parts import act, notices, table
+from ui.studies.refused import show_refused
+
+_RULES = {
+    "given": "the file gives the answer itself",
+    "tag": "<answer>B</answer>",
+    "json": '{"answer": "B"}',
+    "boxed": "\\\\boxed{B}",
+    "explicit": "the last “answer is X”",
+    "letter": "a lone letter, yes or no",
+    "option text": "the whole reply is one option",
+    "whole reply": "an open question",
+    FAILED: "none was found: counts as wrong",
+}
+#: What came of the last file, by the name of its work: more than a sentence can say.
+_came: dict[str, ImportedPredictions] = {}
+
+
+def show_predictions(person: Person, study: str, study_id: int) -> None:
+    """The form; while a file comes in, how far it is; then the rules that fired, or what was refused."""
+    st.subheader("Predictions of a model")
+    work = f"predictions-{study_id}"
+    _clear_when_in(work)
+    form = state.form(work)
+    st.text_input("Model", key=f"{form}-model", placeholder="as the report will name it")
+    st.checkbox("Simulated", key=f"{form}-simulated", help="Marked so wherever it is shown.")
+    st.file_uploader("JSON Lines, overread.prediction/1, up to 200 MB", key=f"{form}-file")
+    if not is_going_on(work):
+        st.button(
+            "Bring in the predictions",
+            key=f"{form}-go",
+            type="primary",
+            on_click=act,
+            args=(_take, person, study, work, form),
+            kwargs={"place": "predictions"},
+        )
+        if work_of(work) is not None and work in _came:
+            _outcome(_came[work])
+    notices("predictions")
+    with st.expander("What the file holds, and how free text is read"):
+        st.markdown(
+            "A line has `question_id` and `answer` (a letter, the exact text of an option, yes or no), or "
+            "`raw` with the free text of the reply. Rules are tried in this order; what none of them can "
+            "read is **failed**: it counts as wrong and is reported apart."
+        )
+        table([{"rule": name, "fires on": what} for name, what in _RULES.items()])
+
+
+def _take(person: Person, study: str, work: str, form: str) -> None:
+    file = state.field(f"{form}-file")
+    if file is None:
+        raise Refused("Choose a file of predictions first.")
+    # What was typed just now; arguments would be older.
+    model, simulated = str(state.field(f"{form}-model") or ""), bool(state.field(f"{form}-simulated"))
+    delivery = uploaded(file, None, by=person, in_memory=False)  # type: ignore[arg-type]  # what an uploader holds
+
+    def carry_out(tell: Tell) -> str:  # allow write-without-act: a thread of its own
+        try:
+            found = _imported(person, study, delivery, model, simulated=simulated, tell=tell)
+        finally:
+            discard(delivery)
+        _came[work] = found
+        if found.refusals:
+            raise Refused(f"Nothing came in: {found.refused:,} refused.")
+        done, of = found.study_cases or (0, 0)
+        return (
+            f"{found.predictions:,} predictions of {found.model} came in; it has answered {done:,} of "
+            f"{of:,} cases."
+        )
+
+    _came.pop(work, None)
+    begun = begin(work, carry_out)  # allow write-without-act: a thread of its own, which the page watches
+    state.set_chosen(work, begun)
+
+
+def _imported(
+    person: Person, study: str, delivery: Delivery, model: str, *, simulated: bool, tell: Tell
+) -> ImportedPredictions:
+    size = max(1, delivery.path.stat().st_size // 1024)
+    with unit_of_work() as db:
+        return studies.import_predictions(
+            db,
+            by=person,
+            path=delivery.path,
+            file_name=delivery.name,
+            model=model,
+            study=study,
+            simulated=simulated,
+            now=clock(),
+            progress=lambda read: tell(min(size, read // 1024), size, f"kB of {delivery.name} read"),
+        )
+
+
+def _clear_when_in(work: str) -> None:
+    """Start the form anew where its file is in; a refused one stays, to be corrected."""
+    begun = state.chosen(work)
+    if isinstance(begun, Work) and begun is work_of(work) and begun.said is not None:
+        state.clear_form(work)
+        state.set_chosen(work, None)
+
+
+def _outcome(found: ImportedPredictions) -> None:
+    if found.refusals:
+        show_refused(found.refusals)
+        return
+    table(
+        [
+            {
+                "rule": name,
+                "predictions": count,
+                "share": f"{count / found.predictions:.1%}",
+                "": _RULES.get(name, ""),
+            }
+            for name, count in found.rules.items()
+        ]
+    )

@@ -1,0 +1,15 @@
+"""Lines of a file that were refused, with field and reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from domain.problems import Refusal
+from ui.parts import table
+
+_SHOWN = 50  # on the page
+
+
+def show_refused(refusals: Sequence[Refusal]) -> None:
+    """The first of them."""
+    table([{"line": each.record, "field": each.field, "reason": each.reason} for each in refusals[:_SHOWN]])
