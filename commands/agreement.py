@@ -13,7 +13,6 @@ from measures.boxes import MeanOverlap
 from measures.means import Mean
 from measures.proportions import Proportion
 from review.agreement import Between, Figure, names_of_pairs
-from review.drift import BLOCK
 from review.service import BatchAgreement, batch_agreement
 from storage.unit_of_work import reading
 
@@ -75,7 +74,7 @@ def as_text(found: BatchAgreement) -> Iterable[str]:
             yield f"    {each.third_name} {_figure(each.third)}"
         yield from boxes_text(one)
     for person, blocks in found.drift.items():
-        yield from ("", f"{found.people[person]}, by {BLOCK} verdicts")
+        yield from ("", f"{found.people[person]}, by {found.drift_block:,} verdicts")
         for block in blocks:
             ratings = ", ".join(
                 f"{rating.replace('_', ' ')} {_mean(mean)}" for rating, mean in block.ratings.items()

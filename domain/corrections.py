@@ -55,6 +55,8 @@ def corrected(question: Question, correction: Correction) -> Question:
     Raises:
         InvalidValue: the corrected question could not stand (an answer that is no option, say).
     """
+    if correction.is_empty():
+        return question
     new = zip(_NAMES, _values(correction), strict=True)
     values: dict[str, Any] = {name: value for name, value in new if value is not None}
     reworded_only = len(values.get("options", question.options)) == len(question.options)

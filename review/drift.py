@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +12,8 @@ from measures.means import Mean, mean_by_cluster
 from measures.proportions import Proportion, wilson_by_cluster
 
 BLOCK = 25
+#: So many blocks a person at most: nobody reads a table of thousands.
+_MOST = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +38,13 @@ class DriftBlock:
     accepted: Proportion
     ratings: dict[str, Mean]
     seconds: Mean
+
+
+def block_size(most: int) -> int:
+    """How many verdicts a block has where the busiest of a batch's reviewers has given ``most``: 25, or a
+    multiple of it that makes 40 blocks at the most.
+    """
+    return BLOCK * max(1, math.ceil(most / (BLOCK * _MOST)))
 
 
 def drift_of(verdicts: Sequence[TimedVerdict], *, block: int = BLOCK) -> tuple[DriftBlock, ...]:

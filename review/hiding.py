@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -31,34 +33,50 @@ class Slots:
     """
 
     def __init__(self, queue: Sequence[Queued]) -> None:
-        self._queue = queue
+        self._on_exam: dict[int, list[int]] = defaultdict(list)
+        self._free: set[int] = set()
+        self._apart: list[int] = []  # those between two exams, in order: a queue may have 100,000 questions
+        self._exams = {each.exam_number for each in queue}
         open_ = [at for at, each in enumerate(queue) if each.state is AssignmentState.OPEN]
-        self._free = set(range(open_[0], open_[-1])) if open_ else set()
+        for at in range(open_[0], open_[-1]) if open_ else ():
+            if between(queue, at) == queue[at].position:
+                continue
+            here, behind = queue[at].exam_number, queue[at + 1].exam_number
+            self._free.add(at)
+            for exam in {here, behind}:
+                self._on_exam[exam].append(at)
+            if here != behind:
+                self._apart.append(at)
 
     def take(self, *, exam_number: int, behind: int, pick: int) -> int | None:
         """The place in the queue behind which a question on that exam goes, at ``behind`` or later.
 
         ``pick`` chooses among those that are free; None where there is none.
         """
-        on_exam = {each.exam_number for each in self._queue}
-        fit = [
-            at
-            for at in sorted(self._free)
-            if at >= behind and self._fits(at, exam_number, together=behind == 0 and exam_number in on_exam)
-        ]
-        if not fit:
-            return None
-        chosen = fit[pick % len(fit)]
-        self._free.discard(chosen)
+        beside = [at for at in self._on_exam.get(exam_number, ()) if at in self._free and at >= behind]
+        if behind == 0 and exam_number in self._exams:
+            chosen = beside[pick % len(beside)] if beside else None
+        else:
+            chosen = self._apart_from(beside, behind, pick)
+        if chosen is not None:
+            self._free.discard(chosen)
+            place = bisect_left(self._apart, chosen)
+            if place < len(self._apart) and self._apart[place] == chosen:
+                del self._apart[place]
         return chosen
 
-    def _fits(self, at: int, exam_number: int, *, together: bool) -> bool:
-        here, behind = self._queue[at].exam_number, self._queue[at + 1].exam_number
-        if between(self._queue, at) == self._queue[at].position:
-            return False
-        if together:
-            return exam_number in (here, behind)
-        return here != behind and exam_number not in (here, behind)
+    def _apart_from(self, beside: Sequence[int], behind: int, pick: int) -> int | None:
+        """One of the gaps between two other exams, from ``behind`` on, without going through them all."""
+        first = bisect_left(self._apart, behind)
+        places = [bisect_left(self._apart, at) for at in beside]
+        barred = [at for at, gap in zip(places, beside, strict=True) if self._apart[at : at + 1] == [gap]]
+        count = len(self._apart) - first - len(barred)
+        if count <= 0:
+            return None
+        place = first + pick % count
+        for each in barred:
+            place += each <= place
+        return self._apart[place]
 
 
 def between(queue: Sequence[Queued], at: int) -> int:

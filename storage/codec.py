@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -9,6 +10,7 @@ import msgspec
 from domain.boxes import Box, LabelledBox
 from domain.corrections import Correction
 from domain.questions import Answer
+from domain.verdicts import ErrorKind
 from domain.vocabulary import Difficulty, Task
 
 _encoder = msgspec.json.Encoder(order="sorted")
@@ -23,6 +25,12 @@ def to_json(value: Any) -> str:  # noqa: ANN401  # any JSON value
 def from_json(text: str) -> Any:  # noqa: ANN401  # any JSON value
     """The plain value of JSON text."""
     return _decoder.decode(text)
+
+
+@lru_cache(maxsize=10_000)
+def errors_from_text(text: str) -> frozenset[ErrorKind]:
+    """The kinds of error of a verdict's column; there are few different ones in a great many verdicts."""
+    return frozenset(map(ErrorKind, from_json(text)))
 
 
 def boxes_to_plain(boxes: tuple[LabelledBox, ...]) -> list[dict[str, Any]]:

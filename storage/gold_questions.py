@@ -20,10 +20,10 @@ from domain.batches import Batch
 from domain.corrections import Correction
 from domain.exams import Exam, Radiograph
 from domain.gold import JudgedQuestion, Judgement
-from domain.verdicts import Decision, ErrorKind
+from domain.verdicts import Decision
 from domain.vocabulary import Sex, View
 from storage.adjudications import latest_adjudications, rules_of, settled_numbers
-from storage.codec import correction_from_plain, from_json
+from storage.codec import correction_from_plain, errors_from_text, from_json
 from storage.ordinary import ordinary_question
 from storage.questions import questions_on_exams
 from storage.rows import BatchQuestionRow, ExamRow, ImageRow, RadiographRow, VerdictRow
@@ -168,18 +168,13 @@ def _judgement(row: Sequence[Any], batch: Batch) -> Judgement:
         revision=revision,
         decision=_decision(decision),
         given_at=given_at,
-        errors=_errors(errors),
+        errors=errors_from_text(errors),
         correction=_correction(correction),
         comment=comment,
         why=why,
         batch=batch.name,
         parts=batch.settings.parts,
     )
-
-
-@lru_cache(maxsize=2_000)
-def _errors(text: str) -> frozenset[ErrorKind]:
-    return frozenset(map(ErrorKind, from_json(text)))
 
 
 @lru_cache(maxsize=2_000)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 
 from sqlalchemy import exists, func, select
 from sqlmodel import Session
@@ -37,6 +38,9 @@ class QueuedRow:
     state: AssignmentState
     hidden: bool
     first_judged_at: datetime | None
+
+
+_state = cache(AssignmentState)  # few values and many rows: each is made once
 
 
 def queue_of(db: Session, *, batch_id: int, person_id: int) -> tuple[QueuedRow, ...]:
@@ -72,7 +76,7 @@ def queue_of(db: Session, *, batch_id: int, person_id: int) -> tuple[QueuedRow, 
             key=row.key,
             exam_number=row.exam_id,
             position=row.position,
-            state=AssignmentState(row.state),
+            state=_state(row.state),
             hidden=row.hidden is not None,
             first_judged_at=row.given_at,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache, lru_cache
+from functools import cache
 from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any
@@ -16,7 +16,7 @@ from sqlmodel import Session
 from domain.batches import AssignmentState
 from domain.verdicts import Decision, ErrorKind
 from domain.vocabulary import Difficulty
-from storage.codec import from_json
+from storage.codec import errors_from_text, from_json
 from storage.ordinary import ordinary_question
 from storage.rows import AdjudicationRow, AssignmentRow, BatchQuestionRow, QuestionRow, VerdictRow
 
@@ -163,15 +163,10 @@ def _said(row: Sequence[Any]) -> Said:
         batch_id=row[2],
         person_id=row[1],
         decision=_decision(row[3]),
-        errors=_errors(row[4]),
+        errors=errors_from_text(row[4]),
         key_changed=_changes_key(row[5]),
         given_at=row[6],
     )
-
-
-@lru_cache(maxsize=10_000)
-def _errors(text: str) -> frozenset[ErrorKind]:
-    return frozenset(map(ErrorKind, from_json(text)))
 
 
 def _changes_key(correction: str) -> bool:

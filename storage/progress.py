@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from itertools import groupby
-from operator import attrgetter
+from operator import itemgetter
 
 from sqlalchemy import func, select
 from sqlmodel import Session
@@ -14,11 +15,13 @@ from sqlmodel import Session
 from domain.batches import AssignmentState
 from domain.verdicts import Decision, ErrorKind, Verdict
 from domain.vocabulary import Difficulty, Task
-from storage.codec import from_json
+from storage.codec import errors_from_text
 from storage.ordinary import ordinary_question
 from storage.rows import AssignmentRow, BatchQuestionRow, QuestionRow, VerdictRow
-from storage.verdicts import verdict_from_row
+from storage.verdicts import VERDICT_COLUMNS, verdict_from_columns
 
+# Few values and many rows: each is made once.
+_decision, _difficulty, _task = cache(Decision), cache(Difficulty), cache(Task)
 _BLOCK = 10_000  # rows that are in memory at a time
 
 
@@ -65,8 +68,8 @@ def question_facts(db: Session, *, batch_id: int) -> tuple[BatchQuestionFacts, .
         BatchQuestionFacts(
             question_number=row.question_id,
             exam_number=row.exam_id,
-            tier=Difficulty(row.difficulty) if row.difficulty else None,
-            task=Task(row.task) if row.task else None,
+            tier=_difficulty(row.difficulty) if row.difficulty else None,
+            task=_task(row.task) if row.task else None,
             inclusion_probability=row.inclusion_probability,
         )
         for row in rows
@@ -89,15 +92,15 @@ def judged(db: Session, *, batch_id: int) -> Iterator[Judged]:
         .order_by(VerdictRow.question_id, VerdictRow.person_id, VerdictRow.revision)
     )
     rows = db.execute(statement, execution_options={"yield_per": _BLOCK})
-    for (question_number, person_number), group in groupby(rows, key=attrgetter("question_id", "person_id")):
+    for (question_number, person_number), group in groupby(rows, key=itemgetter(0, 1)):
         revisions = list(group)
         first, last = revisions[0], revisions[-1]
         yield Judged(
             question_number=question_number,
             person_number=person_number,
-            decision=Decision(last.decision),
-            errors=frozenset(ErrorKind(each) for each in from_json(last.errors)),
-            tier=Difficulty(last.difficulty) if last.difficulty else None,
+            decision=_decision(last.decision),
+            errors=errors_from_text(last.errors),
+            tier=_difficulty(last.difficulty) if last.difficulty else None,
             first_given_at=first.given_at,
             first_seconds_looking=first.seconds_looking,
         )
@@ -118,6 +121,7 @@ def state_counts(db: Session) -> dict[int, dict[AssignmentState, int]]:
 
 def latest_verdicts(db: Session, *, batch_ids: Sequence[int]) -> Iterator[Verdict]:
     """The latest verdict of each (batch, question, person) of the batches, by question, batch, person."""
+    table = VerdictRow.__table__  # type: ignore[attr-defined]  # SQLModel's table
     newest = (
         select(
             VerdictRow.batch_id,
@@ -130,15 +134,15 @@ def latest_verdicts(db: Session, *, batch_ids: Sequence[int]) -> Iterator[Verdic
         .subquery()
     )
     statement = (
-        select(VerdictRow.__table__)
+        select(*(table.c[name] for name in VERDICT_COLUMNS))
         .join(
             newest,
-            (VerdictRow.batch_id == newest.c.batch_id)
-            & (VerdictRow.question_id == newest.c.question_id)
-            & (VerdictRow.person_id == newest.c.person_id)
-            & (VerdictRow.revision == newest.c.revision),
+            (table.c.batch_id == newest.c.batch_id)
+            & (table.c.question_id == newest.c.question_id)
+            & (table.c.person_id == newest.c.person_id)
+            & (table.c.revision == newest.c.revision),
         )
-        .order_by(VerdictRow.question_id, VerdictRow.batch_id, VerdictRow.person_id)
+        .order_by(table.c.question_id, table.c.batch_id, table.c.person_id)
     )
     for row in db.execute(statement, execution_options={"yield_per": _BLOCK}):
-        yield verdict_from_row(row)
+        yield verdict_from_columns(row)

@@ -11,7 +11,7 @@ from domain.batches import Batch
 from domain.people import Action, Person, require
 from domain.second_opinions import SecondOpinions, SecondWay
 from review.agreement import Between, SharedQuestion, agreement_between
-from review.drift import DriftBlock, TimedVerdict, drift_of
+from review.drift import DriftBlock, TimedVerdict, block_size, drift_of
 from review.service.reporting import settled, shown_names
 from storage.assignments import batch_members
 from storage.batches import load_batch
@@ -39,6 +39,7 @@ class BatchAgreement:
     left_out: str
     people: dict[int, str]
     between: tuple[Between, ...]
+    drift_block: int
     drift: dict[int, tuple[DriftBlock, ...]]
 
 
@@ -80,6 +81,7 @@ def batch_agreement(db: Session, *, by: Person, batch: str) -> BatchAgreement:
                 first_seconds_looking=each.first_seconds_looking,
             )
         )
+    block = block_size(max(map(len, timed.values()), default=0))
     return BatchAgreement(
         batch=found,
         sought=sought,
@@ -99,7 +101,8 @@ def batch_agreement(db: Session, *, by: Person, batch: str) -> BatchAgreement:
                 for number in counted
             ]
         ),
-        drift={number: drift_of(theirs) for number, theirs in sorted(timed.items())},
+        drift_block=block,
+        drift={number: drift_of(theirs, block=block) for number, theirs in sorted(timed.items())},
     )
 
 

@@ -19,7 +19,7 @@ from storage import hidden as stored
 from storage import shared_queues
 from storage.assignments import ROOM, people_counts
 from storage.hidden import ToHide
-from storage.hidden_sources import queue_of, reports_of, sound_questions
+from storage.hidden_sources import QueuedRow, queue_of, reports_of, sound_questions
 from storage.people import list_people
 from storage.questions import load_questions
 
@@ -58,19 +58,19 @@ def plan_hidden(db: Session, batch: Batch, plan: HiddenPlan) -> tuple[list[ToHid
     for person in sorted(list_people(db), key=lambda each: each.name):
         if person.id not in theirs or person.disabled_at is not None or not person.may(Action.JUDGE):
             continue
-        if person.id not in pool and not queue_of(db, batch_id=batch.id, person_id=person.id):
+        rows = queue_of(db, batch_id=batch.id, person_id=person.id)
+        if person.id not in pool and not rows:
             continue  # all of theirs was taken back
-        hidden, count = _for_person(db, batch, plan, person, shares=person.id in pool)
+        hidden, count = _for_person(db, batch, plan, person, rows, shares=person.id in pool)
         wanted += hidden
         counts.append(count)
     return wanted, counts
 
 
 def _for_person(
-    db: Session, batch: Batch, plan: HiddenPlan, person: Person, *, shares: bool
+    db: Session, batch: Batch, plan: HiddenPlan, person: Person, rows: Sequence[QueuedRow], *, shares: bool
 ) -> tuple[list[ToHide], HiddenCount]:
     there = stored.hidden_questions(db, batch_id=batch.id, person_id=person.id)
-    rows = queue_of(db, batch_id=batch.id, person_id=person.id)
     # The first that is hidden in a batch makes this room between its questions.
     step = 1 if stored.hidden_set(db, batch_id=batch.id) else ROOM
     queue = [

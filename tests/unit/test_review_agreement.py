@@ -15,7 +15,7 @@ from domain.verdicts import Decision, ErrorKind, Opinion, Ratings, Verdict
 from domain.vocabulary import AnswerFormat
 from measures.means import mean_by_cluster
 from review.agreement import Aspect, Between, SharedQuestion, agreement_between, names_of_pairs
-from review.drift import TimedVerdict, drift_of
+from review.drift import TimedVerdict, block_size, drift_of
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 OPTIONS = ("Effusion", "Nodule", "Oedema", "None of these")
@@ -173,6 +173,10 @@ def test_with_three_reviewers_all_of_them_stand_before_the_pairs():
 
 def test_without_a_shared_question_there_is_nothing():
     assert agreement_between([]) == ()
+
+
+def test_blocks_are_of_25_and_grow_so_that_nobody_has_more_than_40():
+    assert [block_size(most) for most in (0, 1, 1_000, 1_001, 60_000)] == [25, 25, 25, 50, 1_500]
 
 
 def test_drift_comes_in_blocks_in_the_order_of_time():

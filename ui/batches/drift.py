@@ -12,7 +12,7 @@ from domain.verdicts import RATING_NAMES
 from measures.agreement import FEW
 from measures.means import Mean
 from measures.proportions import Proportion
-from review.drift import BLOCK, DriftBlock
+from review.drift import DriftBlock
 from review.service import BatchAgreement
 from ui.chart import chart
 from ui.parts import plain
@@ -45,8 +45,9 @@ def drift_panel(found: BatchAgreement) -> None:
     )
     st.caption(
         plain(
-            f"Blocks of {BLOCK} verdicts in the order in which each reviewer first gave them; the last may "
-            f"be short. With fewer than {FEW} verdicts a block says little: look for a trend, not at one "
+            f"Blocks of {found.drift_block:,} verdicts in the order in which each reviewer first gave "
+            f"them; the last may be short. With fewer than {FEW} verdicts a block says little: look for a "
+            "trend, not at one "
             "point. 95 % intervals, clustered by exam (Wilson's of shares, Student's of means). Seconds of "
             "looking until the first verdict. Reviewers don't see this page."
         )
@@ -86,7 +87,7 @@ def _chart(found: BatchAgreement, name: str, read: Callable[[DriftBlock], Measur
     title = "accepted, %" if name == "accepted" else name
     frame = pd.DataFrame(rows, columns=["Reviewer", "until", "value", "low", "high", "n"])
     base = alt.Chart(frame).encode(
-        x=alt.X("until:Q", title="verdicts given", axis=alt.Axis(tickMinStep=BLOCK)),
+        x=alt.X("until:Q", title="verdicts given", axis=alt.Axis(tickMinStep=found.drift_block)),
         tooltip=[
             "Reviewer:N",
             "until:Q",

@@ -11,7 +11,7 @@ from domain.errors import DomainError
 from domain.hidden import DISTANCE, FINDABLE, HiddenPlan, PlantedFault
 from review import service as review
 from ui import state
-from ui.context import clock, current_person, reading, unit_of_work
+from ui.context import clock, current_person, current_workspace, reading, unit_of_work
 from ui.parts import act, notices, plain, table
 
 
@@ -29,11 +29,11 @@ def hidden_panel(batch: Batch) -> None:
     if batch.state is BatchState.CLOSED:
         st.caption("This batch is closed; open it again to hide questions in it.")
     else:
-        _form(batch, before)
+        _form(batch, before, lines)
     _there(batch, lines)
 
 
-def _form(batch: Batch, before: HiddenPlan | None) -> None:
+def _form(batch: Batch, before: HiddenPlan | None, lines: list[review.HiddenLine]) -> None:
     form = state.form(f"hidden-{batch.id}")
     share, distance, planted, seed = st.columns(4, vertical_alignment="bottom")
     repeats = share.number_input(
@@ -71,8 +71,7 @@ def _form(batch: Batch, before: HiddenPlan | None) -> None:
             repeats=repeats / 100, distance=int(least), planted=int(each), faults=tuple(faults),
             seed=int(number),
         )  # fmt: skip
-        with reading() as db:
-            would = review.preview_hiding(db, by=current_person(), batch=batch.name, plan=plan)
+        would = _would(batch.name, repr(plan), _version(batch, lines), plan)
     except DomainError as error:
         st.error(plain(str(error)))
         return
@@ -86,6 +85,22 @@ def _form(batch: Batch, before: HiddenPlan | None) -> None:
         args=(_hide, batch.name, batch.id, plan),
         kwargs={"place": "hidden"},
     )
+
+
+def _version(batch: Batch, lines: list[review.HiddenLine]) -> tuple[object, ...]:
+    """As long as it stays the same, so does what would be hidden."""
+    with reading() as db:
+        counted = review.counted_version(db, by=current_person(), batches=[batch.name])
+    removed = sum(not each.hidden.counts for each in lines)
+    return (str(current_workspace().home), *counted, len(lines), removed)
+
+
+@st.cache_data(max_entries=10, ttl=60, show_spinner="Looking for room in the queues …")
+def _would(batch: str, said: str, version: tuple[object, ...], _plan: HiddenPlan) -> review.HiddenSummary:
+    """Planned once, not at every rerun of the page: a queue of 100,000 questions takes seconds."""
+    del said, version
+    with reading() as db:
+        return review.preview_hiding(db, by=current_person(), batch=batch, plan=_plan)
 
 
 def _preview(would: review.HiddenSummary) -> None:
