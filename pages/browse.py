@@ -7,7 +7,7 @@ import streamlit as st
 from browsing.service import browsable, index_questions, search_index
 from domain.errors import NotFound
 from domain.people import Action
-from ui.behind.shown import is_going_on
+from ui.behind.shown import is_going_on, what_came_of
 from ui.behind.work import Tell, begin
 from ui.context import reading, require_page, unit_of_work
 from ui.finding.applying import apply_to_many
@@ -56,6 +56,7 @@ def main() -> None:
                 args=(_begin,),
                 kwargs={"place": "index"},
             )
+    what_came_of(_INDEX)
     notices("index")
     search = ask(person, datasets)
     apply_to_many(person, search)

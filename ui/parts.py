@@ -56,7 +56,7 @@ def act(
     try:
         said = action(*args, **kwargs)
     except NotNow as error:
-        state.set_notice(refused(text=_not_saved(str(error)), again=again))
+        state.set_notice(refused(text=not_saved(str(error)), again=again))
     except DomainError as error:
         state.set_notice(refused(text=str(error)))
     except OSError as error:
@@ -65,13 +65,14 @@ def act(
     except Exception as error:  # noqa: BLE001 - a click must have an answer, also where the fault is ours
         number = new_error_number()
         _LOG.error(where(error), extra={"error": number})
-        state.set_notice(refused(text=_not_saved(apology(number)), again=again))
+        state.set_notice(refused(text=not_saved(apology(number)), again=again))
     else:
         state.set_last_action(name, clock())
         state.set_notice(_done(said, place=place, begun=begun))
 
 
-def _not_saved(text: str) -> str:
+def not_saved(text: str) -> str:
+    """A failure in the words by which everybody knows that their click came to nothing."""
     return text if text.startswith("Not saved") else f"Not saved. {text}"
 
 

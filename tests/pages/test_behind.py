@@ -18,9 +18,10 @@ def drawn():
     def script() -> None:
         import streamlit as st
 
-        from ui.behind.shown import is_going_on
+        from ui.behind.shown import is_going_on, what_came_of
 
         st.markdown("going on" if is_going_on("some work") else "at rest")
+        what_came_of("some work")
 
     return AppTest.from_function(script).run()
 

@@ -10,13 +10,19 @@ from ui.parts import plain
 
 
 def is_going_on(name: str) -> bool:
-    """Draw its progress, and say whether it goes on; else draw what came of it, until that is put away."""
+    """Whether it does; its progress is drawn then. Put the button that begins it in its place else."""
     found = work_of(name)
-    if found is None:
+    if found is None or found.is_done:
         return False
-    if found.ended_at is None:
-        _watch(name)
-        return True
+    _watch(name)
+    return True
+
+
+def what_came_of(name: str) -> None:
+    """What came of it last, until that is put away; below the button, which must not move under a click."""
+    found = work_of(name)
+    if found is None or found.ended_at is None:
+        return
     if found.failure is not None:
         st.error(plain(found.failure))
     else:
@@ -24,7 +30,6 @@ def is_going_on(name: str) -> bool:
     when, away = st.columns([3, 1], vertical_alignment="center")
     when.caption(f"Ended at {clock_time(found.ended_at)}")
     away.button("Put away", key=f"put-away-{name}", on_click=forget, args=(name,), type="tertiary")
-    return False
 
 
 @st.fragment(run_every=0.7)  # allow fragment-without-screen: it asks the database nothing

@@ -12,9 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from domain.errors import DomainError
+from domain.errors import DomainError, NotNow
 from domain.file_errors import file_trouble
 from ui.context import clock
+from ui.parts import not_saved
 
 _LOG = logging.getLogger(__name__)
 #: What tells how far it is: so many done, of so many, of what.
@@ -84,13 +85,15 @@ def forget(name: str) -> None:
 def _carry_out(work: Work, carry_out: Callable[[Tell], str]) -> None:
     try:
         work.said = carry_out(work.tell)
+    except NotNow as error:
+        work.failure = not_saved(str(error))
     except DomainError as error:
         work.failure = str(error)
     except OSError as error:
         _LOG.exception("%s failed", work.name)
-        work.failure = file_trouble(error)
+        work.failure = not_saved(file_trouble(error))
     except Exception:  # noqa: BLE001 - the thread's last line: the page must not wait for ever
         _LOG.exception("%s failed", work.name)
-        work.failure = "It failed, and nothing was kept. The server's log says why."
+        work.failure = "Not saved. It failed, and nothing was kept. The server's log says why."
     finally:
         work.ended_at = clock()

@@ -9,12 +9,12 @@ import streamlit as st
 from domain.people import Person
 from release import service as release
 from ui import state
-from ui.behind.shown import is_going_on
+from ui.behind.shown import is_going_on, what_came_of
 from ui.behind.work import Work, work_of
 from ui.context import current_person
 from ui.parts import act, notices
 from ui.releases.behind import WORK, Wish, begin_release
-from ui.releases.preview import condition, preview
+from ui.releases.preview import condition, show_tally, tally_now
 
 _NAMES = {
     release.Names.ACCOUNT: "Sign-in names",
@@ -38,8 +38,9 @@ def make(person: Person, batches: dict[str, list[str]]) -> None:
     with left:
         wish = _chosen(form, batches)
     with right:
-        tally = preview(person, wish.dataset, wish.batches)
+        tally = tally_now(person, wish.dataset, wish.batches)
         met = condition(person, wish.dataset, wish.batches, form)
+        # Above the tables: they take their height late, and would push the button from under a click.
         if not is_going_on(WORK):
             st.button(
                 "Make the release",
@@ -50,7 +51,10 @@ def make(person: Person, batches: dict[str, list[str]]) -> None:
                 args=(_begin, replace(wish, under=met.under), tally.judged if tally else 0),
                 kwargs={"place": "make"},
             )
+        what_came_of(WORK)
         notices("make")
+        if tally is not None:
+            show_tally(tally)
 
 
 def _chosen(form: str, batches: dict[str, list[str]]) -> Wish:

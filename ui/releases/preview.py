@@ -22,8 +22,8 @@ class KeyErrorLimit:
     holds: bool
 
 
-def preview(person: Person, dataset: str, chosen: tuple[str, ...]) -> release.Tally | None:
-    """Draw the counts; None where there is nothing to count, with the reason on screen."""
+def tally_now(person: Person, dataset: str, chosen: tuple[str, ...]) -> release.Tally | None:
+    """The counts, in one sentence on screen; None where there is nothing to count, with the reason."""
     try:
         with reading() as db:
             version = release.preview_version(db, by=person, dataset=dataset, batches=chosen or None)
@@ -32,6 +32,11 @@ def preview(person: Person, dataset: str, chosen: tuple[str, ...]) -> release.Ta
         st.error(plain(str(error)))
         return None
     st.markdown(f"**{_sentence(tally)}**")
+    return tally
+
+
+def show_tally(tally: release.Tally) -> None:
+    """Draw all counts."""
     table(
         [
             {"Questions": "accepted as they are", "Number": tally.accepted, "": "released"},
@@ -54,7 +59,6 @@ def preview(person: Person, dataset: str, chosen: tuple[str, ...]) -> release.Ta
             for stratum, counts in tally.strata.items()
         ]
     )
-    return tally
 
 
 def condition(person: Person, dataset: str, chosen: tuple[str, ...], form: str) -> KeyErrorLimit:

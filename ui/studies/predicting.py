@@ -10,7 +10,7 @@ from reader_study import service as studies
 from reader_study.extraction import FAILED
 from reader_study.service import ImportedPredictions
 from ui import state
-from ui.behind.shown import is_going_on
+from ui.behind.shown import is_going_on, what_came_of
 from ui.behind.work import Tell, Work, begin, work_of
 from ui.context import clock, unit_of_work
 from ui.imports.deliveries import Delivery, discard, uploaded
@@ -50,6 +50,7 @@ def show_predictions(person: Person, study: str, study_id: int) -> None:
             args=(_take, person, study, work, form),
             kwargs={"place": "predictions"},
         )
+        what_came_of(work)
         if work_of(work) is not None and work in _came:
             _outcome(_came[work])
     notices("predictions")
