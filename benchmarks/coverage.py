@@ -75,20 +75,37 @@ def kappa_rows(runs: int) -> Iterator[Row]:
 
 def options_rows(runs: int) -> Iterator[Row]:
     """Cohen's kappa of two raters on questions with four options, even and uneven."""
-    random, plain_weights = np.random.default_rng(SEED), np.eye(4)
+    random = np.random.default_rng(SEED)
     for name, margin in (("even", [0.25] * 4), ("uneven", [0.7, 0.2, 0.08, 0.02])):
-        shares = np.array(margin)
-        for kappa in (0.3, 0.6, 0.85):
-            cells = kappa * np.diag(shares) + (1 - kappa) * np.outer(shares, shares)
-            for n in (40, 200):
-                plain, shown = [], []
-                for drawn, table in enumerate(random.multinomial(n, cells.ravel(), size=runs)):
-                    first, second = np.divmod(np.repeat(np.arange(16), table), 4)
-                    one = kappa_interval(first, second, weights=plain_weights, draws=0)
-                    other = kappa_interval(first, second, weights=plain_weights, draws=1000, seed=drawn)
-                    plain.append(_holds(one.low, one.high, kappa))
-                    shown.append(_holds(other.low, other.high, kappa))
-                yield name, f"{kappa}", f"{n}", _share(plain), _share(shown)
+        for row in _kappas(np.array(margin), (40, 200), runs, random):
+            yield name, *row
+
+
+def answers_rows(runs: int) -> Iterator[Row]:
+    """The same with more than ten answers, where empty cells are drawn as one; the r-th is 1/r as common."""
+    random = np.random.default_rng(SEED)
+    for answers in (12, 40):
+        falling = 1 / np.arange(1, answers + 1)
+        for row in _kappas(falling / falling.sum(), (60, 200), runs, random):
+            yield f"{answers}", *row
+
+
+def _kappas(
+    shares: np.ndarray, sizes: tuple[int, ...], runs: int, random: np.random.Generator
+) -> Iterator[Row]:
+    """Kappa, n, and how often the plain interval and the shown one hold, for two raters with these shares."""
+    k, weights = len(shares), np.eye(len(shares))
+    for kappa in (0.3, 0.6, 0.85):
+        cells = kappa * np.diag(shares) + (1 - kappa) * np.outer(shares, shares)
+        for n in sizes:
+            plain, shown = [], []
+            for drawn, table in enumerate(random.multinomial(n, cells.ravel(), size=runs)):
+                first, second = np.divmod(np.repeat(np.arange(k * k), table), k)
+                one = kappa_interval(first, second, weights=weights, draws=0)
+                other = kappa_interval(first, second, weights=weights, draws=1000, seed=drawn)
+                plain.append(_holds(one.low, one.high, kappa))
+                shown.append(_holds(other.low, other.high, kappa))
+            yield f"{kappa}", f"{n}", _share(plain), _share(shown)
 
 
 def paired_rows(runs: int) -> Iterator[Row]:
@@ -224,6 +241,14 @@ record's `interval` says which. Without a disagreement the plain interval does n
         "Options chosen evenly (.25 each) and unevenly (.70, .20, .08, .02). Plain and shown as above.",
         ("options", "kappa", "n", "plain", "shown"),
         options_rows,
+    ),
+    (
+        "Kappa with many answers",
+        """More than ten answers, as where several may be ticked or words are written: the first, one
+half as common, one a third, and so on. Plain and shown as above; what the posterior's empty cells share is
+drawn as one.""",
+        ("answers", "kappa", "n", "plain", "shown"),
+        answers_rows,
     ),
     (
         "Accuracy",
