@@ -35,8 +35,9 @@ def main() -> None:
     batch = _chosen(person, mine)
     try:
         data = next_dispute(person, batch.id, question=_number(QUESTION))
-        with reading() as db:
-            listed = disputed(db, person=person, batch_id=batch.id)
+        if data is None:
+            with reading() as db:
+                listed = disputed(db, person=person, batch_id=batch.id)
     except DomainError as error:
         st.warning(plain(str(error)))
         return
@@ -102,6 +103,8 @@ def _chosen(person: Person, mine: list[Batch]) -> Batch:
 
 def _first_open(person: Person, mine: list[Batch]) -> int:
     """The first batch that has an open dispute, else the first."""
+    if len(mine) == 1:
+        return mine[0].id
     with reading() as db:
         for each in mine:
             if any(one.settled is None for one in disputed(db, person=person, batch_id=each.id)):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import case, delete, func, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session
 
@@ -87,13 +87,20 @@ def settles_on_exam(db: Session, *, person_id: int, exam_number: int) -> bool:
     return db.execute(statement).first() is not None
 
 
-def judged_by_several(db: Session, *, batch_id: int) -> list[int]:
-    """Questions of the batch that two people or more have judged, by position."""
+def perhaps_disputed(db: Session, *, batch_id: int) -> list[int]:
+    """Questions of the batch that two people or more have judged, by position, without those that everybody
+    has only ever accepted as they are and nobody has settled: there is nothing to disagree on in them.
+    """
+    found = case((VerdictRow.decision != Decision.ACCEPT.value, 1), else_=0)  # type: ignore[arg-type]  # a column
+    settled = select(AdjudicationRow.question_id).where(AdjudicationRow.batch_id == batch_id)
     several = (
         select(VerdictRow.question_id)
         .where(VerdictRow.batch_id == batch_id)
         .group_by(VerdictRow.question_id)
-        .having(func.count(VerdictRow.person_id.distinct()) > 1)  # type: ignore[attr-defined]  # a column
+        .having(
+            func.count(VerdictRow.person_id.distinct()) > 1,  # type: ignore[attr-defined]  # a column
+            or_(func.max(found) == 1, VerdictRow.question_id.in_(settled)),  # type: ignore[attr-defined]  # a column
+        )
     )
     statement = (
         select(BatchQuestionRow.question_id)

@@ -123,7 +123,7 @@ def disputed(db: Session, *, person: Person, batch_id: int) -> list[Disputed]:
     """
     require(person, Action.ADJUDICATE)
     batch, rules = _batch(db, person, batch_id)
-    numbers = adjudications.judged_by_several(db, batch_id=batch.id)
+    numbers = adjudications.perhaps_disputed(db, batch_id=batch.id)
     verdicts = adjudications.latest_verdicts(db, batch_id=batch.id, question_ids=numbers)
     settled = adjudications.latest_adjudications(db, batch_ids=[batch.id])
     questions = dict(load_questions(db, question_ids=numbers))

@@ -101,6 +101,11 @@ def test_what_is_disputed_is_found_and_named(world, anna):
     }  # fmt: skip
 
 
+def test_a_settled_question_stays_in_the_list_though_everybody_accepts_it(world, anna):
+    settle(world, anna, 1)
+    assert disputes(world, anna)[1] == set()
+
+
 def test_a_stricter_overlap_makes_close_boxes_a_dispute(world, anna):
     with unit_of_work(world.engine) as db:
         rules = AdjudicationRules(adjudicators=("anna",), same_box=0.95)
