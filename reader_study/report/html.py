@@ -21,7 +21,8 @@ margin:2rem auto;padding:0 1rem}
 h1,h2,h3{line-height:1.2}h2{margin-top:2.5rem}table{border-collapse:collapse;font-size:13px}
 div.wide{overflow-x:auto;margin:.5rem 0 1rem}th,td{border-bottom:1px solid var(--line);padding:.25rem .6rem;
 text-align:right;white-space:nowrap}th:first-child,td:first-child{text-align:left;position:sticky;left:0;
-background:var(--paper)}td.text{text-align:left}td.long{white-space:normal;min-width:16rem}
+background:var(--paper)}td.text{text-align:left}td.long{white-space:normal;min-width:12rem;
+overflow-wrap:anywhere}
 th{font-weight:600;white-space:normal;vertical-align:bottom}
 .soft{color:var(--soft)}.best{background:var(--mark);font-weight:600}
 figure{margin:1rem 0;overflow-x:auto}
@@ -59,6 +60,8 @@ _TABLES = {
     "faulty": ("Reported as faulty", ""),
     "exclusions": ("Left out of the analysis", ""),
 }
+#: Letters of a text from which on its cell breaks into lines.
+_WRAPPED = 28
 _LONG = frozenset({"paired", "unpaired", "agreement", "confusion", "positions", "coverage", "learning"})
 
 
@@ -179,7 +182,8 @@ def _value(value: object, *, whole: bool) -> str:
     if isinstance(value, bool):
         return f"<td>{'yes' if value else ''}</td>"
     if isinstance(value, float):
-        return f'<td><data value="{value!r}">{value:{".0f" if whole else ".4f"}}</data></td>'
+        shown = "&lt; 0.0001" if 0 < value < 0.00005 else f"{value:{'.0f' if whole else '.4f'}}"
+        return f'<td><data value="{value!r}">{shown}</data></td>'
     if isinstance(value, int):
         return f"<td>{value:,}</td>"
-    return f'<td class="{"text long" if len(str(value)) > 60 else "text"}">{escape(str(value))}</td>'
+    return f'<td class="{"text long" if len(str(value)) > _WRAPPED else "text"}">{escape(str(value))}</td>'
