@@ -51,6 +51,12 @@ def test_what_will_be_drawn_is_shown_before_it_is_drawn(coordinator, workspace, 
     assert batches() == []
 
 
+def test_where_nothing_would_be_drawn_the_page_says_what_to_ask_for(coordinator, workspace, open_page):
+    plant(workspace, planted(3))
+    said = texts(open_page(PAGE))
+    assert "0 of 3 questions will be drawn. Ask for more of every 1,000, or for a number in all." in said
+
+
 def test_a_short_tier_is_noted(coordinator, workspace, open_page):
     plant(workspace, [*planted(900, tiers=("medium", "hard")), *planted(10, first=900, tiers=("easy",))])
     assert "Tier easy has only 10 questions, and its share is 30" in texts(open_page(PAGE))

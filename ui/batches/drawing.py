@@ -66,7 +66,8 @@ def draw(
 
 def _sentence(seen: sampling.Preview, batch: Batch | None) -> str:
     if batch is None:
-        return f"{seen.n:,} of {seen.size:,} questions will be drawn."
+        said = f"{seen.n:,} of {seen.size:,} questions will be drawn."
+        return said if seen.n else f"{said} Ask for more of every 1,000, or for a number in all."
     if not seen.size:
         return f"No questions have come in since the last draw of {plain(batch.name)}."
     return (
