@@ -18,7 +18,7 @@ def ranked(counts: Sequence[tuple[str, int]], *, title: str) -> alt.Chart:
         .mark_bar(color=_MARK)
         .encode(
             y=alt.Y("value:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)),
-            x=alt.X("count:Q", title=title, axis=alt.Axis(format=",d", tickCount=6)),
+            x=alt.X("count:Q", title=title, axis=alt.Axis(format=",d", tickCount=6, tickMinStep=1)),
             tooltip=["value:N", alt.Tooltip("count:Q", format=",d")],
         )
         .properties(height=_ROW * max(1, len(counts)) + _AROUND)
@@ -34,7 +34,7 @@ def bars(bins: Sequence[tuple[int, int, int]], *, title: str, counted: str = "te
         .encode(
             x=alt.X("low:Q", title=title, bin="binned"),
             x2="high:Q",
-            y=alt.Y(f"{counted}:Q", title=counted, axis=alt.Axis(format=",d", tickCount=6)),
+            y=alt.Y(f"{counted}:Q", title=counted, axis=alt.Axis(format=",d", tickCount=6, tickMinStep=1)),
             tooltip=["low:Q", "high:Q", alt.Tooltip(f"{counted}:Q", format=",d")],
         )
         .properties(height=260)
