@@ -112,7 +112,7 @@ SHOTS = (
     Shot(name="browse", person="dana", path="/browse", shows="in the order in which they came in"),
     Shot(name="browse-question", person="dana", path="/browse?question=6", shows="What happened to it"),
     Shot(name="statistics", person="dana", path="/statistics", shows="questions of"),
-    Shot(name="patient-data", person="dana", path="/patient_data", shows="Taken out", steps=wait_for_wall),
+    Shot(name="patient-data", person="dana", path="/patient_data", shows="Mark each", steps=wait_for_wall),
     Shot(name="draw-a-batch", person="dana", path="/sampling", shows="Draw"),
     Shot(name="batches", person="dana", path="/assign", shows="Batches"),
     Shot(name="progress", person="dana", path="/progress", shows="Progress"),
