@@ -51,6 +51,11 @@ def test_a_leaving_without_a_click_comes_at_once():
     assert (kind, at < LINGER / 2) == ("websocket.disconnect", True)
 
 
+def test_a_server_that_stops_waits_for_nobody():
+    (_, first), (_, at) = heard([CLICK, {"type": "websocket.disconnect", "code": 1012}])[0]
+    assert at - first < LINGER / 2
+
+
 def test_what_is_sent_to_who_has_left_is_dropped():
     assert heard([CLICK, LEFT])[1] == [ANSWER]
 

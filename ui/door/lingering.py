@@ -13,6 +13,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 #: Seconds after a browser's last message in which its leaving is not passed on.
 LINGER = 2.0
+#: The server's own word when it stops (RFC 6455, IANA's registry): nothing waits then.
+SERVICE_RESTART = 1012
 
 
 class Lingering:
@@ -34,6 +36,8 @@ class Lingering:
                 last = monotonic()
             elif message["type"] == "websocket.disconnect":
                 gone = True
+                if message.get("code") == SERVICE_RESTART:
+                    return message
                 await asyncio.sleep(max(0.0, last + self._seconds - monotonic()))
             return message
 
