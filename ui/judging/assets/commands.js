@@ -9,7 +9,7 @@ export function pressed(form, key, event) {
   }
   // Between two questions a letter is nobody's: neither the old question's nor the next one's.
   if (form.errand.busy) return key.length === 1;
-  if (form.radiographs.key?.(event, true)) return true;
+  if (form.radiographs.key?.(event, true)) return touched(form);
   if (event.repeat && !["Backspace", "+", "-"].includes(key)) return true;
   if (key === "Escape" && form.skipping) {
     form.stopSkipping();
@@ -18,10 +18,16 @@ export function pressed(form, key, event) {
   if (belongsToButton(form, key, event.composedPath()[0])) return false;
   const mine = form.own ?? form.judgement;
   if (form.data.open && mine?.key(key)) return true;
-  if (form.radiographs.key?.(event, false)) return true;
+  if (form.radiographs.key?.(event, false)) return touched(form);
   const command = commands(form, event)[key];
   command?.();
   return Boolean(command);
+}
+
+/** Who works on the picture has seen the question: what they decide then is not a double press of before. */
+function touched(form) {
+  form.untouchedSince = 0;
+  return true;
 }
 
 /** Enter and blank on a focused button press it; where an answer is chosen, Enter commits all the same. */
