@@ -26,7 +26,7 @@ export function pressed(form, key, event) {
 
 /** Who works on the picture has seen the question: what they decide then is not a double press of before. */
 function touched(form) {
-  form.untouchedSince = 0;
+  form.untouchedSince = -Infinity;
   return true;
 }
 

@@ -112,7 +112,7 @@ class JudgingForm {
   // ---------------------------------------------------------------- changes
 
   changed({ note = "" } = {}) {
-    this.untouchedSince = 0;
+    this.untouchedSince = -Infinity;
     this.note(note);
     this.paintChanges();
     this.report?.paint();
@@ -120,13 +120,13 @@ class JudgingForm {
   }
 
   ownChanged() {
-    this.untouchedSince = 0;
+    this.untouchedSince = -Infinity;
     this.note("");
     if (this.data.open) this.drafts.changed("own", () => this.own.draft());
   }
 
   boxesChanged() {
-    this.untouchedSince = 0;
+    this.untouchedSince = -Infinity;
     this.paintBoxes();
     this.paintChanges();
     this.note("");

@@ -110,14 +110,14 @@ class ReadingForm extends MovingForm {
   }
 
   changed() {
-    this.untouchedSince = 0;
+    this.untouchedSince = -Infinity;
     this.note("");
     if (this.data.open) this.entry.changed();
   }
 
   boxesChanged() {
     if (!this.data?.open) return;
-    this.untouchedSince = 0;
+    this.untouchedSince = -Infinity;
     this.paintBoxes();
     this.entry.changed(this.radiographs.draftAfter);
   }
