@@ -18,16 +18,16 @@ def world(app):
 
 
 class Wire:
-    """What the page's script says to the browser; it can be held back, and let go."""
+    """What the page's script says to the browser; it can be held back, and let go. Deaf, it hears nothing."""
 
     def __init__(self, page):
-        self.is_held = False
+        self.is_held = self.is_deaf = False
         self.waiting = []
         page.route_web_socket("**/_stcore/stream", self._join)
 
     def _join(self, socket):
         server = socket.connect_to_server()
-        socket.on_message(server.send)
+        socket.on_message(lambda message: None if self.is_deaf else server.send(message))
         self.send = socket.send
         server.on_message(
             lambda message: self.waiting.append(message) if self.is_held else self.send(message)
@@ -97,6 +97,28 @@ def test_loading_the_page_anew_at_once_stays_on_the_question_shown(held):
     page.reload()
     wait_for_question(page, 7)
     expect(page.get_by_text("Your verdict of")).to_have_count(0)
+
+
+def test_a_late_answer_to_the_turn_before_does_not_set_the_address_back(held):
+    page, wire = held(18)
+    wire.is_held = True
+    press(page, RATED + "a")
+    wait_for_question(page, 19)
+    for _ in range(100):
+        if any(b"question=19" in message for message in wire.waiting):
+            break
+        page.wait_for_timeout(100)
+    wire.is_deaf = True
+    press(page, RATED + "a")
+    wait_for_question(page, 20)
+    wire.release()
+    page.wait_for_function(
+        "() => document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"
+    )
+    assert page.url.endswith("question=20")
+    wire.is_deaf = False
+    page.reload()
+    wait_for_question(page, 20)
 
 
 def test_the_way_back_in_the_browser_leads_to_the_question_before(held):

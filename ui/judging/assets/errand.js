@@ -13,6 +13,9 @@ const TAKEN_BACK = new Set(["Refused", "NotFound", "NotAllowed"]);
 const PATIENCE = 4000; // milliseconds until the page's script is asked once more
 const AFTERWARDS = 150; // milliseconds until it is told which question is shown: what it draws must not delay the image
 
+/** What stands behind the path while that question is shown. */
+const addressOf = ({ batch, question }) => `?batch=${batch}&question=${question}`;
+
 export class Errand {
   constructor(form) {
     this.form = form;
@@ -145,8 +148,7 @@ export class Errand {
     const { form } = this;
     const { batch, question: left } = form.data;
     form.show(sheet);
-    const address = `${location.pathname}?batch=${sheet.batch}&question=${sheet.question}`;
-    if (address !== location.pathname + location.search) history.pushState({}, "", address); // F5 comes back to it
+    if (addressOf(sheet) !== location.search) history.pushState({}, "", addressOf(sheet)); // F5 comes back to it
     this.turn += 1;
     this.told = this.turn;
     const tell = () => form.trigger("go", { to: sheet.question, turn: this.turn, from: batch, after: left });
@@ -180,7 +182,12 @@ export class Errand {
   takes(data, isShown) {
     if (this.away) return data.turn === this.turn;
     if (this.told !== null) {
-      if (data.turn !== this.told) return false;
+      if (data.turn !== this.told) {
+        // A run of before has set the address of its own question: a reload must come back to the one shown.
+        const address = addressOf(this.form.data);
+        if (location.search.startsWith("?batch=") && location.search !== address) history.replaceState({}, "", address);
+        return false;
+      }
       this.told = null;
       clearInterval(this.asking);
     }
