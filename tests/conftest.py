@@ -12,7 +12,7 @@ from argon2 import PasswordHasher
 from hypothesis import settings
 from sqlalchemy import Connection, Engine, create_engine, make_url, text
 
-from storage.engine import make_engine
+from storage.engine import current_engine, engine_for, make_engine
 from storage.schema import upgrade
 from storage.workspace import driver_url
 
@@ -126,6 +126,22 @@ def postgres_engine(
 def engine(request: pytest.FixtureRequest) -> Engine:
     """The storage tests run on both databases."""
     return request.getfixturevalue(f"{request.param}_engine")
+
+
+@pytest.fixture
+def workspace_engine(
+    sqlite_template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Engine]:
+    """An empty workspace of the test's own that the environment names, as commands and pages find it."""
+    home = tmp_path / "workspace"
+    home.mkdir()
+    shutil.copyfile(sqlite_template, home / "overread.sqlite")
+    monkeypatch.setenv("OVERREAD_HOME", str(home))
+    monkeypatch.delenv("OVERREAD_DATABASE_URL", raising=False)
+    engine = current_engine()
+    yield engine
+    engine.dispose()
+    engine_for.cache_clear()
 
 
 def _with_database(server: str, name: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import re
-import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -18,7 +17,6 @@ from streamlit.testing.v1 import AppTest
 
 from accounts import service as accounts
 from domain.people import Person, Role
-from storage.engine import current_engine, engine_for
 from storage.unit_of_work import unit_of_work
 from ui.behind import work
 
@@ -70,17 +68,9 @@ def passwords_at_little_cost(cheap_passwords: None) -> None:
 
 
 @pytest.fixture
-def workspace(sqlite_template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
+def workspace(workspace_engine: Engine) -> Engine:
     """A workspace of the test's own, which ``unit_of_work()`` finds by the environment; its engine."""
-    home = tmp_path / "workspace"
-    home.mkdir()
-    shutil.copyfile(sqlite_template, home / "overread.sqlite")
-    monkeypatch.setenv("OVERREAD_HOME", str(home))
-    monkeypatch.delenv("OVERREAD_DATABASE_URL", raising=False)
-    engine = current_engine()
-    yield engine
-    engine.dispose()
-    engine_for.cache_clear()
+    return workspace_engine
 
 
 @pytest.fixture

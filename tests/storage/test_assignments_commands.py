@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import json
-import shutil
 
 import pytest
 
 import cli
 from domain.verdicts import ErrorKind
-from storage.engine import current_engine, engine_for
 from tests.storage.judgements import accept, give, reject
 from tests.storage.worlds import make_world
 
 
 @pytest.fixture
-def world(sqlite_template, tmp_path, monkeypatch):
+def world(workspace_engine):
     """A small world in a workspace that the environment names."""
-    home = tmp_path / "workspace"
-    home.mkdir()
-    shutil.copyfile(sqlite_template, home / "overread.sqlite")
-    monkeypatch.setenv("OVERREAD_HOME", str(home))
-    monkeypatch.delenv("OVERREAD_DATABASE_URL", raising=False)
-    engine = current_engine()
-    yield make_world(engine)
-    engine.dispose()
-    engine_for.cache_clear()
+    return make_world(workspace_engine)
 
 
 def test_assign_says_who_got_how_many(world, capsys):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import replace
 
 import pytest
 
 import cli
-from storage.engine import current_engine, engine_for
 from storage.hidden import hidden_questions
 from storage.unit_of_work import reading, unit_of_work
 from tests.storage.judgements import accept, give
@@ -19,21 +17,13 @@ HIDE = ["hide", "asked", "--repeats", "0.2", "--distance", "5", "--planted", "2"
 
 
 @pytest.fixture
-def world(sqlite_template, tmp_path, monkeypatch):
+def world(workspace_engine):
     """Forty questions in a workspace that the environment names; ruth has the thirty of the batch "asked"."""
-    home = tmp_path / "workspace"
-    home.mkdir()
-    shutil.copyfile(sqlite_template, home / "overread.sqlite")
-    monkeypatch.setenv("OVERREAD_HOME", str(home))
-    monkeypatch.delenv("OVERREAD_DATABASE_URL", raising=False)
-    engine = current_engine()
-    made = make_world(engine, questions=40)
-    with unit_of_work(engine) as db:
+    made = make_world(workspace_engine, questions=40)
+    with unit_of_work(workspace_engine) as db:
         batch = make_batch(db, dataset_id=made.dataset_id, name="asked", questions=made.questions[:30])
         assign_all(db, batch=batch, questions=made.questions[:30], person=made.people["ruth"])
-    yield replace(made, batch=batch)
-    engine.dispose()
-    engine_for.cache_clear()
+    return replace(made, batch=batch)
 
 
 def hidden(world):

@@ -12,7 +12,6 @@ from sqlalchemy import select
 
 import cli
 from release.native import question_of
-from storage.engine import current_engine, engine_for
 from storage.frames import dataset_number
 from storage.questions import load_questions
 from storage.rows import QuestionRow
@@ -22,17 +21,8 @@ from tests.storage.planted_frames import plant, planted
 
 
 @pytest.fixture
-def workspace(sqlite_template, tmp_path, monkeypatch):
-    """A workspace that the environment names; its engine."""
-    home = tmp_path / "workspace"
-    home.mkdir()
-    shutil.copyfile(sqlite_template, home / "overread.sqlite")
-    monkeypatch.setenv("OVERREAD_HOME", str(home))
-    monkeypatch.delenv("OVERREAD_DATABASE_URL", raising=False)
-    engine = current_engine()
-    yield engine
-    engine.dispose()
-    engine_for.cache_clear()
+def workspace(workspace_engine):
+    return workspace_engine
 
 
 def listed(capsys, *arguments):

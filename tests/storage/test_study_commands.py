@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import json
-import shutil
 
 import pytest
 
 import cli
 from domain.people import Role
-from storage.engine import current_engine, engine_for
 from tests.storage.worlds import make_world
 
 CREATE = ["study", "create", "pilot", "--dataset", "demo", "--n", "6", "--seed", "7"]
 
 
 @pytest.fixture
-def world(sqlite_template, tmp_path, monkeypatch):
+def world(workspace_engine):
     """A small world in a workspace that the environment names."""
-    home = tmp_path / "workspace"
-    home.mkdir()
-    shutil.copyfile(sqlite_template, home / "overread.sqlite")
-    monkeypatch.setenv("OVERREAD_HOME", str(home))
-    monkeypatch.delenv("OVERREAD_DATABASE_URL", raising=False)
-    engine = current_engine()
-    yield make_world(engine, questions=24)
-    engine.dispose()
-    engine_for.cache_clear()
+    return make_world(workspace_engine, questions=24)
 
 
 def shown(capsys):

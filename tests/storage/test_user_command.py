@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import shutil
 from datetime import UTC, datetime
 
 import pytest
@@ -13,7 +12,6 @@ import cli
 from accounts import service as accounts
 from domain.errors import NotSignedIn
 from domain.people import Role
-from storage.engine import current_engine, engine_for
 from storage.unit_of_work import reading, unit_of_work
 
 PASSWORD = "correct horse battery"
@@ -27,13 +25,8 @@ class Terminal(io.StringIO):
 
 
 @pytest.fixture(autouse=True)
-def workspace(sqlite_template, tmp_path, monkeypatch):
-    monkeypatch.setenv("OVERREAD_HOME", str(tmp_path))
-    monkeypatch.delenv("OVERREAD_DATABASE_URL", raising=False)
-    shutil.copyfile(sqlite_template, tmp_path / "overread.sqlite")
-    yield
-    current_engine().dispose()
-    engine_for.cache_clear()
+def workspace(workspace_engine):
+    return workspace_engine
 
 
 @pytest.fixture

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 
 import httpx
 import pytest
@@ -16,7 +14,6 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from accounts import service as accounts
-from storage.engine import current_engine, engine_for
 from storage.image_files import image_path
 from storage.unit_of_work import unit_of_work
 from storage.workspace import current_workspace
@@ -56,23 +53,9 @@ def reading_processes() -> Iterator[None]:
 
 
 @pytest.fixture
-def engine_here(sqlite_template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
-    """A workspace of the test's own, which the routes find by the environment."""
-    home = tmp_path / "workspace"
-    home.mkdir()
-    shutil.copyfile(sqlite_template, home / "overread.sqlite")
-    monkeypatch.setenv("OVERREAD_HOME", str(home))
-    monkeypatch.delenv("OVERREAD_DATABASE_URL", raising=False)
-    engine = current_engine()
-    yield engine
-    engine.dispose()
-    engine_for.cache_clear()
-
-
-@pytest.fixture
-def world(engine_here: Engine, reading_processes: None) -> World:
+def world(workspace_engine: Engine, reading_processes: None) -> World:
     """Ruth has questions, remo has none. The first exam's PA image is there, the other files are missing."""
-    world = make_world(engine_here, assigned_to=("ruth",))
+    world = make_world(workspace_engine, assigned_to=("ruth",))
     path = image_path(current_workspace(), sha256=PLATE_SHA256)
     path.parent.mkdir(parents=True)
     path.write_bytes(PLATE)

@@ -54,21 +54,21 @@ def test_a_process_whose_workspace_is_unfit_is_alive_all_the_same(browser_of, fu
     assert browser_of(None).get("/health").status_code == 200
 
 
-def test_tables_of_another_version_are_not_fit(engine_here):
+def test_tables_of_another_version_are_not_fit(workspace_engine):
     from storage.schema import downgrade
     from storage.workspace import current_workspace
 
-    downgrade(engine_here, "0001")
+    downgrade(workspace_engine, "0001")
     bad = [check for check in health.health_of(current_workspace()) if not check.good]
     assert [check.name for check in bad] == ["tables"]
 
 
-def test_the_command_says_each_thing_and_ends_with_1_where_one_is_not_fit(engine_here):
+def test_the_command_says_each_thing_and_ends_with_1_where_one_is_not_fit(workspace_engine):
     from storage.schema import downgrade
 
     command = [sys.executable, "cli.py", "health"]
     good = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (good.returncode, good.stdout.count("good")) == (0, 4)
-    downgrade(engine_here, "0001")
+    downgrade(workspace_engine, "0001")
     bad = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (bad.returncode, bad.stdout.count("BAD")) == (1, 1)
