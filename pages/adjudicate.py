@@ -12,8 +12,9 @@ from ui import state
 from ui.context import reading, require_page
 from ui.door.requests import LARGEST_NUMBER
 from ui.door.settling import next_dispute
-from ui.parts import empty_state, plain, screen, table
+from ui.parts import empty_state, plain, screen
 from ui.settling.component import settling_form
+from ui.tables import table
 
 BATCH, QUESTION = "batch", "question"
 

@@ -17,7 +17,8 @@ from ui.batches.seconds import seconds_panel
 from ui.batches.settings import settings_panel
 from ui.batches.sharing import sharing_panel
 from ui.context import clock, current_person, reading, require_page, unit_of_work
-from ui.parts import act, notices, plain, screen, table
+from ui.parts import act, notices, plain, screen
+from ui.tables import table
 
 _TABS = (
     "Assign", "Whoever is free", "Move or take back", "How it is judged", "Disputes", "Hidden questions",

@@ -13,6 +13,7 @@ from sampling.service import drawable
 from ui import state
 from ui.context import reading, require_page
 from ui.next_step import next_step
+from ui.own_work import work_box
 from ui.parts import go_to, plain
 from ui.studies.own import show_own_studies
 
@@ -47,19 +48,18 @@ def _reviewer(person: Person) -> None:
 
 def _batch_to_judge(each: BatchForReviewer) -> None:
     place = each.place
-    with st.container(border=True):
-        words, button = st.columns([4, 1], vertical_alignment="center")
-        with words:
-            st.markdown(f"**{plain(each.batch.name)}**")
-            st.progress(place.done / place.total if place.total else 0.0)
-            st.caption(plain(" · ".join(_standing(each))))
-        with button:
-            if _to_do(each):
-                label = "Continue" if place.done or place.skipped else "Start"
-                if st.button(label, key=f"continue-{each.batch.id}", type="primary", width="stretch"):
-                    go_to("pages/review.py", batch=each.batch.id)
-            else:
-                st.caption("Closed" if each.batch.state is BatchState.CLOSED else "Done")
+    work_box(
+        each.batch.name,
+        done=place.done,
+        total=place.total,
+        said=_standing(each),
+        to_do=_to_do(each),
+        is_begun=bool(place.done or place.skipped),
+        is_closed=each.batch.state is BatchState.CLOSED,
+        key=f"continue-{each.batch.id}",
+        page="pages/review.py",
+        batch=each.batch.id,
+    )
 
 
 def _standing(each: BatchForReviewer) -> list[str]:

@@ -14,7 +14,8 @@ from ui.imports.handing_in import hand_in
 from ui.imports.looking import look_through
 from ui.imports.outcome import outcome, watch
 from ui.navigation import ROOT
-from ui.parts import empty_state, screen, table
+from ui.parts import empty_state, screen
+from ui.tables import table
 
 
 def main() -> None:

@@ -7,9 +7,10 @@ import streamlit as st
 from accounts import service as accounts
 from domain.people import Action, Person
 from ui.context import reading, require_page
-from ui.parts import screen, table
+from ui.parts import screen
 from ui.people.add import add_form
 from ui.people.change import change_forms
+from ui.tables import table
 
 
 @screen

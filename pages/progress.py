@@ -15,6 +15,7 @@ from ui.chart import chart
 from ui.context import clock, current_workspace, reading, require_page
 from ui.layout import figures
 from ui.parts import empty_state, human_time, plain, screen
+from ui.tables import table
 
 
 @screen
@@ -80,11 +81,7 @@ def _lines(found: Progress) -> None:
         (tasks, found.tasks, "Task"),
     ):
         with tab:
-            st.dataframe(
-                [*(_row(what, line, line.name) for line in lines), _row(what, found.whole, "all")],
-                hide_index=True,
-                width="stretch",
-            )
+            table([*(_row(what, line, line.name) for line in lines), _row(what, found.whole, "all")])
     st.caption(
         "Counted in judgements: a question with two reviewers is asked for twice. Median time: seconds of "
         "looking (image drawn, page visible) until a person's first verdict on a question."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial, wraps
 from typing import NoReturn, ParamSpec
@@ -21,10 +21,6 @@ from ui.navigation import ROOT
 _LOG = logging.getLogger(__name__)
 #: The second click of a double click comes within this time; the same action is not carried out again.
 _DOUBLE_CLICK = timedelta(seconds=1.5)
-#: Rows of a table that are shown at once; more of them scroll within it.
-_WHOLE = 20
-#: Columns that fit into a narrow window.
-_NARROW = 6
 P = ParamSpec("P")
 
 
@@ -160,26 +156,6 @@ def stat(
         below.append(f"95 % interval {interval[0]:.0%} to {interval[1]:.0%}")
     if below:
         st.caption(" · ".join(below))
-
-
-def table(rows: Sequence[dict[str, object]], *, empty: str = "Nothing yet.") -> None:
-    """A plain table; the columns are the keys of the first row.
-
-    Where the columns are many, the first stays while the others are scrolled in a narrow window (Streamlit
-    writes it paler then). A column without a heading is for remarks, and is left out where there are none.
-    """
-    if not rows:
-        st.caption(empty)
-        return
-    first, *others = rows[0]
-    shown = [name for name in (first, *others) if name or any(row[name] for row in rows)]
-    st.dataframe(
-        [{name: row[name] for name in shown} for row in rows],
-        hide_index=True,
-        width="stretch",
-        height="content" if len(rows) <= _WHOLE else "auto",
-        column_config={first: st.column_config.Column(pinned=len(shown) > _NARROW)},
-    )
 
 
 def human_time(moment: datetime | None, *, now: datetime) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -21,6 +22,8 @@ from storage import study_readers
 from storage.cases import blind_cases_of
 from storage.readings import add_reading, readings_of
 from storage.studies import current_protocol, load_study
+
+_TOLD_EVERY = 100  # readings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +44,7 @@ def import_readings(
     file: str,
     simulated: bool = False,
     now: datetime,
+    progress: Callable[[int, int], None] | None = None,
 ) -> OutsideReadings:
     """Take in the readings of people without an account, each under the name that the file gives.
 
@@ -50,6 +54,7 @@ def import_readings(
     Args:
         content: the path of somebody's file, parsed by a guarded process; or bytes that we wrote ourselves.
         file: its name, for refusals and the audit trail.
+        progress: is told how many readings are written, of how many.
 
     Raises:
         NotFound: no study of that name.
@@ -90,7 +95,10 @@ def import_readings(
     places: Counter[int] = Counter()
     for reading in readings_of(db, study_id=found.id):
         places[reading.key.reader_id] += 1
-    for each in sorted(records, key=lambda each: (each.read_at, each.line)):
+    in_order = sorted(records, key=lambda each: (each.read_at, each.line))
+    for number, each in enumerate(in_order):
+        if progress is not None and number % _TOLD_EVERY == 0:
+            progress(number, len(in_order))
         reader, case = readers[each.reader], cases[each.question_id]
         places[reader.id] += 1
         key = ReadingKey(

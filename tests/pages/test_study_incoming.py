@@ -10,6 +10,7 @@ from accounts.service import command_line_person
 from domain.people import Role
 from reader_study import service as studies
 from storage.cases import cases_of
+from storage.readings import readings_of
 from storage.unit_of_work import reading
 from tests.pages.conftest import a_moment_later, settled, texts
 from tests.storage.study_worlds import answer, make_study_world
@@ -42,10 +43,10 @@ def press(page, label: str):
     return page
 
 
-def bring_in(made, page):
+def bring_in(made, page, what="predictions"):
     """Press it, and look again once the work behind the page is done."""
-    press(page, "Bring in the predictions")
-    settled(f"predictions-{made.study.id}")
+    press(page, f"Bring in the {what}")
+    settled(f"{what}-{made.study.id}")
     page.run(timeout=60)
     assert not page.exception
     return page
@@ -100,7 +101,24 @@ def test_readings_from_outside_come_in(made, page):
     text = "\n".join(["study,reader,question_id,answer,confidence,seconds,read_at", *rows])
     found = page("Answers from outside")
     found.file_uploader[1].set_value(("r.csv", text.encode(), "text/csv"))
-    assert "4 readings of 1 readers came in." in texts(press(found, "Bring in the readings"))
+    assert "4 readings of 1 reader came in." in texts(bring_in(made, found, "readings"))
+
+
+def test_a_file_of_readings_with_a_bad_line_brings_nothing_in_and_names_the_line(made, page):
+    first, second, *_ = cases(made)
+    text = (
+        "study,reader,question_id,answer,confidence,seconds,read_at\n"
+        f"first,ext,{first},B,4,20,2026-03-02T09:00:00Z\n"
+        f"first,ext,{second},Z,4,20,2026-03-02T09:01:00Z\n"
+    )
+    found = page("Answers from outside")
+    found.file_uploader[1].set_value(("r.csv", text.encode(), "text/csv"))
+    shown = bring_in(made, found, "readings")
+    assert "Nothing came in: 1 refused." in texts(shown)
+    [refused] = [each.value for each in shown.dataframe if "reason" in each.value]
+    assert list(refused["line"]) == ["3"]
+    with reading() as db:
+        assert list(readings_of(db, study_id=made.study.id)) == []
 
 
 def test_a_case_is_left_out_with_its_reason(made, page):

@@ -12,7 +12,8 @@ from sampling import service as sampling
 from ui import state
 from ui.chart import chart
 from ui.context import clock, current_person, reading, unit_of_work
-from ui.parts import act, plain, table
+from ui.parts import act, plain
+from ui.tables import table
 
 _BAR = "#3f7b8c"  # the theme's primary colour, which stands on its dark and its light ground
 _MODES = {

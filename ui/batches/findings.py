@@ -10,6 +10,7 @@ from ui.batches.charts import rate_intervals, tier_map
 from ui.chart import chart
 from ui.layout import beside
 from ui.parts import plain
+from ui.tables import table
 
 
 def findings(found: Progress) -> None:
@@ -34,15 +35,10 @@ def findings(found: Progress) -> None:
     errors, decisions = beside(3, 2, name="kinds")
     with errors:
         st.markdown("**Kinds of error**")
-        st.dataframe(
-            [{**_row("Kind of error", rate), **_bounds(rate)} for rate in found.errors],
-            hide_index=True,
-            width="stretch",
-            height="content",
-        )
+        table([{**_row("Kind of error", rate), **_bounds(rate)} for rate in found.errors])
     with decisions:
         st.markdown("**Decisions**")
-        st.dataframe([_row("Decision", rate) for rate in found.decisions], hide_index=True, width="stretch")
+        table([_row("Decision", rate) for rate in found.decisions])
     if any(rate.if_skipped for rate in found.errors):
         st.caption(
             "“If skipped”: the share were none, or all, of the skipped questions so. "

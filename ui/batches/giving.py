@@ -10,7 +10,8 @@ from domain.people import Person
 from review import service as review
 from ui import state
 from ui.context import clock, current_person, reading, unit_of_work
-from ui.parts import act, empty_state, notices, plain, table
+from ui.parts import act, empty_state, notices, plain
+from ui.tables import table
 
 
 def giving_panel(batch: Batch, load: review.BatchLoad, reviewers: list[Person]) -> None:

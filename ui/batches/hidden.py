@@ -12,7 +12,8 @@ from domain.hidden import DISTANCE, FINDABLE, HiddenPlan, PlantedFault
 from review import service as review
 from ui import state
 from ui.context import clock, current_person, current_workspace, reading, unit_of_work
-from ui.parts import act, notices, plain, table
+from ui.parts import act, notices, plain
+from ui.tables import table
 
 
 def hidden_panel(batch: Batch) -> None:

@@ -13,7 +13,8 @@ from domain.second_opinions import SecondOpinions, SecondWay
 from review import service as review
 from ui import state
 from ui.context import clock, current_person, reading, unit_of_work
-from ui.parts import act, notices, plain, table
+from ui.parts import act, notices, plain
+from ui.tables import table
 
 _WAYS = {
     False: "A random share",

@@ -14,7 +14,8 @@ from review.service import BATCH, GROUPS, Part, counted_version, estimate_groups
 from ui.chart import chart
 from ui.context import current_workspace, reading
 from ui.estimates.charts import intervals
-from ui.parts import plain, table
+from ui.parts import plain
+from ui.tables import table
 
 _CALLED = {"prompt_version": "Prompt version", BATCH: "Batch"}
 _SHOWN = 12  # groups in a table; more than anybody compares

@@ -11,7 +11,8 @@ from reader_study.report.figures import figure_name
 from ui.chart import chart
 from ui.figures import charts
 from ui.figures.view import View
-from ui.parts import plain, table
+from ui.parts import plain
+from ui.tables import table
 
 Record = dict[str, Any]
 

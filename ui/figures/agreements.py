@@ -12,7 +12,7 @@ from reader_study.report.whole import FEW
 from ui.chart import chart
 from ui.figures import charts
 from ui.figures.view import View
-from ui.parts import table
+from ui.tables import table
 
 Record = dict[str, Any]
 

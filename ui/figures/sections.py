@@ -12,7 +12,7 @@ from ui.figures.accuracies import show_accuracies, show_differences
 from ui.figures.agreements import show_agreement
 from ui.figures.answering import show_answers, show_times
 from ui.figures.view import View
-from ui.parts import table
+from ui.tables import table
 
 Record = dict[str, Any]
 

@@ -20,7 +20,8 @@ from domain.errors import Refused
 from domain.people import Action, Person
 from ui import state
 from ui.context import clock, current_person, reading, unit_of_work
-from ui.parts import act, notices, plain, table
+from ui.parts import act, notices, plain
+from ui.tables import table
 
 _CALLED = {
     Step.REJECT: "Reject them: in no later draw, in no release",

@@ -11,7 +11,7 @@ from browsing.service import DatasetStatistics
 from ui.chart import chart
 from ui.finding.charts import bars, ranked
 from ui.layout import beside
-from ui.parts import table
+from ui.tables import table
 
 _CALLED = {"format": "Answer format", "content_type": "Content type", "prompt_version": "Prompt version"}
 _SHOWN = 30  # values of a column in a chart

@@ -10,7 +10,8 @@ from intake.service import door_of, kept_of_a_header
 from ui import state
 from ui.context import reading
 from ui.imports.deliveries import Delivery, allowed_folders, discard, on_this_machine, uploaded
-from ui.parts import act, notices, plain, table
+from ui.parts import act, notices, plain
+from ui.tables import table
 
 _PLACES = {"upload": "On my computer", "machine": "On the machine that Overread runs on"}
 

@@ -12,8 +12,9 @@ from intake.service import FORMATS, Look, look_at
 from ui.imports.beginning import begin
 from ui.imports.deliveries import Delivery
 from ui.imports.handing_in import another
-from ui.parts import plain, table
+from ui.parts import plain
 from ui.questions.card import stem_options_key
+from ui.tables import table
 
 
 def look_through(delivery: Delivery, person: Person) -> None:

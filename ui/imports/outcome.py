@@ -10,7 +10,8 @@ from domain.people import Person
 from domain.problems import Refusal
 from intake.service import ImportReport
 from ui.imports import runs
-from ui.parts import act, notices, plain, table
+from ui.parts import act, notices, plain
+from ui.tables import table
 
 _SHOWN = 200
 

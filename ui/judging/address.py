@@ -10,7 +10,7 @@ BATCH, QUESTION = "batch", "question"
 def go_to_question(batch_id: int, question: int | None) -> None:
     """Write them into the address; without a question it is the next open one."""
     wanted = {BATCH: str(batch_id)} | ({} if question is None else {QUESTION: str(question)})
-    # Streamlit sends an address whenever one is set. One that says nothing new may come late, when the form has
-    # turned to the question after: it would be set back, and a reload then lead to a question already judged.
+    # Streamlit sends an address whenever one is set. One that says nothing new may come late, when the form
+    # has turned to the question after: it would be set back, and a reload lead to a question already judged.
     if st.query_params.to_dict() != wanted:
         st.query_params.from_dict(wanted)

@@ -8,9 +8,10 @@ from domain.people import Person
 from privacy.service import hit_report, hits
 from ui.behind.work import work_of
 from ui.context import reading
-from ui.parts import plain, stat, table
+from ui.parts import plain, stat
 from ui.patients import work
 from ui.patients.progress import start_button
+from ui.tables import table
 
 _AT_ONCE = 20
 _AROUND = 60

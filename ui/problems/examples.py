@@ -9,8 +9,9 @@ from domain.problems import Check
 from domain.questions import Question
 from quality.service import CheckReport, DatasetSummary, ProblemExample, examples, question_with_problem
 from ui.context import reading
-from ui.parts import plain, table
+from ui.parts import plain
 from ui.questions.card import stem_options_key
+from ui.tables import table
 
 _WHAT = {
     Check.SCHEMA: "A choice question has four options.",

@@ -11,7 +11,8 @@ from domain.people import Person
 from release import service as release
 from review.service import check_key_errors
 from ui.context import current_workspace, reading
-from ui.parts import plain, table
+from ui.parts import plain
+from ui.tables import table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,8 +13,9 @@ from reader_study.service import StudySummary
 from ui import state
 from ui.context import clock, reading, unit_of_work
 from ui.layout import beside
-from ui.parts import act, table
+from ui.parts import act
 from ui.studies.protocol_form import protocol_fields
+from ui.tables import table
 
 
 def show_amending(

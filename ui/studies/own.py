@@ -9,7 +9,7 @@ from domain.studies import StudyState
 from reader_study.service import studies_for
 from reader_study.sheet import StudyForReader
 from ui.context import reading
-from ui.parts import go_to, plain
+from ui.own_work import work_box
 
 
 def show_own_studies(person: Person) -> None:
@@ -26,22 +26,21 @@ def show_own_studies(person: Person) -> None:
 
 def _study(each: StudyForReader) -> None:
     place = each.place
-    with st.container(border=True):
-        words, button = st.columns([4, 1], vertical_alignment="center")
-        with words:
-            st.markdown(f"**{plain(each.study.name)}**")
-            st.progress(place.done / place.total if place.total else 0.0)
-            said = [f"{place.done:,} of {place.total:,} cases read"]
-            if place.training_done < place.training:
-                said.append(f"{place.training - place.training_done} training cases come first")
-            st.caption(plain(" · ".join(said)))
-        with button:
-            if _to_do(each):
-                label = "Continue" if place.done or place.training_done else "Start"
-                if st.button(label, key=f"own-study-{each.study.id}", type="primary", width="stretch"):
-                    go_to("pages/read.py", study=each.study.id)
-            else:
-                st.caption("Closed" if each.study.state is StudyState.CLOSED else "Done")
+    said = [f"{place.done:,} of {place.total:,} cases read"]
+    if place.training_done < place.training:
+        said.append(f"{place.training - place.training_done:,} training cases come first")
+    work_box(
+        each.study.name,
+        done=place.done,
+        total=place.total,
+        said=said,
+        to_do=_to_do(each),
+        is_begun=bool(place.done or place.training_done),
+        is_closed=each.study.state is StudyState.CLOSED,
+        key=f"own-study-{each.study.id}",
+        page="pages/read.py",
+        study=each.study.id,
+    )
 
 
 def _to_do(each: StudyForReader) -> bool:

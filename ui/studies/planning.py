@@ -14,7 +14,8 @@ from measures.power import Expected, Power, cases_for_power, power_table
 from ui import state
 from ui.chart import chart
 from ui.layout import beside
-from ui.parts import plain, table
+from ui.parts import plain
+from ui.tables import table
 
 READERS, CASES = (3, 5, 7, 10), (100, 200, 300, 400, 600)
 _RULE = "#8a939b"

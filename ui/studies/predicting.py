@@ -11,11 +11,13 @@ from reader_study.extraction import FAILED
 from reader_study.service import ImportedPredictions
 from ui import state
 from ui.behind.shown import is_going_on, what_came_of
-from ui.behind.work import Tell, Work, begin, work_of
+from ui.behind.work import Tell, work_of
 from ui.context import clock, unit_of_work
-from ui.imports.deliveries import Delivery, discard, uploaded
-from ui.parts import act, notices, table
+from ui.imports.deliveries import Delivery
+from ui.parts import act, notices
+from ui.studies.by_file import begin_with_file, clear_when_in
 from ui.studies.refused import show_refused
+from ui.tables import table
 
 _RULES = {
     "given": "the file gives the answer itself",
@@ -36,7 +38,7 @@ def show_predictions(person: Person, study: str, study_id: int) -> None:
     """The form; while a file comes in, how far it is; then the rules that fired, or what was refused."""
     st.subheader("Predictions of a model")
     work = f"predictions-{study_id}"
-    _clear_when_in(work)
+    clear_when_in(work)
     form = state.form(work)
     st.text_input("Model", key=f"{form}-model", placeholder="as the report will name it")
     st.checkbox("Simulated", key=f"{form}-simulated", help="Marked so wherever it is shown.")
@@ -64,18 +66,11 @@ def show_predictions(person: Person, study: str, study_id: int) -> None:
 
 
 def _take(person: Person, study: str, work: str, form: str) -> None:
-    file = state.field(f"{form}-file")
-    if file is None:
-        raise Refused("Choose a file of predictions first.")
     # What was typed just now; arguments would be older.
     model, simulated = str(state.field(f"{form}-model") or ""), bool(state.field(f"{form}-simulated"))
-    delivery = uploaded(file, None, by=person, in_memory=False)  # type: ignore[arg-type]  # what an uploader holds
 
-    def carry_out(tell: Tell) -> str:  # allow write-without-act: a thread of its own
-        try:
-            found = _imported(person, study, delivery, model, simulated=simulated, tell=tell)
-        finally:
-            discard(delivery)
+    def take(delivery: Delivery, tell: Tell) -> str:  # allow write-without-act: a thread of its own
+        found = _imported(person, study, delivery, model, simulated=simulated, tell=tell)
         _came[work] = found
         if found.refusals:
             raise Refused(f"Nothing came in: {found.refused:,} refused.")
@@ -86,8 +81,7 @@ def _take(person: Person, study: str, work: str, form: str) -> None:
         )
 
     _came.pop(work, None)
-    begun = begin(work, carry_out)  # allow write-without-act: a thread of its own, which the page watches
-    state.set_chosen(work, begun)
+    begin_with_file(person, work, form, take)  # allow write-without-act: a thread of its own
 
 
 def _imported(
@@ -106,14 +100,6 @@ def _imported(
             now=clock(),
             progress=lambda read: tell(min(size, read // 1024), size, f"kB of {delivery.name} read"),
         )
-
-
-def _clear_when_in(work: str) -> None:
-    """Start the form anew where its file is in; a refused one stays, to be corrected."""
-    begun = state.chosen(work)
-    if isinstance(begun, Work) and begun is work_of(work) and begun.said is not None:
-        state.clear_form(work)
-        state.set_chosen(work, None)
 
 
 def _outcome(found: ImportedPredictions) -> None:

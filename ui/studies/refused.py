@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from domain.problems import Refusal
-from ui.parts import table
+from ui.tables import table
 
 _SHOWN = 50  # on the page
 

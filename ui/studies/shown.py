@@ -15,8 +15,9 @@ from reader_study import service as studies
 from reader_study.service import ReaderProgress, StudySummary
 from ui.context import clock, reading, unit_of_work
 from ui.layout import beside
-from ui.parts import act, human_time, notices, plain, table
+from ui.parts import act, human_time, notices, plain
 from ui.studies.amending import show_amending, told
+from ui.tables import table
 
 
 def show_study(person: Person, summary: StudySummary) -> None:

@@ -12,7 +12,8 @@ from accounts.service.audit_trail import AuditFilter, ShownEntry, audit_entries
 from domain.people import Person
 from ui import state
 from ui.context import reading
-from ui.parts import notices, table
+from ui.parts import notices
+from ui.tables import table
 
 _A_PAGE = 50  # entries
 
