@@ -23,6 +23,7 @@ from sqlmodel import Session
 
 from accounts.service import command_line_person
 from browsing.service import Search, Standing, choices, count_found, find, history, index_questions
+from browsing.service.finding import COUNTED
 from domain.vocabulary import Difficulty, Task
 from storage.bulk import insert_rows
 from storage.engine import make_engine
@@ -87,6 +88,10 @@ def _measure(engine: Engine, questions: int) -> None:
         "rejected, with a common word": (
             Search(dataset="many", words=common, standing=Standing.REJECTED), 0,
         ),
+        "accepted, with a common word": (
+            Search(dataset="many", words=common, standing=Standing.ACCEPTED), 0,
+        ),
+        "drawn and not judged": (Search(dataset="many", standing=Standing.DRAWN), middle),
         "not drawn, with a rare word": (Search(dataset="many", words=rare, standing=Standing.NOT_DRAWN), 0),
     }  # fmt: skip
     for name, (search, after) in searches.items():
@@ -100,7 +105,7 @@ def _measure(engine: Engine, questions: int) -> None:
                 count_found(db, by=by, search=search)
 
         _line(name, _median(page))
-        _line("   its count, up to 10,000", _median(counted))
+        _line(f"   its count, up to {COUNTED:,}", _median(counted))
 
     def told() -> None:
         with reading(engine) as db:
