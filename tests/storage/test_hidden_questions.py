@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import func, select
 
+from browsing.service import index_questions, search_index
 from domain.batches import AssignmentState, BatchSettings, Parts
 from domain.errors import InvalidValue, NotAllowed, NotFound, Refused
 from domain.hidden import HiddenKind, HiddenPlan, PlantedFault
@@ -170,6 +171,22 @@ def test_nothing_hidden_is_in_any_count_of_the_batch(world):
         agreement = review.batch_agreement(db, by=cora, batch="asked")
     assert said.reviewed == 30
     assert sum(block.last - block.first + 1 for block in agreement.drift[world.people["ruth"].id]) == 30
+
+
+def test_nothing_hidden_waits_for_the_search_index_or_comes_into_it(world):
+    def indexed():
+        with unit_of_work(world.engine) as db:
+            assert not index_questions(db)
+        with reading(world.engine) as db:
+            state = search_index(db)
+            assert not state.behind
+            return state.through
+
+    before = indexed()
+    hide(world)
+    with reading(world.engine) as db:
+        assert not search_index(db).behind
+    assert indexed() == before
 
 
 def test_verdicts_on_hidden_questions_change_no_release_no_estimate_no_agreement(world, tmp_path):

@@ -93,9 +93,10 @@ def _bars(strata: tuple[Stratum, ...]) -> alt.Chart:
         name = str(each.tier or "no tier")
         tiers[name] = tiers.get(name, 0) + each.drawn
     rows = [{"tier": name, "drawn": drawn} for name, drawn in tiers.items()]
+    room = 1.25 * max([*tiers.values(), 1])  # behind the longest bar, for its number
     bars = alt.Chart(alt.Data(values=rows)).encode(
         y=alt.Y("tier:N", sort=list(tiers), title=None, axis=alt.Axis(labelFontSize=13)),
-        x=alt.X("drawn:Q", title=None, axis=None),
+        x=alt.X("drawn:Q", title=None, axis=None, scale=alt.Scale(domain=[0, room])),
     )
     numbers = bars.mark_text(align="left", dx=5, fontSize=13).encode(text=alt.Text("drawn:Q", format=","))
     # Their own colour would be the theme's text colour only by chance.

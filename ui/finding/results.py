@@ -35,29 +35,28 @@ def show_results(person: Person, search: Search) -> None:
 
 
 def _turning(search: Search, found: Found, count: str) -> None:
-    said, back, on = st.columns([4, 1, 1], vertical_alignment="center")
-    said.markdown(f"**{count}**, in the order in which they came in")
     first, last = found.questions[0].number, found.questions[-1].number
-    back.button(
-        "Back",
-        icon=":material/arrow_back:",
-        shortcut="Shift+ArrowLeft",
-        key=f"browse-back-{first}",
-        disabled=not found.before,
-        on_click=state.set_browse_place,
-        args=(search, -first),
-        width="stretch",
-    )
-    on.button(
-        "On",
-        icon=":material/arrow_forward:",
-        shortcut="Shift+ArrowRight",
-        key=f"browse-on-{last}",
-        disabled=not found.after,
-        on_click=state.set_browse_place,
-        args=(search, last),
-        width="stretch",
-    )
+    # As wide as their words: in columns of a narrow window the words were cut off.
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{count}**, in the order in which they came in", width="stretch")
+        st.button(
+            "Back",
+            icon=":material/arrow_back:",
+            shortcut="Shift+ArrowLeft",
+            key=f"browse-back-{first}",
+            disabled=not found.before,
+            on_click=state.set_browse_place,
+            args=(search, -first),
+        )
+        st.button(
+            "On",
+            icon=":material/arrow_forward:",
+            shortcut="Shift+ArrowRight",
+            key=f"browse-on-{last}",
+            disabled=not found.after,
+            on_click=state.set_browse_place,
+            args=(search, last),
+        )
 
 
 def _line(each: FoundQuestion) -> None:

@@ -30,6 +30,9 @@ export function growing(attributes) {
   return area;
 }
 
+/** A whole number with its thousands apart, as everywhere in the app. */
+export const counted = (number) => number.toLocaleString("en-GB");
+
 /** Seconds as 4:07 or 1:02:09. */
 export function minutes(seconds) {
   const whole = Math.floor(seconds);

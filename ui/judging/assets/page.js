@@ -1,6 +1,6 @@
 // The frame around the question: what stands above, beside and below it.
 
-import { h, keycap } from "./dom.js";
+import { counted, h, keycap } from "./dom.js";
 import { SHEET } from "./keys.js";
 
 const button = (text, key, act, more = {}) => h("button", { type: "button", onclick: act, ...more }, text, key ? keycap(key) : null);
@@ -13,11 +13,11 @@ export function topLine(data, act) {
       ? h(
           "select",
           { class: "batch", "aria-label": "Batch", onchange: (event) => act.batch(Number(event.target.value)) },
-          data.batches.map(({ id, name, left }) => h("option", { value: String(id), selected: id === data.batch }, `${name} (${left} left)`)),
+          data.batches.map(({ id, name, left }) => h("option", { value: String(id), selected: id === data.batch }, `${name} (${counted(left)} left)`)),
         )
       : h("b", { class: "batch" }, data.batchName);
   const share = (count) => `${(100 * count) / Math.max(1, place.total)}%`;
-  const text = [`${place.done} of ${place.total} done`, place.skipped ? `${place.skipped} skipped` : null, `${place.left} left`].filter(Boolean).join(" · ");
+  const text = [`${counted(place.done)} of ${counted(place.total)} done`, place.skipped ? `${counted(place.skipped)} skipped` : null, `${counted(place.left)} left`].filter(Boolean).join(" · ");
   return h(
     "header",
     { class: "top" },
@@ -30,7 +30,7 @@ export function topLine(data, act) {
     ),
     h("span", { class: "progress-text" }, text),
     button("←", "K", act.previous, { class: "quiet", disabled: data.previous === null, "aria-label": "previous question (K)" }),
-    h("span", { class: "progress-text" }, `question ${place.position}`),
+    h("span", { class: "progress-text" }, `question ${counted(place.position)}`),
     button("→", "J", act.next, { class: "quiet", disabled: data.next === null, "aria-label": "next question (J)" }),
     h("span", { class: "spring" }),
     act.savedLine,

@@ -1,6 +1,6 @@
 // The frame around a case: what stands above, beside and below it.
 
-import { h, keycap } from "./dom.js";
+import { counted, h, keycap } from "./dom.js";
 
 const button = (text, key, act, more = {}) => h("button", { type: "button", onclick: act, ...more }, text, key ? keycap(key) : null);
 
@@ -21,7 +21,7 @@ const KEYS = [
 /** The line at the very top: study, progress, what was saved, clock, break, keys. */
 export function topLine(data, act, { saved, clock }) {
   const { place } = data;
-  const text = data.training ? `training case ${Math.min(place.trainingDone + (data.feedback ? 0 : 1), place.training)} of ${place.training}; does not count` : `${place.done} of ${place.total} read`;
+  const text = data.training ? `training case ${Math.min(place.trainingDone + (data.feedback ? 0 : 1), place.training)} of ${place.training}; does not count` : `${counted(place.done)} of ${counted(place.total)} read`;
   return h(
     "header",
     { class: "top" },

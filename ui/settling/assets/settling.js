@@ -1,7 +1,7 @@
 // The settling form: one instance a mount. It goes from dispute to dispute by its own requests; Streamlit is told
 // only when there is no further one.
 
-import { clockTime, growing, h, keycap } from "./dom.js";
+import { clockTime, counted, growing, h, keycap } from "./dom.js";
 import { mounted } from "./mounted.js";
 import { MovingForm } from "./moving.js";
 import { Picks } from "./picks.js";
@@ -65,7 +65,7 @@ class SettlingForm extends MovingForm {
   build() {
     const { data } = this;
     const words = [data.patient.age, data.patient.sex, data.radiographs.map(({ view }) => view).join(" + ")].filter(Boolean);
-    const text = `${data.place.settled} of ${data.place.total} settled`;
+    const text = `${counted(data.place.settled)} of ${counted(data.place.total)} settled`;
     this.save = button("Settle", "Enter", () => this.settle(), { class: "primary" });
     this.root.replaceChildren(
       h(
