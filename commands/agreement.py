@@ -118,11 +118,11 @@ def _figure(figure: Figure, *, percent: bool = False) -> str:
 
 
 def _proportion(share: Proportion) -> str:
-    return f"{100 * share.estimate:.0f} % ({100 * share.low:.0f} to {100 * share.high:.0f}), n = {share.n}"
+    return f"{100 * share.estimate:.0f} % ({100 * share.low:.0f} to {100 * share.high:.0f}), n = {share.n:,}"
 
 
 def _mean(mean: Mean) -> str:
     if mean.estimate is None:
         return "not given"
     reach = "" if mean.low is None else f" ({mean.low:.1f} to {mean.high:.1f})"
-    return f"{mean.estimate:.1f}{reach}, n = {mean.n}"
+    return f"{mean.estimate:.1f}{reach}, n = {mean.n:,}"

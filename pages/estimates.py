@@ -16,8 +16,8 @@ from ui.chart import chart
 from ui.context import current_workspace, reading, require_page
 from ui.estimates.charts import intervals
 from ui.estimates.groups import side_by_side
-from ui.layout import beside
 from ui.parts import empty_state, plain, screen
+from ui.tables import table
 
 
 @screen
@@ -104,27 +104,18 @@ def _whole(found: Whole) -> None:
         st.info(plain(each.sentence), icon=":material/flag:")
     for note in found.notes:
         st.caption(plain(note))
-    drawn, numbers = beside(2, 3, name="said")
-    with drawn:
-        chart(
-            intervals(
-                [(each.name, each) for each in (said.key_errors, *said.errors)],
-                title="percent of the whole, 95 % interval",
-            )
+    # Below each other: beside it the chart had no room for its scale, nor the table for its last columns.
+    chart(
+        intervals(
+            [(each.name, each) for each in (said.key_errors, *said.errors)],
+            title="percent of the whole, 95 % interval",
         )
-    with numbers:
-        rows = [_row(each) for each in said.every]
-        st.dataframe(
-            rows,
-            hide_index=True,
-            width="stretch",
-            height="content",
-            column_config={"Of the whole": st.column_config.Column(width="medium")},  # no kind is cut
-        )
-        st.caption(
-            "Intervals by Jeffreys' posterior of each stratum with the finite population, questions of one "
-            "exam counted together. “Worst”: the upper limit, were all that is not covered or skipped so."
-        )
+    )
+    table([_row(each) for each in said.every])
+    st.caption(
+        "Intervals by Jeffreys' posterior of each stratum with the finite population, questions of one "
+        "exam counted together. “Worst”: the upper limit, were all that is not covered or skipped so."
+    )
 
 
 def _row(each: Estimate) -> dict[str, object]:

@@ -16,6 +16,7 @@ from review.drift import DriftBlock
 from review.service import BatchAgreement
 from ui.chart import chart
 from ui.parts import plain
+from ui.tables import table
 
 Measured = Mean | Proportion
 _MARK = "#4f93a6"  # the theme's, between its dark and its light shade
@@ -30,7 +31,7 @@ def drift_panel(found: BatchAgreement) -> None:
     measures = _measures()
     chosen = st.selectbox("Measure", list(measures), key=f"drift-of-{found.batch.id}")
     chart(_chart(found, chosen, measures[chosen]))
-    st.dataframe(
+    table(
         [
             {
                 "Reviewer": found.people[person],
@@ -39,9 +40,7 @@ def drift_panel(found: BatchAgreement) -> None:
             }
             for person, blocks in found.drift.items()
             for block in blocks
-        ],
-        hide_index=True,
-        width="stretch",
+        ]
     )
     st.caption(
         plain(
@@ -116,4 +115,4 @@ def _said(value: Measured, *, share: bool) -> str:
     reach = (
         "" if value.low is None or value.high is None else f" ({number(value.low)} to {number(value.high)})"
     )
-    return f"{number(value.estimate)}{reach}, n = {value.n}"
+    return f"{number(value.estimate)}{reach}, n = {value.n:,}"

@@ -50,23 +50,21 @@ def findings(found: Progress) -> None:
 
 def tier_agreement(found: Progress) -> None:
     """Machine tier against expert tier, with weighted kappa."""
-    table = found.tier_table
+    tiers = found.tier_table
     st.subheader("Machine tier against expert tier")
-    if not table.n:
+    if not tiers.n:
         st.caption("Not defined yet: no judgement has both a machine's and an expert's tier.")
         return
     left, right = beside(2, 3, name="tiers")
     with left:
-        chart(tier_map(table))
+        chart(tier_map(tiers))
     with right:
-        st.dataframe(
-            [_kappa_row(kappa) for kappa in (table.linear, table.quadratic)], hide_index=True, width="stretch"
-        )
-        agreed = sum(table.counts[place][place] for place in range(len(table.tiers)))
+        table([_kappa_row(kappa) for kappa in (tiers.linear, tiers.quadratic)])
+        agreed = sum(tiers.counts[place][place] for place in range(len(tiers.tiers)))
         st.caption(
-            f"Same tier in {agreed:,} of {table.n:,} judgements ({percent(agreed / table.n)}). "
-            + (f"{table.without:,} judgements lack one of the two tiers. " if table.without else "")
-            + plain(table.note)
+            f"Same tier in {agreed:,} of {tiers.n:,} judgements ({percent(agreed / tiers.n)}). "
+            + (f"{tiers.without:,} judgements lack one of the two tiers. " if tiers.without else "")
+            + plain(tiers.note)
         )
 
 
