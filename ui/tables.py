@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -26,14 +27,25 @@ def table(rows: Sequence[dict[str, object]], *, empty: str = "Nothing yet.") -> 
         return
     names = list(dict.fromkeys(name for row in rows for name in row))
     shown = [name for name in names if name or any(row.get(name) for row in rows)]
-    frame = pd.DataFrame([{name: row.get(name) for name in shown} for row in rows])
-    counts = [name for name in shown if all(type(row.get(name)) is int for row in rows)]
+    shown_rows = [{name: row.get(name) for name in shown} for row in rows]
+    frame = pd.DataFrame(shown_rows)
     # By a style: Streamlit's own formats write numbers in the browser's language, unlike the text around.
-    is_styled = bool(counts) and len(rows) <= _STYLED
+    is_plain = all(_is_written(value) for row in shown_rows for value in row.values())
     st.dataframe(
-        frame.style.format("{:,}", subset=counts) if is_styled else frame,
+        frame.style.format(_said, na_rep="") if is_plain and len(rows) <= _STYLED else frame,
         hide_index=True,
         width="stretch",
         height="content" if len(rows) <= _WHOLE else "auto",
         column_config={names[0]: st.column_config.Column(pinned=len(shown) > _NARROW)},
     )
+
+
+def _is_written(value: object) -> bool:
+    """Whether it is written here; all else (a time, a tick, a list) is drawn by Streamlit."""
+    return value is None or (isinstance(value, str | int | float) and not isinstance(value, bool))
+
+
+def _said(value: object) -> str:
+    if isinstance(value, float):  # of a count too, in a column in which another is missing
+        return f"{value:,.4f}".rstrip("0").rstrip(".")
+    return f"{value:,}" if isinstance(value, int | np.integer) else str(value)

@@ -1,0 +1,42 @@
+"""How a table writes what is in it."""
+
+from __future__ import annotations
+
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
+from streamlit.testing.v1 import AppTest
+
+
+def _page(rows):
+    from ui.tables import table
+
+    table(rows)
+
+
+def written(*rows):
+    """What stands in the cells, column by column."""
+    page = AppTest.from_function(_page, kwargs={"rows": rows}).run()
+    assert not page.exception
+    [found] = page.dataframe
+    shown = convert_arrow_bytes_to_pandas_df(found.proto.arrow_data.styler.display_values)
+    return {name: list(shown[name]) for name in shown}
+
+
+def test_thousands_stand_apart_and_no_number_has_zeros_at_its_end():
+    assert written(
+        {"who": "rosa", "done": 60_000, "power": 0.312, "left": None},
+        {"who": "ravi", "done": 5, "power": 1.0, "left": 1_234},
+    ) == {
+        "who": ["rosa", "ravi"],
+        "done": ["60,000", "5"],
+        "power": ["0.312", "1"],
+        "left": ["", "1,234"],
+    }
+
+
+def test_a_column_without_a_heading_is_left_out_where_it_is_empty():
+    assert list(written({"who": "rosa", "": ""})) == ["who"]
+    assert written({"who": "rosa", "": "simulated"})[""] == ["simulated"]
+
+
+def test_a_column_that_the_first_row_has_not_is_there():
+    assert written({"kind": "a"}, {"kind": "b", "if skipped": "1 to 2"})["if skipped"] == ["", "1 to 2"]
