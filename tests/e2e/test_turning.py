@@ -114,6 +114,7 @@ def test_a_late_answer_to_the_turn_before_does_not_set_the_address_back(held):
     wire.release()
     page.wait_for_timeout(500)  # the old address comes first, what the form takes it by a little later
     page.wait_for_function("() => location.search.endsWith('question=20')")
+    assert "radiograph 20?" in question_shown(page)
     wire.is_deaf = False
     page.reload()
     wait_for_question(page, 20)
