@@ -169,7 +169,12 @@ class Coordinator(_Pages):
 
     def _assign(self, page: Page) -> tuple[Locator, set[str]]:
         page.goto("/assign")
-        page.get_by_role("combobox", name=re.compile("Reviewers")).click(timeout=60_000)
+        people = page.get_by_role("combobox", name=re.compile("Reviewers"))
+        # An open list closes as the page is scrolled, and Playwright scrolls in the moment of its click
+        # as no hand can: with many batches above it the list was shut again at once.
+        people.scroll_into_view_if_needed(timeout=60_000)
+        page.wait_for_timeout(300)
+        people.click()
         page.get_by_role("option").first.click()
         page.keyboard.press("Escape")  # behind an open list nothing else can be found by its role
         return page.get_by_role("button", name="Assign", exact=True), {"assign questions"}

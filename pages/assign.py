@@ -35,7 +35,7 @@ def main() -> None:
     )
     if not batches:
         return
-    table([_row(each) for each in batches])
+    table([_row(each) for each in batches], at_once=6)
     chosen = choose_batch(batches, key="batch-to-manage")
     _header(chosen)
     giving, sharing, moving, judging, settling, hiding = st.tabs(_TABS)

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-#: Rows of a table that are shown at once; more of them scroll within it.
+#: Rows of a table that are shown at once; of more of them Streamlit shows ten, and they scroll within it.
 _WHOLE = 20
+_ROW_HEIGHT = 35  # pixels, Streamlit's
 #: Columns that fit into a narrow window.
 _NARROW = 6
 #: Rows at most whose numbers are written one by one.
 _STYLED = 1_000
 
 
-def table(rows: Sequence[dict[str, object]], *, empty: str = "Nothing yet.") -> None:
+def table(
+    rows: Sequence[dict[str, object]], *, empty: str = "Nothing yet.", at_once: int | None = None
+) -> None:
     """A plain table; the columns are the keys of the rows, and whole numbers have their thousands apart.
+
+    ``at_once`` rows are in sight, where what is done with them stands below and should be too.
 
     Where the columns are many, the first stays while the others are scrolled in a narrow window (Streamlit
     writes it paler then). A column without a heading is for remarks, and is left out where there are none.
@@ -35,9 +41,16 @@ def table(rows: Sequence[dict[str, object]], *, empty: str = "Nothing yet.") -> 
         frame.style.format(_said, na_rep="") if is_plain and len(rows) <= _STYLED else frame,
         hide_index=True,
         width="stretch",
-        height="content" if len(rows) <= _WHOLE else "auto",
+        height=_height(len(rows), at_once),
         column_config={names[0]: st.column_config.Column(pinned=len(shown) > _NARROW)},
     )
+
+
+def _height(rows: int, at_once: int | None) -> Literal["content", "auto"] | int:
+    if at_once is None:
+        return "content" if rows <= _WHOLE else "auto"
+    # Half a row more, so that it is seen that there are others.
+    return "content" if rows <= at_once + 1 else round((at_once + 1.5) * _ROW_HEIGHT)
 
 
 def _is_written(value: object) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
+from ui import tables
+
 
 def _page(rows):
     from ui.tables import table
@@ -40,3 +42,12 @@ def test_a_column_without_a_heading_is_left_out_where_it_is_empty():
 
 def test_a_column_that_the_first_row_has_not_is_there():
     assert written({"kind": "a"}, {"kind": "b", "if skipped": "1 to 2"})["if skipped"] == ["", "1 to 2"]
+
+
+def test_of_a_long_table_so_many_rows_are_in_sight_as_asked_for_and_half_a_row(monkeypatch):
+    heights = []
+    monkeypatch.setattr(tables.st, "dataframe", lambda _shown, **how: heights.append(how["height"]))
+    for count in (7, 8):
+        tables.table([{"batch": f"b-{number}"} for number in range(count)], at_once=6)
+    # A heading and six and a half rows of 35 pixels.
+    assert heights == ["content", 262]
