@@ -54,7 +54,7 @@ def test_a_study_shows_design_protocol_and_progress_but_no_question(workspace, c
     assert Protocol().sha256() in shown
     assert "frozen: the first answer is in" in shown
     assert "SECRET" not in shown + str([frame.value.to_dict() for frame in page.dataframe])
-    assert page.dataframe[0].value["read"].tolist() == ["1 of 6", "0 of 6"]
+    assert page.dataframe[0].value["Read"].tolist() == ["1 of 6", "0 of 6"]
 
 
 def test_readers_are_named_on_the_page(workspace, coordinator):

@@ -77,9 +77,9 @@ def test_predictions_come_in_with_the_count_of_each_rule(made, page):
     shown = texts(bring_in(made, found))
     assert "3 predictions of m came in; it has answered 3 of 4 cases." in shown
     rules = next(
-        each.value for each in found.dataframe if "predictions" in each.value and "rule" in each.value
+        each.value for each in found.dataframe if "Predictions" in each.value and "Rule" in each.value
     )
-    assert dict(zip(rules["rule"], rules["predictions"], strict=True)) == {
+    assert dict(zip(rules["Rule"], rules["Predictions"], strict=True)) == {
         "explicit": 1,
         "failed": 1,
         "given": 1,
@@ -115,8 +115,8 @@ def test_a_file_of_readings_with_a_bad_line_brings_nothing_in_and_names_the_line
     found.file_uploader[1].set_value(("r.csv", text.encode(), "text/csv"))
     shown = bring_in(made, found, "readings")
     assert "Nothing came in: 1 refused." in texts(shown)
-    [refused] = [each.value for each in shown.dataframe if "reason" in each.value]
-    assert list(refused["line"]) == ["3"]
+    [refused] = [each.value for each in shown.dataframe if "Reason" in each.value]
+    assert list(refused["Line"]) == ["3"]
     with reading() as db:
         assert list(readings_of(db, study_id=made.study.id)) == []
 

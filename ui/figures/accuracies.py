@@ -29,11 +29,11 @@ def show_accuracies(view: View) -> None:
     table(
         [
             {
-                "rater": each["rater"],
-                "micro, %": _share(each["micro"], each["micro_low"], each["micro_high"]),
-                "macro, %": _share(each["macro"], each["macro_low"], each["macro_high"]),
+                "Rater": each["rater"],
+                "Micro, %": _share(each["micro"], each["micro_low"], each["micro_high"]),
+                "Macro, %": _share(each["macro"], each["macro_low"], each["macro_high"]),
                 "n": each["n"],
-                "tasks": each["tasks"],
+                "Tasks": each["tasks"],
                 "": each["note"],
             }
             for each in view.kept(view.report.tables["overall"])
@@ -53,11 +53,12 @@ def _crossed(found: list[Record], by: str) -> None:
     names = list(dict.fromkeys(each["rater"] for each in found))
     if by == "category":
         lines = [
-            {by: group, **{name: _counted(cell.get((name, group))) for name in names}} for group in groups
+            {by.capitalize(): group, **{name: _counted(cell.get((name, group))) for name in names}}
+            for group in groups
         ]
     else:
         lines = [
-            {"rater": name, **{group: _counted(cell.get((name, group))) for group in groups}}
+            {"Rater": name, **{group: _counted(cell.get((name, group))) for group in groups}}
             for name in names
         ]
     table(lines)
@@ -96,10 +97,10 @@ def show_differences(view: View) -> None:
     table(
         [
             {
-                "rater": each["label"],
-                "difference, points": each["words"],
-                "right alone": each["rater_only"],
-                "model right alone": each["model_only"],
+                "Rater": each["label"],
+                "Difference, points": each["words"],
+                "Right alone": each["rater_only"],
+                "Model right alone": each["model_only"],
                 "p (exact)": _p(each["p_exact"]),
                 "p (Holm)": _p(each["p_holm"]),
             }
@@ -110,13 +111,13 @@ def show_differences(view: View) -> None:
     table(
         [
             {
-                "model": each["model"],
-                "readers less model, points": _share(each["difference"], each["low"], each["high"]),
-                "readers": each["readers"],
-                "cases": each["cases"],
+                "Model": each["model"],
+                "Readers less model, points": _share(each["difference"], each["low"], each["high"]),
+                "Readers": each["readers"],
+                "Cases": each["cases"],
                 "p": _p(each["p"]),
-                "said of": "readers like these" if each["random_readers"] else "these readers",
-                "method": each["method"],
+                "Said of": "readers like these" if each["random_readers"] else "these readers",
+                "Method": each["method"],
                 "": each["note"],
             }
             for each in view.report.tables["mrmc"]

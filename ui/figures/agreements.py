@@ -51,15 +51,15 @@ def show_agreement(view: View) -> None:
     table(
         [
             {
-                "pair": f"{each['a']} · {each['b']}",
+                "Pair": f"{each['a']} · {each['b']}",
                 "n": each["n"],
-                "agreed, %": "–" if each["observed"] is None else f"{each['observed'] * 100:.1f}",
-                "kappa": _kappa(each, "kappa", "low", "high"),
+                "Agreed, %": "–" if each["observed"] is None else f"{each['observed'] * 100:.1f}",
+                "Kappa": _kappa(each, "kappa", "low", "high"),
                 "AC1": _kappa(each, "ac1", "ac1_low", "ac1_high"),
                 "Brennan-Prediger": "–"
                 if each["brennan_prediger"] is None
                 else f"{each['brennan_prediger']:.3f}",
-                "same, both wrong": "–"
+                "Same, both wrong": "–"
                 if each["both_wrong"] is None
                 else f"{each['both_wrong']:.0%} of {each['both_wrong_n']}",
                 "": each["note"],

@@ -31,11 +31,11 @@ def show_lists(view: View) -> None:
     table(
         [
             {
-                "version": each["version"],
-                "written": f"{each['written_at'][:16].replace('T', ' ')} UTC",
-                "answers before": each["answers_before"],
+                "Version": each["version"],
+                "Written": f"{each['written_at'][:16].replace('T', ' ')} UTC",
+                "Answers before": each["answers_before"],
                 "SHA-256": each["sha256"],
-                "why": each["why"],
+                "Why": each["why"],
             }
             for each in report.facts["protocol_versions"]
         ]
@@ -54,31 +54,31 @@ def _rater(each: Record) -> Record:
         if holds
     ]
     return {
-        "rater": each["rater"],
-        "kind": each["kind"],
+        "Rater": each["rater"],
+        "Kind": each["kind"],
         "n": each["n"],
-        "level": each["level"] or "",
-        "years": "" if each["years"] is None else f"{each['years']:g}",
-        "subspecialty": each["subspecialty"] or "",
+        "Level": each["level"] or "",
+        "Years": "" if each["years"] is None else f"{each['years']:g}",
+        "Subspecialty": each["subspecialty"] or "",
         "": ", ".join(marks),
     }
 
 
 def _failed(each: Record) -> Record:
     return {
-        "model": each["model"],
-        "failed": f"{each['failed']:,} of {each['n']:,}",
-        "share, %": "not defined: no prediction"
+        "Model": each["model"],
+        "Failed": f"{each['failed']:,} of {each['n']:,}",
+        "Share, %": "not defined: no prediction"
         if each["share"] is None
         else f"{each['share'] * 100:.1f} [{each['low'] * 100:.1f}, {each['high'] * 100:.1f}]",
-        "cases without a prediction": each["not_predicted"],
+        "Cases without a prediction": each["not_predicted"],
     }
 
 
 def _named(found: list[Record]) -> list[Record]:
     """With names that are read, and nothing where there is nothing."""
     return [
-        {name.replace("_", " "): "" if value is None else value for name, value in each.items()}
+        {name.replace("_", " ").capitalize(): "" if value is None else value for name, value in each.items()}
         for each in found
     ]
 

@@ -46,7 +46,7 @@ def _protocol(person: Person, summary: StudySummary, last: ProtocolVersion) -> N
     if changed:
         table(
             [
-                {"field": name.replace("_", " "), "before": told(old), "after": told(new)}
+                {"Field": name.replace("_", " "), "Before": told(old), "After": told(new)}
                 for name, old, new in changed
             ]
         )
@@ -94,10 +94,10 @@ def _exclusion(person: Person, summary: StudySummary, readers: Sequence[str]) ->
     table(
         [
             {
-                "case": "every" if each.case is None else each.case,
-                "reader": each.reader or "everybody",
-                "why": each.why,
-                "when": f"{each.excluded_at:%Y-%m-%d %H:%M} UTC",
+                "Case": "every" if each.case is None else each.case,
+                "Reader": each.reader or "everybody",
+                "Why": each.why,
+                "When": f"{each.excluded_at:%Y-%m-%d %H:%M} UTC",
             }
             for each in left_out
         ],

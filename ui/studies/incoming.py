@@ -23,9 +23,9 @@ def show_incoming(person: Person, summary: StudySummary) -> None:
     table(
         [
             {
-                "model": each.name,
-                "predictions": each.predictions,
-                "failed": each.failed,
+                "Model": each.name,
+                "Predictions": each.predictions,
+                "Failed": each.failed,
                 "": "simulated" if each.simulated else "",
             }
             for each in models

@@ -129,12 +129,12 @@ def _designs(expected: Expected, readers: tuple[int, ...], cases: tuple[int, ...
 def _row(each: Power) -> dict[str, object]:
     error = "" if each.simulated_error is None else f" ± {each.simulated_error:.3f}"
     return {
-        "readers": each.readers,
-        "cases": each.cases,
-        "power": round(each.shown, 3),
-        "by": each.shown_is,
-        "formula": round(each.formula, 3),
-        "simulation": "" if each.simulated is None else f"{each.simulated:.3f}{error}",
+        "Readers": each.readers,
+        "Cases": each.cases,
+        "Power": round(each.shown, 3),
+        "By": each.shown_is,
+        "Formula": round(each.formula, 3),
+        "Simulation": "" if each.simulated is None else f"{each.simulated:.3f}{error}",
     }
 
 
@@ -153,6 +153,6 @@ def _kappa(form: str, cases: Sequence[int]) -> None:
     share = columns[1].number_input("Share of the rarer answer, %", 1.0, 50.0, 25.0, 1.0, key=f"{form}-share")
     wanted = columns[2].number_input("Wanted: ±", 0.02, 0.5, 0.1, 0.01, key=f"{form}-half-width")
     shares = (share / 100, 1 - share / 100)
-    table([{"cases": n, "interval": f"± {kappa_half_width(kappa, shares, cases=n):.3f}"} for n in cases])
+    table([{"Cases": n, "Interval": f"± {kappa_half_width(kappa, shares, cases=n):.3f}"} for n in cases])
     needed = cases_for_kappa(kappa, shares, half_width=wanted)
     st.markdown(f"For ± {wanted:g} it takes about {needed:,} cases, with two answers.")

@@ -62,7 +62,7 @@ def show_predictions(person: Person, study: str, study_id: int) -> None:
             "`raw` with the free text of the reply. Rules are tried in this order; what none of them can "
             "read is **failed**: it counts as wrong and is reported apart."
         )
-        table([{"rule": name, "fires on": what} for name, what in _RULES.items()])
+        table([{"Rule": name, "Fires on": what} for name, what in _RULES.items()])
 
 
 def _take(person: Person, study: str, work: str, form: str) -> None:
@@ -109,9 +109,9 @@ def _outcome(found: ImportedPredictions) -> None:
     table(
         [
             {
-                "rule": name,
-                "predictions": count,
-                "share": f"{count / found.predictions:.1%}",
+                "Rule": name,
+                "Predictions": count,
+                "Share": f"{count / found.predictions:.1%}",
                 "": _RULES.get(name, ""),
             }
             for name, count in found.rules.items()

@@ -12,4 +12,4 @@ _SHOWN = 50  # on the page
 
 def show_refused(refusals: Sequence[Refusal]) -> None:
     """The first of them."""
-    table([{"line": each.record, "field": each.field, "reason": each.reason} for each in refusals[:_SHOWN]])
+    table([{"Line": each.record, "Field": each.field, "Reason": each.reason} for each in refusals[:_SHOWN]])

@@ -45,7 +45,7 @@ def show_study(person: Person, summary: StudySummary) -> None:
         st.subheader("Reported as faulty")
         table(
             [
-                {"case": each.case, "question": each.question_id, "reader": each.reader, "why": each.why}
+                {"Case": each.case, "Question": each.question_id, "Reader": each.reader, "Why": each.why}
                 for each in faulty
             ]
         )
@@ -95,17 +95,17 @@ def _line(each: ReaderProgress) -> dict[str, object]:
         if holds
     ]
     return {
-        "reader": reader.display_name,
-        "level": level,
-        "years": "" if reader.profile.years is None else f"{reader.profile.years:g}",
-        "subspecialty": reader.profile.subspecialty,
-        "read": f"{each.done} of {each.total}",
-        "repeats": f"{each.repeats_done} of {each.repeats}",
-        "training": f"{each.training_done} of {each.training}",
-        "seconds (median)": "" if each.seconds_median is None else f"{each.seconds_median:.1f}",
-        "cannot determine": each.cannot_determine,
-        "faulty": each.faulty,
-        "last answer": human_time(each.last_read_at, now=clock()),
+        "Reader": reader.display_name,
+        "Level": level,
+        "Years": "" if reader.profile.years is None else f"{reader.profile.years:g}",
+        "Subspecialty": reader.profile.subspecialty,
+        "Read": f"{each.done} of {each.total}",
+        "Repeats": f"{each.repeats_done} of {each.repeats}",
+        "Training": f"{each.training_done} of {each.training}",
+        "Seconds (median)": "" if each.seconds_median is None else f"{each.seconds_median:.1f}",
+        "Cannot determine": each.cannot_determine,
+        "Faulty": each.faulty,
+        "Last answer": human_time(each.last_read_at, now=clock()),
         "": ", ".join(marks),
     }
 
@@ -193,7 +193,7 @@ def _protocol(versions: tuple[ProtocolVersion, ...]) -> None:
     )
     for before, after in pairwise(versions):
         changed = [
-            {"field": name.replace("_", " "), "before": told(old), "after": told(new)}
+            {"Field": name.replace("_", " "), "Before": told(old), "After": told(new)}
             for name, old, new in differences(before.protocol, after.protocol)
         ]
         when = (
@@ -206,7 +206,7 @@ def _protocol(versions: tuple[ProtocolVersion, ...]) -> None:
     with st.expander("All of it"):
         table(
             [
-                {"field": each.name.replace("_", " "), "value": told(getattr(last.protocol, each.name))}
+                {"Field": each.name.replace("_", " "), "Value": told(getattr(last.protocol, each.name))}
                 for each in fields(Protocol)
             ]
         )
