@@ -39,24 +39,20 @@ def _turning(search: Search, found: Found, count: str) -> None:
     # As wide as their words: in columns of a narrow window the words were cut off.
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{count}**, in the order in which they came in", width="stretch")
-        st.button(
-            "Back",
-            icon=":material/arrow_back:",
-            shortcut="Shift+ArrowLeft",
-            key=f"browse-back-{first}",
-            disabled=not found.before,
-            on_click=state.set_browse_place,
-            args=(search, -first),
-        )
-        st.button(
-            "On",
-            icon=":material/arrow_forward:",
-            shortcut="Shift+ArrowRight",
-            key=f"browse-on-{last}",
-            disabled=not found.after,
-            on_click=state.set_browse_place,
-            args=(search, last),
-        )
+        _turn("Back", "arrow_back", "Left", search, -first, there=found.before)
+        _turn("On", "arrow_forward", "Right", search, last, there=found.after)
+
+
+def _turn(label: str, icon: str, arrow: str, search: Search, place: int, *, there: bool) -> None:
+    st.button(
+        label,
+        icon=f":material/{icon}:",
+        shortcut=f"Shift+Arrow{arrow}",
+        key=f"browse-{label}-{abs(place)}",
+        disabled=not there,
+        on_click=state.set_browse_place,
+        args=(search, place),
+    )
 
 
 def _line(each: FoundQuestion) -> None:
