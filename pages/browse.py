@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
-from browsing.service import browsable, index_questions, search_index
+from browsing.service import browsable, search_index
 from domain.errors import NotFound
 from domain.people import Action
 from ui.behind.shown import is_going_on, what_came_of
-from ui.behind.work import Tell, begin
-from ui.context import reading, require_page, unit_of_work
+from ui.context import reading, require_page
 from ui.finding.applying import apply_to_many
 from ui.finding.filters import ask
+from ui.finding.indexing import INDEX, begin_index
 from ui.finding.one import show_question
 from ui.finding.results import show_results
 from ui.parts import act, empty_state, notices, plain, screen
-
-_INDEX = "search index"
 
 
 @screen
@@ -48,34 +46,19 @@ def main() -> None:
             f"{index.newest - index.through:,} questions that came in last can't be found yet: they are not "
             "in the search index."
         )
-        if not is_going_on(_INDEX):
+        if not is_going_on(INDEX):
             st.button(
                 "Put them in",
                 key=f"index-{index.through}",
                 on_click=act,
-                args=(_begin,),
-                kwargs={"place": "index"},
+                args=(begin_index,),
+                kwargs={"place": "index", "told": "Every question can be found now."},
             )
-    what_came_of(_INDEX)
+    what_came_of(INDEX)
     notices("index")
     search = ask(person, datasets)
     apply_to_many(person, search)
     show_results(person, search)
-
-
-def _begin() -> None:
-    begin(_INDEX, _index)  # allow write-without-act: a thread of its own, which the page watches
-
-
-def _index(tell: Tell) -> str:
-    more = True
-    while more:
-        with unit_of_work() as db:
-            more = index_questions(db)
-        with reading() as db:
-            state = search_index(db)
-        tell(state.through, state.newest, "questions")
-    return "Every question can be found now."
 
 
 main()

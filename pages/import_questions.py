@@ -18,25 +18,17 @@ from ui.parts import empty_state, screen
 from ui.tables import table
 
 
+@screen
 def main() -> None:
+    """What runs, what came of it, or the next file; all in one fragment, so that no click can overtake."""
     person = require_page(Action.IMPORT_QUESTIONS)
     st.title("Import")
     run = runs.latest_of(person)
-    if run is not None and not run.done:
-        watch(run)
-    else:
-        _page()
-
-
-@screen
-def _page() -> None:
-    """All that can be clicked in one fragment, so that no click can overtake what it follows."""
-    person = require_page(Action.IMPORT_QUESTIONS)
-    run = runs.latest_of(person)
     delivery = state.chosen("delivery")
+    if run is not None and not run.is_done:
+        watch(run)
+        return
     if run is not None:
-        if not run.done:
-            st.rerun()  # it was started just now: the whole page watches it
         outcome(run, person)
     elif isinstance(delivery, Delivery):
         look_through(delivery, person)

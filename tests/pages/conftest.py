@@ -54,9 +54,9 @@ def nothing_behind_the_page() -> Iterator[None]:
         work.forget(name)
 
 
-def settled(name: str) -> None:
+def settled(name: str, within: float = SLOW) -> None:
     """Wait until work behind a page is done."""
-    until = time.monotonic() + SLOW
+    until = time.monotonic() + within
     while (found := work.work_of(name)) is not None and not found.is_done:
         assert time.monotonic() < until, f"{name} does not end"
         time.sleep(0.02)

@@ -1,6 +1,5 @@
 """The page Import: a look before anything is written, one import for a double click, and what came of it."""
 
-import time
 import zipfile
 
 import pytest
@@ -14,8 +13,9 @@ from storage.rows import QuestionRow
 from storage.unit_of_work import reading
 from storage.workspace import current_workspace
 from tests.golden.question_files import write_image
-from tests.pages.conftest import COMMAND_LINE, texts
+from tests.pages.conftest import COMMAND_LINE, settled, texts
 from tests.storage.import_worlds import lines, record
+from ui.behind import work
 from ui.imports import deliveries, runs
 
 PAGE = "pages/import_questions.py"
@@ -36,21 +36,11 @@ def page(folder, sign_in_as, run_page):
     sign_in_as("cora", Role.COORDINATOR)
     found = run_page(PAGE)
     assert not found.exception
-    yield found
-    for run in list(runs._runs.values()):
-        wait(run)
-        runs.forget(run)
+    return found
 
 
 def click(page, label):
     return next(button for button in page.button if button.label.startswith(label)).click().run()
-
-
-def wait(run):
-    deadline = time.monotonic() + 30
-    while not run.done and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert run.done
 
 
 def hand_in(page, file, images=""):
@@ -66,8 +56,8 @@ def questions():
 
 
 def the_run():
-    (run,) = runs._runs.values()
-    wait(run)
+    (run,) = (each for each in work._works.values() if isinstance(each.about, runs.Wish))
+    settled(run.name)
     return run
 
 
@@ -114,7 +104,7 @@ def test_refused_records_are_shown_with_a_link_to_the_whole_list_and_the_rest_ca
     run = the_run()
     page.run()
     assert "Nothing was imported from bad.jsonl: 1 refused." in texts(page)
-    assert f"/files/refusals/{run.report.refusals_file.name}" in texts(page)
+    assert f"/files/refusals/{run.result.refusals_file.name}" in texts(page)
     click(page, "Import the rest")
     the_run()
     page.run()
@@ -208,7 +198,7 @@ def test_an_upload_is_kept_in_the_workspace_until_it_has_landed(page, tmp_path):
         minimum_explanation=None,
     )
     runs.start(wish, COMMAND_LINE)
-    assert the_run().landed
+    assert the_run().said
     assert not delivery.path.exists()
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 from domain.people import Role
 from domain.protocols import Protocol
-from tests.pages.conftest import texts
+from tests.pages.conftest import settled, texts
 from tests.storage.study_worlds import make_design, make_study_world, read_all
-from ui.figures import computing
+from ui.behind import work
 
 
 def open_report(sign_in_as, run_page):
@@ -26,10 +24,8 @@ def report_page(run_page):
 def compute(page) -> str:
     """What the page shows when the thread behind it is through."""
     next(each for each in page.button if each.label == "Compute the figures").click().run(timeout=120)
-    for _ in range(600):
-        if all(each.done for each in computing._running.values()):
-            break
-        time.sleep(0.1)
+    for name in list(work._works):
+        settled(name, within=60)
     page.run(timeout=120)
     assert not page.exception
     return texts(page)

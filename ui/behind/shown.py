@@ -21,7 +21,7 @@ def is_going_on(name: str) -> bool:
 def what_came_of(name: str) -> None:
     """What came of it last, until that is put away; below the button, which must not move under a click."""
     found = work_of(name)
-    if found is None or found.ended_at is None:
+    if found is None or found.ended_at is None or not (found.said or found.failure):
         return
     if found.failure is not None:
         st.error(plain(found.failure))
@@ -38,6 +38,5 @@ def _watch(name: str) -> None:
     if found is None or found.is_done:
         st.rerun()  # the whole page: there is something else to show now
         return
-    part = min(1.0, found.done / found.all) if found.all else 0.0
-    st.progress(part, text=f"{found.done:,} of {found.all:,} {found.unit}" if found.all else "Beginning …")
+    st.progress(found.part, text=plain(found.how_far))
     st.caption("It goes on when this page is closed.")

@@ -14,22 +14,35 @@ from datetime import datetime
 
 from domain.errors import DomainError, NotNow
 from domain.file_errors import file_trouble
+from domain.people import Person
 from ui.context import clock
 from ui.parts import not_saved
 
 _LOG = logging.getLogger(__name__)
-#: What tells how far it is: so many done, of so many, of what.
-Tell = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """How it is told that nothing came of it: ``trouble`` with disk or database, a ``fault`` of ours."""
+
+    trouble: Callable[[str], str] = not_saved
+    fault: str = "Not saved. It failed, and nothing was kept. The server's log says why."
 
 
 @dataclass(slots=True, kw_only=True)
 class Work:
-    """One piece of work. At its end there is ``said`` (what came of it) or ``failure`` (why nothing did)."""
+    """One piece of work. At its end there is ``said`` (what came of it) or ``failure`` (why nothing did).
+
+    ``about`` is what was asked for, and ``result`` more than a sentence can say; with a failure too.
+    """
 
     name: str
-    done: int = 0
-    all: int = 0
-    unit: str = ""
+    by: int | None
+    about: object
+    begun_at: datetime
+    part: float = 0.0  # of all, 0 to 1
+    how_far: str = "Beginning …"
+    result: object = None
     said: str | None = None
     failure: str | None = None
     ended_at: datetime | None = None
@@ -40,8 +53,13 @@ class Work:
         return self.ended_at is not None
 
     def tell(self, done: int, of: int, unit: str) -> None:
-        """Say how far it is."""
-        self.done, self.all, self.unit = done, of, unit
+        """Say how far it is, in so many of so many."""
+        if of:
+            self.tell_part(min(1.0, done / of), f"{done:,} of {of:,} {unit}")
+
+    def tell_part(self, part: float, how_far: str) -> None:
+        """Say how far it is, where that is no count: the part of all, 0 to 1, in words too."""
+        self.part, self.how_far = part, how_far
 
 
 _A_MOMENT = 0.5  # seconds
@@ -55,20 +73,44 @@ def work_of(name: str) -> Work | None:
     return _works.get(name)
 
 
-def begin(name: str, carry_out: Callable[[Tell], str]) -> Work:
+def latest_of(person: Person, about: type) -> Work | None:
+    """What the person began last about such a thing, until it is forgotten; found again after F5."""
+    mine = [each for each in list(_works.values()) if each.by == person.id and isinstance(each.about, about)]
+    return max(mine, key=lambda each: each.begun_at, default=None)
+
+
+def begin(
+    name: str,
+    carry_out: Callable[[Work], str],
+    *,
+    by: Person | None = None,
+    about: object = None,
+    once: bool = False,
+    words: Words | None = None,
+) -> Work:
     """Begin it, and wait a moment: what is done by then needs no progress.
 
-    ``carry_out`` gives what is said at the end; the text of its DomainError is what is said instead.
+    Args:
+        name: of which one goes on at a time.
+        carry_out: gives what is said at the end; the text of its DomainError is what is said instead.
+        by: whose it is, for :func:`latest_of`.
+        about: what was asked for.
+        once: give what was begun under that name and is not forgotten, instead of beginning it again.
+        words: how it is told that nothing came of it.
 
     Raises:
         DomainError: it goes on already; two people, or two clicks, want it once.
     """
     with _lock:
         found = _works.get(name)
+        if found is not None and once:
+            return found
         if found is not None and not found.is_done:
             raise DomainError("This goes on already, begun at another click. Wait until it is done.")
-        work = _works[name] = Work(name=name)
-    thread = threading.Thread(target=_carry_out, args=(work, carry_out), name=name, daemon=True)
+        work = Work(name=name, by=by.id if by else None, about=about, begun_at=clock())
+        _works[name] = work
+    arguments = (work, carry_out, words or Words())
+    thread = threading.Thread(target=_carry_out, args=arguments, name=name, daemon=True)
     thread.start()
     thread.join(_A_MOMENT)
     return work
@@ -82,18 +124,18 @@ def forget(name: str) -> None:
             del _works[name]
 
 
-def _carry_out(work: Work, carry_out: Callable[[Tell], str]) -> None:
+def _carry_out(work: Work, carry_out: Callable[[Work], str], words: Words) -> None:
     try:
-        work.said = carry_out(work.tell)
+        work.said = carry_out(work)
     except NotNow as error:
-        work.failure = not_saved(str(error))
+        work.failure = words.trouble(str(error))
     except DomainError as error:
         work.failure = str(error)
     except OSError as error:
         _LOG.exception("%s failed", work.name)
-        work.failure = not_saved(file_trouble(error))
+        work.failure = words.trouble(file_trouble(error))
     except Exception:  # noqa: BLE001 - the thread's last line: the page must not wait for ever
         _LOG.exception("%s failed", work.name)
-        work.failure = "Not saved. It failed, and nothing was kept. The server's log says why."
+        work.failure = words.fault
     finally:
         work.ended_at = clock()

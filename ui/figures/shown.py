@@ -10,6 +10,8 @@ from domain.errors import DomainError
 from domain.people import Action, Person
 from reader_study.report.whole import StudyReport
 from reader_study.service import ReportState, StudySummary, kept_report, report_state
+from ui.behind.shown import is_going_on
+from ui.behind.work import forget, work_of
 from ui.context import current_workspace, reading, require_page
 from ui.figures import computing
 from ui.figures.sections import SECTIONS
@@ -29,18 +31,21 @@ def show_report(person: Person, summary: StudySummary) -> None:
     if report is None:
         _to_compute(summary, state)
         return
-    computing.forget(state.digest)
+    forget(computing.name_of(state.digest))
     _show(summary, state.digest, report)
 
 
 def _to_compute(summary: StudySummary, state: ReportState) -> None:
-    run = computing.computation_of(state.digest)
-    if run is not None and not run.done:
-        _watch(state.digest)
+    name = computing.name_of(state.digest)
+    if is_going_on(name):
         return
     notices("report")
-    if run is not None and run.failure is not None:
-        st.info(plain(run.failure))
+    work = work_of(name)
+    if work is not None and work.failure is not None:
+        st.info(plain(work.failure))
+    elif work is not None:
+        forget(name)
+        st.rerun()  # it was done just now
     st.button(
         "Compute the figures",
         key=f"report-compute-{summary.study.id}",
@@ -57,15 +62,6 @@ def _to_compute(summary: StudySummary, state: ReportState) -> None:
 
 def _begin(state: ReportState) -> None:
     computing.start(state, current_workspace())
-
-
-@st.fragment(run_every=0.7)  # allow fragment-without-screen: it asks the database nothing
-def _watch(digest: str) -> None:
-    run = computing.computation_of(digest)
-    if run is None or run.done:
-        st.rerun()  # the whole page: there is something else to show now
-    st.progress(run.part, text=f"Computing accuracies, agreement and comparisons: {run.part:.0%}")
-    st.caption("It goes on when this page is closed.")
 
 
 @screen

@@ -9,6 +9,8 @@ import streamlit as st
 from domain.people import Person
 from domain.problems import Refusal
 from intake.service import ImportReport
+from ui.behind.shown import is_going_on
+from ui.behind.work import Work, forget
 from ui.imports import runs
 from ui.parts import act, notices, plain
 from ui.tables import table
@@ -16,63 +18,53 @@ from ui.tables import table
 _SHOWN = 200
 
 
-@st.fragment(run_every=1.0)
-def watch(run: runs.Run) -> None:
+def watch(work: Work) -> None:
     """The import's progress, every second, until it is done."""
-    if run.done:
-        st.rerun()  # the whole page: there is something else to show now
-    progress = run.progress
-    st.subheader(f"Importing {plain(run.wish.delivery.name)}")
-    st.progress(progress.part, text=f"{progress.part:.0%}")
-    st.markdown(
-        f"{progress.records:,} records read · {progress.images:,} images read · {progress.refused:,} refused"
-    )
-    st.caption("It goes on when this page is closed. Until it is done nothing of it is to be seen.")
+    st.subheader(f"Importing {plain(_wish(work).delivery.name)}")
+    if not is_going_on(work.name):
+        st.rerun()  # it was done just now
+    st.caption("Until it is done nothing of it is to be seen.")
 
 
-def outcome(run: runs.Run, person: Person) -> None:
+def outcome(work: Work, person: Person) -> None:
     """What came of an import, and what to do next."""
-    report = run.report
-    if report is None:
-        st.error(plain(run.failure or ""))
-    elif run.landed:
-        st.success(plain(_landed(report)))
+    wish = _wish(work)
+    report = work.result if isinstance(work.result, ImportReport) else None
+    if work.failure is not None:
+        st.error(plain(work.failure))
+    else:
+        st.success(plain(work.said or ""))
+    if report is not None and work.failure is None:
         found = [f"{check} {count:,}" for check, count in report.problems.items() if count]
         st.markdown(f"Structural checks found: {plain(', '.join(found) or 'nothing')}.")
-    else:
-        st.error(plain(f"Nothing was imported from {report.file_name}: {report.refused:,} refused."))
     if report is not None and report.refused:
         _refusals(report)
     notices("import-run")
     again, rest, _ = st.columns([1, 1.4, 2])
     again.button(
         "Import another file",
-        key=f"another-{run.wish.delivery.id}",
+        key=f"another-{wish.delivery.id}",
         on_click=act,
-        args=(_forget, run),
+        args=(forget, work.name),
         kwargs={"place": "import-run"},
-        type="primary" if run.landed else "secondary",
+        type="secondary" if work.failure else "primary",
         width="stretch",
     )
-    if report is not None and not run.landed and report.refusals and report.refusals[0].record:
+    if report is not None and work.failure and report.refusals and report.refusals[0].record:
         rest.button(
             "Import the rest, without the refused",
-            key=f"rest-{run.wish.delivery.id}",
+            key=f"rest-{wish.delivery.id}",
             on_click=act,
-            args=(_without_the_bad, run, person),
+            args=(_without_the_bad, wish, person),
             kwargs={"place": "import-run"},
             width="stretch",
         )
 
 
-def _landed(report: ImportReport) -> str:
-    came = f"{report.questions:,} questions, {report.exams:,} new exams and {report.images:,} new images came"
-    parts = [f"{came} into {report.dataset} from {report.file_name} ({report.file_format})."]
-    if report.known:
-        parts.append(f"{report.known:,} were there already and were left out.")
-    if report.refused:
-        parts.append(f"{report.refused:,} were refused and left out.")
-    return " ".join(parts)
+def _wish(work: Work) -> runs.Wish:
+    if not isinstance(work.about, runs.Wish):
+        raise TypeError(f"{work.name} is no import")
+    return work.about
 
 
 def _refusals(report: ImportReport) -> None:
@@ -88,10 +80,6 @@ def _row(refusal: Refusal) -> dict[str, object]:
     return {"Record": refusal.record, "Field": refusal.field, "Reason": refusal.reason}
 
 
-def _forget(run: runs.Run) -> None:
-    runs.forget(run)
-
-
-def _without_the_bad(run: runs.Run, person: Person) -> None:
-    runs.forget(run)
-    runs.start(replace(run.wish, skip_bad=True), person)
+def _without_the_bad(wish: runs.Wish, person: Person) -> None:
+    forget(runs.name_of(wish))
+    runs.start(replace(wish, skip_bad=True), person)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from domain.people import Person
 from release import service as release
-from ui.behind.work import Tell, Work, begin
+from ui.behind.work import Work, begin
 from ui.context import clock, current_workspace, reading, unit_of_work
 
 WORK = "release"  # one at a time: two of one name would write the same files
@@ -36,10 +36,10 @@ def begin_release(person: Person, wish: Wish, *, judged: int) -> Work:
         DomainError: another one is being made.
     """
 
-    def carry_out(tell: Tell) -> str:  # allow write-without-act: a thread of its own
+    def carry_out(work: Work) -> str:  # allow write-without-act: a thread of its own
         unit = f"questions of release {wish.name}"
-        tell(0, judged, unit)
-        written = _written(person, wish, progress=lambda count: tell(count, judged, unit))
+        work.tell(0, judged, unit)
+        written = _written(person, wish, progress=lambda count: work.tell(count, judged, unit))
         with unit_of_work() as db:
             release.record_release(db, by=person, written=written, now=clock())
         return _told(wish, written)

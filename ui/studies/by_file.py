@@ -7,11 +7,11 @@ from collections.abc import Callable
 from domain.errors import Refused
 from domain.people import Person
 from ui import state
-from ui.behind.work import Tell, Work, begin, work_of
+from ui.behind.work import Work, begin, work_of
 from ui.imports.deliveries import Delivery, discard, uploaded
 
 
-def begin_with_file(person: Person, work: str, form: str, take: Callable[[Delivery, Tell], str]) -> None:
+def begin_with_file(person: Person, work: str, form: str, take: Callable[[Delivery, Work], str]) -> None:
     """Begin ``work`` with that form's file; ``take`` says what came in, or refuses with a DomainError.
 
     Raises:
@@ -22,9 +22,9 @@ def begin_with_file(person: Person, work: str, form: str, take: Callable[[Delive
         raise Refused("Choose a file first.")
     delivery = uploaded(file, None, by=person, in_memory=False)  # type: ignore[arg-type]  # what an uploader holds
 
-    def carry_out(tell: Tell) -> str:
+    def carry_out(begun: Work) -> str:
         try:
-            return take(delivery, tell)
+            return take(delivery, begun)
         finally:
             discard(delivery)
 

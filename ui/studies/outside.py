@@ -10,15 +10,12 @@ from reader_study import service as studies
 from reader_study.service import OutsideReadings
 from ui import state
 from ui.behind.shown import is_going_on, what_came_of
-from ui.behind.work import Tell, work_of
+from ui.behind.work import Work, work_of
 from ui.context import clock, unit_of_work
 from ui.imports.deliveries import Delivery
 from ui.parts import act, notices
 from ui.studies.by_file import begin_with_file, clear_when_in
 from ui.studies.refused import show_refused
-
-#: What came of the last file, by the name of its work: which lines were refused.
-_came: dict[str, OutsideReadings] = {}
 
 
 def show_readings(person: Person, study: str, study_id: int) -> None:
@@ -37,8 +34,9 @@ def show_readings(person: Person, study: str, study_id: int) -> None:
             kwargs={"place": "readings"},
         )
         what_came_of(work)
-        if work_of(work) is not None and work in _came:
-            show_refused(_came[work].refusals)
+        came = work_of(work)
+        if came is not None and isinstance(came.result, OutsideReadings):
+            show_refused(came.result.refusals)
     notices("readings")
     st.caption(
         "Columns: study, reader, question_id, answer, confidence, seconds, read_at. For readers without an "
@@ -47,7 +45,7 @@ def show_readings(person: Person, study: str, study_id: int) -> None:
 
 
 def _take(person: Person, study: str, work: str, form: str) -> None:
-    def take(delivery: Delivery, tell: Tell) -> str:  # allow write-without-act: a thread of its own
+    def take(delivery: Delivery, begun: Work) -> str:  # allow write-without-act: a thread of its own
         with unit_of_work() as db:
             found = studies.import_readings(
                 db,
@@ -56,13 +54,12 @@ def _take(person: Person, study: str, work: str, form: str) -> None:
                 content=delivery.path,
                 file=delivery.name,
                 now=clock(),
-                progress=lambda done, of: tell(done, of, f"readings of {delivery.name} written"),
+                progress=lambda done, of: begun.tell(done, of, f"readings of {delivery.name} written"),
             )
+        begun.result = found
         if found.refusals:
-            _came[work] = found
             raise Refused(f"Nothing came in: {len(found.refusals):,} refused.")
         readers = "1 reader" if len(found.readers) == 1 else f"{len(found.readers):,} readers"
         return f"{found.readings:,} readings of {readers} came in."
 
-    _came.pop(work, None)
     begin_with_file(person, work, form, take)  # allow write-without-act: a thread of its own

@@ -11,7 +11,7 @@ from reader_study.extraction import FAILED
 from reader_study.service import ImportedPredictions
 from ui import state
 from ui.behind.shown import is_going_on, what_came_of
-from ui.behind.work import Tell, work_of
+from ui.behind.work import Work, work_of
 from ui.context import clock, unit_of_work
 from ui.imports.deliveries import Delivery
 from ui.parts import act, notices
@@ -30,8 +30,6 @@ _RULES = {
     "whole reply": "an open question",
     FAILED: "none was found: counts as wrong",
 }
-#: What came of the last file, by the name of its work: more than a sentence can say.
-_came: dict[str, ImportedPredictions] = {}
 
 
 def show_predictions(person: Person, study: str, study_id: int) -> None:
@@ -53,8 +51,9 @@ def show_predictions(person: Person, study: str, study_id: int) -> None:
             kwargs={"place": "predictions"},
         )
         what_came_of(work)
-        if work_of(work) is not None and work in _came:
-            _outcome(_came[work])
+        came = work_of(work)
+        if came is not None and isinstance(came.result, ImportedPredictions):
+            _outcome(came.result)
     notices("predictions")
     with st.expander("What the file holds, and how free text is read"):
         st.markdown(
@@ -69,9 +68,9 @@ def _take(person: Person, study: str, work: str, form: str) -> None:
     # What was typed just now; arguments would be older.
     model, simulated = str(state.field(f"{form}-model") or ""), bool(state.field(f"{form}-simulated"))
 
-    def take(delivery: Delivery, tell: Tell) -> str:  # allow write-without-act: a thread of its own
-        found = _imported(person, study, delivery, model, simulated=simulated, tell=tell)
-        _came[work] = found
+    def take(delivery: Delivery, begun: Work) -> str:  # allow write-without-act: a thread of its own
+        found = _imported(person, study, delivery, model, simulated=simulated, begun=begun)
+        begun.result = found
         if found.refusals:
             raise Refused(f"Nothing came in: {found.refused:,} refused.")
         done, of = found.study_cases or (0, 0)
@@ -80,12 +79,11 @@ def _take(person: Person, study: str, work: str, form: str) -> None:
             f"{of:,} cases."
         )
 
-    _came.pop(work, None)
     begin_with_file(person, work, form, take)  # allow write-without-act: a thread of its own
 
 
 def _imported(
-    person: Person, study: str, delivery: Delivery, model: str, *, simulated: bool, tell: Tell
+    person: Person, study: str, delivery: Delivery, model: str, *, simulated: bool, begun: Work
 ) -> ImportedPredictions:
     size = max(1, delivery.path.stat().st_size // 1024)
     with unit_of_work() as db:
@@ -98,7 +96,7 @@ def _imported(
             study=study,
             simulated=simulated,
             now=clock(),
-            progress=lambda read: tell(min(size, read // 1024), size, f"kB of {delivery.name} read"),
+            progress=lambda read: begun.tell(min(size, read // 1024), size, f"kB of {delivery.name} read"),
         )
 
 
