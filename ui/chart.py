@@ -7,6 +7,8 @@ from typing import Literal
 import altair as alt
 import streamlit as st
 
+from ui.ground import is_light
+
 #: Streamlit writes axes in a grey that is under 4.5 : 1 on its light page; n and intervals stand there.
 _ON_LIGHT = "#4a5157"
 
@@ -18,7 +20,7 @@ def chart(
 
     ``width="content"`` keeps the chart's own width: in a narrower window it is scrolled, not squeezed or cut.
     """
-    words = {"labelColor": _ON_LIGHT, "titleColor": _ON_LIGHT} if st.context.theme.type == "light" else {}
+    words = {"labelColor": _ON_LIGHT, "titleColor": _ON_LIGHT} if is_light() else {}
     # Streamlit's theme moves the first and the last label off what they name.
     made = made.configure_axis(labelFlush=False, **words)
     if words:

@@ -10,9 +10,9 @@ import streamlit as st
 from measures.agreement import FEW
 from review.agreement import Aspect, Between, Figure, names_of_pairs
 from review.service import BatchAgreement
+from ui.ground import grey
 from ui.parts import plain
 
-_GREY = "color: #8a939b"
 _GROUPS = {
     "decision": "Decision and key",
     "key": "Decision and key",
@@ -64,6 +64,7 @@ def agreement_panel(found: BatchAgreement) -> None:
 def aspect_table(first: str, rows: Sequence[tuple[str, Aspect]]) -> None:
     """One line for each aspect: agreement, kappa, AC1, with intervals and n; grey where few."""
     cells, styles = [], []
+    quiet = f"color: {grey()}"
     for name, each in rows:
         figures = (each.percent, each.kappa, each.third)
         third = "" if each.third_name == "AC1" else f"{each.third_name} "
@@ -80,10 +81,10 @@ def aspect_table(first: str, rows: Sequence[tuple[str, Aspect]]) -> None:
             {
                 first: "",
                 **{
-                    column: _GREY if figure.few else ""
+                    column: quiet if figure.few else ""
                     for column, figure in zip(_COLUMNS, figures, strict=True)
                 },
-                "Intervals": _GREY,
+                "Intervals": quiet,
             }
         )
     frame, style = pd.DataFrame(cells), pd.DataFrame(styles)
@@ -92,6 +93,7 @@ def aspect_table(first: str, rows: Sequence[tuple[str, Aspect]]) -> None:
         hide_index=True,
         width="stretch",
         height="content",
+        column_config={first: st.column_config.Column(pinned=True)},
     )
 
 
@@ -141,7 +143,7 @@ def _boxes(one: Between) -> None:
         ]
     )
     st.dataframe(
-        frame.style.set_properties(color="#8a939b") if boxes.n < FEW else frame,
+        frame.style.set_properties(color=grey()) if boxes.n < FEW else frame,
         hide_index=True,
         width="stretch",
         height="content",

@@ -10,9 +10,11 @@ from measures.proportions import Proportion
 from review.attention import BLOCK
 from review.service import BatchAttention, ReviewerAttention
 from ui.batches.agreement import aspect_table
+from ui.ground import grey
 from ui.parts import plain
 
-_GREY = "color: #8a939b"
+#: Columns that fit into a narrow window.
+_NARROW = 4
 
 
 def attention_panel(found: BatchAttention) -> None:
@@ -43,12 +45,13 @@ def _overview(found: BatchAttention) -> None:
             }
         )
         few.append((each.attention.pairs < FEW, every.found.n < FEW))
+    quiet = f"color: {grey()}"
     styles = pd.DataFrame("", index=range(len(rows)), columns=list(rows[0]))
     for at, (repeats, faults) in enumerate(few):
         for column in ("Same decision again", "Kappa with oneself"):
-            styles.loc[at, column] = _GREY if repeats else ""
+            styles.loc[at, column] = quiet if repeats else ""
         for column in ("Faults found", "Not accepted"):
-            styles.loc[at, column] = _GREY if faults else ""
+            styles.loc[at, column] = quiet if faults else ""
     _frame(rows, styles)
     st.caption(
         "95 % intervals: Wilson's by exam of shares, of kappa as named below. Of what was said first, both "
@@ -124,6 +127,8 @@ def _frame(rows: list[dict[str, str]], styles: pd.DataFrame | None = None) -> No
         hide_index=True,
         width="stretch",
         height="content",
+        # In a narrow window the last columns are scrolled to: whose they are stays in sight.
+        column_config={frame.columns[0]: st.column_config.Column(pinned=len(frame.columns) > _NARROW)},
     )
 
 

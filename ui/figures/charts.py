@@ -10,11 +10,12 @@ import altair as alt
 import pandas as pd
 
 from reader_study.report.shades import GREY, ON_GREY, colour, ink
+from ui.ground import grey
 
 Record = dict[str, Any]
 # Told apart in both themes, and by people who don't see red and green apart (Okabe and Ito).
 _KINDS = {"reader": "#e69f00", "model": "#56b4e9"}
-_GREY, _RULE = "#8a939b", "#8a939b"
+_RULE = "#8a939b"
 _AROUND, _LEGEND = 70, 40  # pixels beside the bars: Streamlit counts them into the height
 # A cell's width in pixels, once there are too many for them to be stretched over the page.
 _CELL, _MANY = 66, 8
@@ -155,7 +156,7 @@ def learning(rows: Sequence[Record]) -> alt.Chart:
     share = alt.Axis(values=[0, 25, 50, 75, 100])
     line = line.encode(y=alt.Y("estimate:Q", title="accuracy, per cent", scale=scale, axis=share))
     spread = base.mark_rule(color=_KINDS["reader"], opacity=0.6).encode(y="low:Q", y2="high:Q")
-    below = base.mark_text(color=_GREY, fontSize=11)
+    below = base.mark_text(color=grey(), fontSize=11)
     n = below.encode(y=alt.datum(-14), text="cases:N")
     seconds = below.encode(y=alt.datum(-30), text="time:N")
     return (
