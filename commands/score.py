@@ -24,9 +24,9 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
         "score",
         help="score predictions against a release, its private side too",
         description="Reads overread.prediction/1 and the key of a release, and prints the accuracy with its "
-        "Wilson interval and n, by side, task and category. Missing and failed predictions count as wrong "
-        "and are told apart. A side of the release on which there is no prediction is left out. Needs no "
-        "workspace.",
+        "Wilson interval and n, by side, task, answer format and category, and the mean overlap of predicted "
+        "boxes with the key's. Missing and failed predictions count as wrong and are told apart. A side of "
+        "the release on which there is no prediction is left out. Needs no workspace.",
     )
     parser.add_argument("predictions", type=Path, metavar="PREDICTIONS")
     parser.add_argument("--release", type=Path, required=True, metavar="DIR")
@@ -71,7 +71,8 @@ def _table(scored: Score) -> str:
             if each[name] and each["by"] != "task"
         )
         named = each["by"] if each["name"] == "all" else f"{each['by']} {each['name']}"
-        shown = f"{each['correct']:,}/{each['n']:,}{apart}"
+        counted = f"n {each['n']:,}" if each["correct"] is None else f"{each['correct']:,}/{each['n']:,}"
+        shown = f"{counted}{apart}"
         lines.append(f"{each['side']:<8} {named:<44} {estimate} {interval:<18} {shown}")
     return "\n".join(lines)
 

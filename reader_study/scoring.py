@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from domain.boxes import LabelledBox
 from domain.errors import InvalidValue
 from domain.problems import Refusal
 from domain.questions import Answer, Question
@@ -16,6 +17,7 @@ from measures.proportions import wilson
 from measures.records.accuracy import share_of
 from reader_study.extraction import FAILED
 from reader_study.predictions_file import PredictionRecord, answer_in
+from reader_study.report.overlaps import by_format
 
 NOT_STATED = "not stated"
 
@@ -35,8 +37,11 @@ class Score:
     ``n`` is all questions of the side: one without a prediction counts as wrong, as does a failed one;
     ``answered``, ``failed`` and ``missing`` say how many of each. A side without a prediction has no record.
     ``low`` and ``high`` are Wilson's; ``clustered_low`` and ``clustered_high`` take questions of one exam as
-    dependent. ``refusals``: lines that are about no question of the
-    release, or whose answer the question can't have; where there is one, nothing is scored.
+    dependent. Where predictions have boxes, ``by`` is "boxes (mean IoU)" in further records: GEMeX's V-score,
+    of the questions whose key has a box; ``answered`` of them had one, ``correct`` is None.
+
+    ``refusals``: lines that are about no question of the release, or whose answer the question can't have;
+    where there is one, nothing is scored.
     """
 
     records: tuple[dict[str, Any], ...] = ()
@@ -49,6 +54,7 @@ class _Judged:
     keyed: KeyedQuestion
     right: bool
     state: str
+    boxes: tuple[LabelledBox, ...] = ()
 
 
 def is_right(question: Question, answer: Answer | None) -> bool:
@@ -91,6 +97,7 @@ def score(
             judged[each.question_id],
             right=is_right(asked, found.answer),
             state="failed" if found.rule == FAILED else "answered",
+            boxes=each.boxes,
         )
     if refusals:
         return Score(refusals=tuple(refusals))
@@ -115,9 +122,43 @@ def _records(judged: list[_Judged], confidence: float) -> Iterable[dict[str, Any
             "clustered_high": None,
             "note": f"plain mean of {len(tasks)} tasks",
         }
-        for by, groups in (("task", tasks), ("category", _groups(of_side, "category"))):
+        for by, groups in (
+            ("task", tasks),
+            ("format", _groups(of_side, "format")),
+            ("category", _groups(of_side, "category")),
+        ):
             for name, some in groups.items():
                 yield _record(side, by, name, some, confidence)
+        yield from _box_records(side, of_side, confidence)
+
+
+def _box_records(side: str, judged: list[_Judged], confidence: float) -> Iterable[dict[str, Any]]:
+    drawn = [
+        (each.keyed.question.format, each.keyed.question.exam_id, each.keyed.question.boxes, each.boxes)
+        for each in judged
+    ]
+    for found in by_format(drawn, seed=0, confidence=confidence):
+        others = "; ".join(
+            f"{said} {found[name]:.4f}"
+            for name, said in (("per_truth", "over the key's boxes"), ("per_match", "over matched pairs"))
+            if found[name] is not None
+        )
+        yield {
+            "side": side,
+            "by": "boxes (mean IoU)",
+            "name": found["format"],
+            "n": found["n"],
+            "correct": None,
+            "estimate": found["estimate"],
+            "low": found["low"],
+            "high": found["high"],
+            "clustered_low": found["low"],
+            "clustered_high": found["high"],
+            "answered": found["with_boxes"],
+            "failed": None,
+            "missing": found["n"] - found["with_boxes"],
+            "note": "; ".join(filter(None, ["over the larger number of boxes", others, found["note"]])),
+        }
 
 
 def _groups(judged: list[_Judged], field: str) -> dict[str, list[_Judged]]:

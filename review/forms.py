@@ -27,9 +27,11 @@ def choices_of(question: Question) -> int:
     return len(question.options) if question.format is AnswerFormat.SINGLE else 0
 
 
-def overlap_of_boxes(one: Sequence[LabelledBox], other: Sequence[LabelledBox]) -> Overlap:
-    """All boxes of a question, matched one to one within each radiograph and label."""
-    ours, theirs = _by_kind(one), _by_kind(other)
+def overlap_of_boxes(
+    one: Sequence[LabelledBox], other: Sequence[LabelledBox], *, by_label: bool = True
+) -> Overlap:
+    """All boxes of a question, matched one to one within each radiograph, and label unless said otherwise."""
+    ours, theirs = _by_kind(one, by_label=by_label), _by_kind(other, by_label=by_label)
     pairs: list[tuple[int, int, float]] = []
     for kind in sorted({*ours, *theirs}):
         mine, others = ours.get(kind, []), theirs.get(kind, [])
@@ -47,8 +49,9 @@ def overlap_of_boxes(one: Sequence[LabelledBox], other: Sequence[LabelledBox]) -
     )
 
 
-def _by_kind(boxes: Sequence[LabelledBox]) -> dict[tuple[str, str], list[int]]:
+def _by_kind(boxes: Sequence[LabelledBox], *, by_label: bool) -> dict[tuple[str, str], list[int]]:
     places: dict[tuple[str, str], list[int]] = {}
     for at, each in enumerate(boxes):
-        places.setdefault((each.radiograph, each.label.strip().casefold()), []).append(at)
+        label = each.label.strip().casefold() if by_label else ""
+        places.setdefault((each.radiograph, label), []).append(at)
     return places

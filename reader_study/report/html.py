@@ -46,6 +46,10 @@ _TABLES = {
     "group_agreement": ("Agreement of groups", ""),
     "repeats": ("A reader with the same reader", "Hidden repeats; they count nowhere else."),
     "agreement": ("Agreement of two", "Percent agreement, kappa, AC1 and Brennan-Prediger side by side."),
+    "boxes": (
+        "Boxes: mean overlap (IoU) with the key's",
+        "Of questions whose key has a box, over the larger number of boxes (V-score); per truth, per match.",
+    ),
     "failed": ("Replies without an answer", "They count as wrong."),
     "confusion": (
         "Key and answer",
@@ -59,6 +63,14 @@ _TABLES = {
     "learning": ("Over the order of reading", "Quarters of each reader's order."),
     "faulty": ("Reported as faulty", ""),
     "exclusions": ("Left out of the analysis", ""),
+    "printed_by_task": (
+        "As ReXVQA prints it: tasks",
+        "Per cent; n in the first line, intervals in “Accuracy by task” and “Overall”.",
+    ),
+    "printed_by_category": (
+        "As ReXVQA prints it: categories",
+        "Per cent; n in the first column, intervals in “Accuracy by category”.",
+    ),
 }
 #: Letters of a text from which on its cell breaks into lines.
 _WRAPPED = 28
@@ -73,7 +85,12 @@ def html_of(report: StudyReport) -> str:
         f'<p class="soft">{escape(_about(facts))}</p>',
         *(f"<p>{escape(sentence)}</p>" for sentence in report.words),
     ]
-    for name, title in (("accuracy", "task"), ("by_category", "category"), ("by_difficulty", "difficulty")):
+    for name, title in (
+        ("accuracy", "task"),
+        ("by_category", "category"),
+        ("by_difficulty", "difficulty"),
+        ("by_format", "format"),
+    ):
         parts += [f"<h2>Accuracy by {title}</h2>", _grid(report.tables[name], title)]
     parts.append("<h2>Figures</h2>")
     parts += _figures(report)

@@ -48,12 +48,12 @@ def raters(material: Material, scored: pd.DataFrame) -> list[Record]:
     return readers + models
 
 
-def by_difficulty(ratings: pd.DataFrame, settings: Settings) -> list[Record]:
-    table = ratings.assign(category=ratings["difficulty"])
+def by_column(ratings: pd.DataFrame, settings: Settings, *, column: str) -> list[Record]:
+    """Accuracy by the values of a further column: difficulty, or the answer's format."""
+    table = ratings.assign(category=ratings[column])
     records = by_category(coded(checked(table), reference=settings.reference), settings)
     return [
-        {("difficulty" if name == "category" else name): value for name, value in each.items()}
-        for each in records
+        {(column if name == "category" else name): value for name, value in each.items()} for each in records
     ]
 
 

@@ -17,6 +17,8 @@ from measures.whole import measure
 from reader_study.report import answers, lists
 from reader_study.report.family import adjusted, family_of
 from reader_study.report.material import Material
+from reader_study.report.overlaps import overlaps
+from reader_study.report.printed import printed
 from reader_study.report.ratings import KEY, ratings_of
 from reader_study.report.sentences import sentences
 
@@ -88,7 +90,8 @@ def report_of(
         "raters": lists.raters(material, scored),
         "accuracy": found.accuracy,
         "by_category": found.by_category,
-        "by_difficulty": lists.by_difficulty(ratings, settings),
+        "by_difficulty": lists.by_column(ratings, settings, column="difficulty"),
+        "by_format": lists.by_column(ratings, settings, column="format"),
         "overall": found.overall,
         "coverage": found.coverage,
         "groups": lists.groups(material, scored, protocol.confidence),
@@ -98,6 +101,7 @@ def report_of(
         "agreement": found.agreement,
         "group_agreement": found.group,
         "repeats": found.repeats,
+        "boxes": overlaps(material, settings),
         "failed": lists.failed(material),
         "confusion": answers.confusion(ratings),
         "positions": answers.positions(material, ratings),
@@ -109,6 +113,7 @@ def report_of(
     for record in tables["agreement"]:
         record["few"] = record["n"] < FEW or record["kappa"] is None
     lists.mark_best(tables)
+    tables |= printed(tables)
     used = found.settings | {"family": list(protocol.family) or EVERY_PAIR}
     facts = _facts(material, ratings, model=_chosen(tables, protocol.model, model), settings=used)
     facts["family"] = family.words

@@ -96,3 +96,27 @@ def test_a_line_about_no_question_of_the_release_is_refused_with_its_number(fold
     path.write_text('{"question_id": "x", "answer": "A"}', encoding="utf-8")
     assert main(["score", str(path), "--release", str(folder)]) == 1
     assert "p.jsonl: line 1: question_id: 'x' is no question of the release" in capsys.readouterr().err
+
+
+def test_boxes_of_predictions_are_held_against_the_keys_by_format(folder):
+    keys = lines(folder / "gold.jsonl") + lines(folder.with_name("v1-keys") / "keys.jsonl")
+    told = []
+    for each in keys:
+        boxes = [dict(box, label="whatever") for box in each.get("boxes", [])]
+        # of q3's two boxes one is drawn; of q5's none, which counts 0
+        some = {"q3": boxes[:1], "q5": []}.get(each["id"], boxes)
+        told.append(said(each, each["answer"]) | {"boxes": some})
+    found = [each for each in scores(folder, told) if each["by"] == "boxes (mean IoU)"]
+    assert sum(each["n"] for each in found if each["name"] == "all") == 4
+    assert sum(each["n"] * each["estimate"] for each in found if each["name"] == "all") == 1 + 0.5 + 0 + 1
+    (closed,) = [each for each in found if each["name"] == "closed"]
+    assert (closed["estimate"], closed["n"]) == (0.5, 1)
+    assert "over the key's boxes 0.5000; over matched pairs 1.0000" in closed["note"]
+
+
+def test_without_a_predicted_box_nothing_is_said_of_boxes(folder):
+    keys = lines(folder / "gold.jsonl")
+    found = scores(folder, [said(each, each["answer"]) for each in keys])
+    assert {each["by"] for each in found} == {
+        "overall (micro)", "overall (macro)", "task", "format", "category"
+    }  # fmt: skip

@@ -15,6 +15,13 @@ from ui.parts import plain
 from ui.tables import table
 
 Record = dict[str, Any]
+#: Accuracy is shown by these, of the report's tables.
+_BY = {
+    "task": "accuracy",
+    "category": "by_category",
+    "difficulty": "by_difficulty",
+    "format": "by_format",
+}
 
 
 def show_accuracies(view: View) -> None:
@@ -23,8 +30,8 @@ def show_accuracies(view: View) -> None:
     view.files(figure_name("accuracy", view.task))
     level = view.report.facts["settings"]["confidence"]
     st.caption(f"{level:.0%} intervals (Wilson, by exam where exams repeat); overlap is no test.")
-    by = st.segmented_control("By", ["task", "category", "difficulty"], default="task", key=f"{view.key}-by")
-    name = {"category": "by_category", "difficulty": "by_difficulty"}.get(by or "task", "accuracy")
+    by = st.segmented_control("By", list(_BY), default="task", key=f"{view.key}-by")
+    name = _BY[by or "task"]
     _crossed(view.kept(view.report.tables[name]), by or "task")
     table(
         [
@@ -41,6 +48,47 @@ def show_accuracies(view: View) -> None:
     )
     st.caption("Micro: every question once. Macro: the plain mean of the tasks.")
     view.tables(name, "overall", "coverage", "groups")
+    _boxes(view)
+    _printed(view)
+
+
+def _boxes(view: View) -> None:
+    found = view.kept(view.report.tables["boxes"])
+    if not found:
+        return
+    st.markdown("**Boxes: mean overlap (IoU) with the key's**")
+    table(
+        [
+            {
+                "Rater": each["rater"],
+                "Format": each["format"],
+                "Overlap, %": _share(each["estimate"], each["low"], each["high"]),
+                "Over the key's boxes, %": _share(each["per_truth"], None, None),
+                "Over matched pairs, %": _share(each["per_match"], None, None),
+                "n": each["n"],
+                "With a box": each["with_boxes"],
+                "": each["note"],
+            }
+            for each in found
+        ]
+    )
+    st.caption(
+        "Of questions whose key has a box, matched one to one whatever the labels; over the larger number of "
+        "boxes (the V-score of GEMeX), with a bootstrap interval by exam. Who drew no box is not listed."
+    )
+    view.tables("boxes")
+
+
+def _printed(view: View) -> None:
+    """The paper's own layout, to be put beside its tables."""
+    with st.expander("As ReXVQA prints it"):
+        st.caption(
+            "Per cent alone, of all raters; intervals stand above. Replies without an answer are wrong."
+        )
+        table(view.report.tables["printed_by_task"])
+        if view.report.tables["printed_by_category"]:
+            table(view.report.tables["printed_by_category"])
+        view.tables("printed_by_task", "printed_by_category")
 
 
 def _crossed(found: list[Record], by: str) -> None:

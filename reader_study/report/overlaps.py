@@ -1,0 +1,84 @@
+"""How well boxes lie: those of models and readers against the question's own (GEMeX's V-score, mIoU).
+
+Boxes are matched one to one within each radiograph (Hungarian method), whatever they are labelled: a model is
+asked where, not for a word. The sum is divided by the larger number of boxes; what the paper leaves open, the
+other two denominators, stands beside it. A question whose key has no box says nothing of where, and is left
+out; one that has, and got none, counts 0; of readers, where they were asked for one. Who drew no box at all
+has no figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from domain.boxes import LabelledBox
+from domain.vocabulary import AnswerFormat
+from measures.boxes import mean_overlap
+from measures.ratings import ALL
+from measures.records.settings import Settings
+from reader_study.report.material import Material
+from review.forms import overlap_of_boxes
+
+Record = dict[str, Any]
+#: One question: its format, its exam, the boxes of the key, the boxes that were drawn.
+Drawn = tuple[AnswerFormat, str, Sequence[LabelledBox], Sequence[LabelledBox]]
+
+
+def overlaps(material: Material, settings: Settings) -> list[Record]:
+    """One record a rater who drew any box, and format; a reader's arms together, hidden repeats left out."""
+    cases = {case.shown.id: case for case in material.cases if case.scored}
+    kept = [case for at, case in cases.items() if not material.left_out(case_id=at, reader_id=None)]
+    drawn: dict[tuple[str, str], list[Drawn]] = {}
+    for reader in material.readers:
+        drawn[reader.name, "reader"] = [
+            (question.format, question.exam_id, question.boxes, each.boxes)
+            for each in material.readings
+            if each.key.reader_id == reader.id and not each.key.repeat and each.key.case_id in cases
+            if cases[each.key.case_id].shown.asks_box and not each.unanswered
+            if not material.left_out(case_id=each.key.case_id, reader_id=reader.id)
+            for question in [cases[each.key.case_id].question]
+        ]
+    for model in material.models:
+        drawn[model.name, "model"] = [
+            (case.question.format, case.question.exam_id, case.question.boxes, found.boxes)
+            for case in kept
+            if (found := model.predictions.get(case.shown.question_number)) is not None
+        ]
+    return [
+        {"rater": rater, "kind": kind, **record}
+        for (rater, kind), some in drawn.items()
+        for record in by_format(some, seed=settings.seed, confidence=settings.confidence)
+    ]
+
+
+def by_format(drawn: Sequence[Drawn], *, seed: int, confidence: float) -> Iterator[Record]:
+    """Mean overlap of all answers to questions whose key has a box, then of each format.
+
+    ``with_boxes`` of the ``n`` had a box drawn. Nothing is given where none has.
+    """
+    asked = [each for each in drawn if each[2]]
+    if not any(boxes for *_, boxes in asked):
+        return
+    for name in (ALL, *(each.value for each in AnswerFormat)):
+        some = [each for each in asked if name in (ALL, each[0].value)]
+        if not some:
+            continue
+        exams = {exam: at for at, exam in enumerate(dict.fromkeys(each[1] for each in some))}
+        found = mean_overlap(
+            [overlap_of_boxes(key, boxes, by_label=False) for _, _, key, boxes in some],
+            clusters=[exams[each[1]] for each in some],
+            seed=seed,
+            confidence=confidence,
+        )
+        yield {
+            "format": name,
+            "n": found.n,
+            "with_boxes": sum(bool(boxes) for *_, boxes in some),
+            "estimate": found.score,
+            "low": found.low,
+            "high": found.high,
+            "per_truth": found.per_truth,
+            "per_match": found.per_match,
+            "note": found.note,
+        }
