@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, delete, func, select
+from sqlalchemy import Select, delete, func, insert, select
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session
 
@@ -42,35 +42,48 @@ def add_reading(db: Session, *, reading: Reading) -> None:
     Raises:
         AlreadyThere: that revision of this reading is saved already.
     """
-    key = reading.key
-    row = ReadingRow(
-        study_id=key.study_id,
-        reader_id=key.reader_id,
-        case_id=key.case_id,
-        arm=key.arm,
-        repeat=key.repeat,
-        revision=reading.revision,
-        position=reading.position,
-        period=reading.period,
-        protocol_version=reading.protocol_version,
-        answer=None if reading.answer is None else to_json(answer_to_plain(reading.answer)),
-        cannot_determine=reading.cannot_determine,
-        faulty=reading.faulty,
-        confidence=reading.confidence,
-        boxes=to_json(boxes_to_plain(reading.boxes)),
-        seconds=reading.seconds,
-        seconds_looking=reading.seconds_looking,
-        seconds_away=reading.seconds_away,
-        began_at=reading.began_at,
-        read_at=reading.read_at,
-        outside=reading.outside,
-    )
+    add_readings(db, readings=[reading])
+
+
+def add_readings(db: Session, *, readings: Sequence[Reading]) -> None:
+    """Append all of them in one go, or none.
+
+    Raises:
+        AlreadyThere: that revision of one of them is saved already.
+    """
+    if not readings:
+        return
     try:
         with db.begin_nested():  # a double must not undo what else the caller has done
-            db.add(row)
-            db.flush()
+            db.execute(insert(ReadingRow), [_values(each) for each in readings])
     except IntegrityError as error:
         raise AlreadyThere("This reading is saved already.") from error
+
+
+def _values(reading: Reading) -> dict[str, object]:
+    key = reading.key
+    return {
+        "study_id": key.study_id,
+        "reader_id": key.reader_id,
+        "case_id": key.case_id,
+        "arm": key.arm,
+        "repeat": key.repeat,
+        "revision": reading.revision,
+        "position": reading.position,
+        "period": reading.period,
+        "protocol_version": reading.protocol_version,
+        "answer": None if reading.answer is None else to_json(answer_to_plain(reading.answer)),
+        "cannot_determine": reading.cannot_determine,
+        "faulty": reading.faulty,
+        "confidence": reading.confidence,
+        "boxes": to_json(boxes_to_plain(reading.boxes)),
+        "seconds": reading.seconds,
+        "seconds_looking": reading.seconds_looking,
+        "seconds_away": reading.seconds_away,
+        "began_at": reading.began_at,
+        "read_at": reading.read_at,
+        "outside": reading.outside,
+    }
 
 
 def last_reading(db: Session, *, key: ReadingKey) -> Reading | None:

@@ -20,10 +20,11 @@ from reader_study.readings_file import NotAnAnswer, ReadingRecord, answer_of, re
 from reader_study.readings_process import guarded_readings
 from storage import study_readers
 from storage.cases import blind_cases_of
-from storage.readings import add_reading, readings_of
+from storage.readings import add_readings, readings_of
 from storage.studies import current_protocol, load_study
 
-_TOLD_EVERY = 100  # readings
+#: Readings written in one statement; one by one, nobody else could save for the most of a minute.
+_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,10 +76,10 @@ def import_readings(
     )
     faults, answers = _faults(records, study=found, file=file, cases=cases, readers=readers, known=known)
     refusals += faults
+    if not records and not refusals:
+        refusals = [Refusal(file=file, record="1", field="", reason="holds no reading")]
     if refusals:
         return OutsideReadings(readings=0, readers=(), refusals=tuple(sorted(refusals, key=_by_line)))
-    if not records:
-        return OutsideReadings(readings=0, readers=(), refusals=())
     names = list(dict.fromkeys(each.reader for each in records))
     for name in names:
         if name not in readers:
@@ -95,10 +96,8 @@ def import_readings(
     places: Counter[int] = Counter()
     for reading in readings_of(db, study_id=found.id):
         places[reading.key.reader_id] += 1
-    in_order = sorted(records, key=lambda each: (each.read_at, each.line))
-    for number, each in enumerate(in_order):
-        if progress is not None and number % _TOLD_EVERY == 0:
-            progress(number, len(in_order))
+    made: list[Reading] = []
+    for each in sorted(records, key=lambda each: (each.read_at, each.line)):
         reader, case = readers[each.reader], cases[each.question_id]
         places[reader.id] += 1
         key = ReadingKey(
@@ -109,12 +108,13 @@ def import_readings(
             repeat=known[reader.id, case.id],
         )
         known[reader.id, case.id] += 1
-        add_reading(
-            db,
-            reading=_reading(
-                each, key=key, answer=answers[each.line], place=places[reader.id], version=version
-            ),
+        made.append(
+            _reading(each, key=key, answer=answers[each.line], place=places[reader.id], version=version)
         )
+    for start in range(0, len(made), _AT_ONCE):
+        if progress is not None:
+            progress(start, len(made))
+        add_readings(db, readings=made[start : start + _AT_ONCE])
     record(
         db,
         by=by,

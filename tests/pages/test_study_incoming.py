@@ -91,7 +91,7 @@ def test_a_file_with_a_bad_line_brings_nothing_in_and_names_the_line(made, page)
     found.text_input[0].set_value("m")
     content = json.dumps({"question_id": cases(made)[0], "answer": "Z"}).encode()
     found.file_uploader[0].set_value(("m.jsonl", content, "application/jsonl"))
-    assert "Nothing came in: 1 refused." in texts(bring_in(made, found))
+    assert "Nothing of m.jsonl came in: 1 line is refused." in texts(bring_in(made, found))
     with reading() as db:
         assert studies.list_models(db, by=BY, study="first") == []
 
@@ -101,7 +101,7 @@ def test_readings_from_outside_come_in(made, page):
     text = "\n".join(["study,reader,question_id,answer,confidence,seconds,read_at", *rows])
     found = page("Answers from outside")
     found.file_uploader[1].set_value(("r.csv", text.encode(), "text/csv"))
-    assert "4 readings of 1 reader came in." in texts(bring_in(made, found, "readings"))
+    assert "4 readings of 1 reader came in from r.csv." in texts(bring_in(made, found, "readings"))
 
 
 def test_a_file_of_readings_with_a_bad_line_brings_nothing_in_and_names_the_line(made, page):
@@ -114,9 +114,8 @@ def test_a_file_of_readings_with_a_bad_line_brings_nothing_in_and_names_the_line
     found = page("Answers from outside")
     found.file_uploader[1].set_value(("r.csv", text.encode(), "text/csv"))
     shown = bring_in(made, found, "readings")
-    assert "Nothing came in: 1 refused." in texts(shown)
-    [refused] = [each.value for each in shown.dataframe if "Reason" in each.value]
-    assert list(refused["Line"]) == ["3"]
+    assert "Nothing of r.csv came in: 1 line is refused." in texts(shown)
+    assert "**Line 3, answer**: " in texts(shown)
     with reading() as db:
         assert list(readings_of(db, study_id=made.study.id)) == []
 

@@ -115,6 +115,11 @@ def test_a_header_that_is_none_is_refused(made, header: str, field: str) -> None
     assert (refusal.record, refusal.field) == ("1", field)
 
 
+def test_a_header_without_a_reading_is_refused(made) -> None:
+    [refusal] = take(made).refusals
+    assert refusal.reason == "holds no reading"
+
+
 def test_json_lines_say_the_same(made) -> None:
     [first, *_] = questions(made)
     record = (

@@ -12,7 +12,7 @@ from ui.behind.work import Work
 from ui.context import clock, unit_of_work
 from ui.imports.deliveries import Delivery
 from ui.studies.by_file import FileForm, Typed, draw
-from ui.studies.refused import show_refused
+from ui.studies.refused import refused_lines, show_refused
 
 
 def show_readings(person: Person, study: str, study_id: int) -> None:
@@ -47,10 +47,10 @@ def _take(person: Person, study: str, _: Typed, delivery: Delivery, work: Work) 
         )
     work.result = found
     if found.refusals:
-        raise Refused(f"Nothing came in: {len(found.refusals):,} refused.")
+        raise Refused(f"Nothing of {delivery.name} came in: {refused_lines(len(found.refusals))}.")
     readers = "1 reader" if len(found.readers) == 1 else f"{len(found.readers):,} readers"
-    return f"{found.readings:,} readings of {readers} came in."
+    return f"{found.readings:,} readings of {readers} came in from {delivery.name}."
 
 
 def _outcome(found: OutsideReadings) -> None:
-    show_refused(found.refusals)
+    show_refused(found.refusals, of=len(found.refusals))

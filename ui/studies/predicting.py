@@ -13,7 +13,7 @@ from ui.behind.work import Work
 from ui.context import clock, unit_of_work
 from ui.imports.deliveries import Delivery
 from ui.studies.by_file import FileForm, Typed, draw
-from ui.studies.refused import show_refused
+from ui.studies.refused import refused_lines, show_refused
 from ui.tables import table
 
 _RULES = {
@@ -75,7 +75,7 @@ def _take(person: Person, study: str, typed: Typed, delivery: Delivery, work: Wo
         )
     work.result = found
     if found.refusals:
-        raise Refused(f"Nothing came in: {found.refused:,} refused.")
+        raise Refused(f"Nothing of {delivery.name} came in: {refused_lines(found.refused)}.")
     done, of = found.study_cases or (0, 0)
     return (
         f"{found.predictions:,} predictions of {found.model} came in; it has answered {done:,} of {of:,} "
@@ -85,7 +85,7 @@ def _take(person: Person, study: str, typed: Typed, delivery: Delivery, work: Wo
 
 def _outcome(found: ImportedPredictions) -> None:
     if found.refusals:
-        show_refused(found.refusals)
+        show_refused(found.refusals, of=found.refused)
         return
     table(
         [

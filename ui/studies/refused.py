@@ -4,12 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import streamlit as st
+
 from domain.problems import Refusal
-from ui.tables import table
+from ui.parts import plain
 
-_SHOWN = 50  # on the page
+#: Lines on the page, and of them without a scroll bar of their own.
+_SHOWN, _WHOLE = 50, 8
 
 
-def show_refused(refusals: Sequence[Refusal]) -> None:
-    """The first of them."""
-    table([{"Line": each.record, "Field": each.field, "Reason": each.reason} for each in refusals[:_SHOWN]])
+def refused_lines(count: int) -> str:
+    """How many lines were refused, in words."""
+    return "1 line is refused" if count == 1 else f"{count:,} lines are refused"
+
+
+def show_refused(refusals: Sequence[Refusal], *, of: int) -> None:
+    """The first of ``of`` that were refused; each reason as text, since a cell of a table would cut it off."""
+    if not refusals:
+        return
+    with st.container(border=True, gap="small", height=400 if len(refusals) > _WHOLE else "content"):
+        for each in refusals[:_SHOWN]:
+            where = f"Line {each.record}" + (f", {each.field}" if each.field else "")
+            st.markdown(f"**{plain(where)}**: {plain(each.reason)}")
+        shown = min(_SHOWN, len(refusals))
+        if shown < of:
+            st.caption(f"The first {shown:,} of {of:,}.")
