@@ -19,7 +19,7 @@ def refused_lines(count: int) -> str:
 
 
 def show_refused(refusals: Sequence[Refusal], *, of: int) -> None:
-    """The first of ``of`` that were refused; each reason as text, since a cell of a table would cut it off."""
+    """The first of ``of`` refusals, each reason as text: a cell of a table would cut it off."""
     if not refusals:
         return
     with st.container(border=True, gap="small", height=400 if len(refusals) > _WHOLE else "content"):
