@@ -8,7 +8,8 @@ from pathlib import Path
 
 from accounts.service import command_line_person
 from browsing.figures import figures_of
-from browsing.service import dataset_statistics
+from browsing.service import DatasetStatistics, dataset_statistics
+from browsing.side_by_side import boxes_of, columns_of, lines_of, side_by_side_csv
 from browsing.statistics_text import csv_text, json_text
 from domain.file_errors import naming
 from storage.unit_of_work import reading
@@ -20,17 +21,25 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
         "statistics",
         help="count a dataset: tasks, categories, formats and boxes, lengths, words",
         description="Counts by task, category, format and more, boxes, lengths and word frequencies; with "
-        "--out as statistics.csv and statistics.json, with the figures as SVG.",
+        "--out as statistics.csv and statistics.json, with the figures as SVG. Of several datasets (the "
+        "splits of a benchmark, say) the counts stand side by side, in side-by-side.csv.",
     )
-    parser.add_argument("dataset", metavar="DATASET")
+    parser.add_argument("datasets", nargs="+", metavar="DATASET")
     parser.add_argument("--out", type=Path, metavar="DIR", help="the folder for the files")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Count, print the tables, write the files."""
+    by = command_line_person()
     with reading() as db:
-        found = dataset_statistics(db, by=command_line_person(), dataset=args.dataset, progress=_progress)
+        every = [
+            dataset_statistics(db, by=by, dataset=name, progress=_progress)
+            for name in dict.fromkeys(args.datasets)
+        ]
+    if len(every) > 1:
+        return _side_by_side(every, args.out)
+    [found] = every
     if args.out is not None:
         with naming(args.out):
             args.out.mkdir(parents=True, exist_ok=True)
@@ -47,6 +56,20 @@ def run(args: argparse.Namespace) -> int:
         )
     for value, count in found.counts["task"]:
         print(f"  {value or 'no task':<28} {count:>10,}  {count / found.questions:.1%}")
+    return 0
+
+
+def _side_by_side(found: list[DatasetStatistics], out: Path | None) -> int:
+    if out is not None:
+        with naming(out):
+            out.mkdir(parents=True, exist_ok=True)
+            (out / "side-by-side.csv").write_text(side_by_side_csv(found), encoding="utf-8")
+    print(f"{'':<36}" + "".join(f"{each.dataset:>24}" for each in found))
+    stated = [column for column in ("task", "format") if column in columns_of(found)]
+    for line in (*(line for column in stated for line in lines_of(found, column)), *boxes_of(found)):
+        cells = (f"{count:,} ({line.percent(at)})" for at, count in enumerate(line.counts))
+        shown = cells if line.wholes else (f"{count:,}" for count in line.counts)
+        print(f"{line.column:<8}{line.value:<28}" + "".join(f"{cell:>24}" for cell in shown))
     return 0
 
 

@@ -45,7 +45,7 @@ Rating = int | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ratings:
-    """The four dimensions of ReXVQA's expert review (its section 3.4), each 1 to 5 or not judged."""
+    """The four dimensions of ReXVQA's expert review (its section 3.3.3), each 1 to 5 or not judged."""
 
     clinical_quality: Rating = None
     explanation_clarity: Rating = None

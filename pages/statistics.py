@@ -8,6 +8,7 @@ from browsing.service import DatasetStatistics, browsable, dataset_statistics, s
 from domain.people import Action, Person
 from ui import state
 from ui.context import reading, require_page
+from ui.finding.beside import choose_others, show_side_by_side
 from ui.finding.counted import show_boxes, show_counts, show_files, show_lengths, show_words
 from ui.parts import empty_state, screen
 
@@ -37,7 +38,7 @@ def main() -> None:
     state.set_chosen("dataset", dataset)
     with reading() as db:
         version = statistics_version(db, by=person, dataset=dataset)
-    if not version:
+    if not version[0]:
         empty_state(
             "No question in it yet",
             "Its import brought none, or was stopped.",
@@ -47,7 +48,9 @@ def main() -> None:
         return
     found = _counted(dataset, version, person)
     st.markdown(f"**{found.questions:,} questions of {found.exams:,} exams.**")
-    counts, boxes, lengths, words = st.tabs(["Counts", "Formats and boxes", "Lengths", "Words"])
+    counts, boxes, lengths, words, beside = st.tabs(
+        ["Counts", "Formats and boxes", "Lengths", "Words", "Side by side"]
+    )
     with counts:
         show_counts(found)
     with boxes:
@@ -56,12 +59,22 @@ def main() -> None:
         show_lengths(found)
     with words:
         show_words(found)
+    with beside:
+        others = choose_others(found, [each for each in datasets if each != dataset])
+        show_side_by_side([found, *_others(others, person)])
     show_files(found)
 
 
+def _others(names: list[str], person: Person) -> list[DatasetStatistics]:
+    """Those of other datasets; one in which there is no question yet is left out."""
+    with reading() as db:
+        versions = {name: statistics_version(db, by=person, dataset=name) for name in names}
+    return [_counted(name, version, person) for name, version in versions.items() if version[0]]
+
+
 @st.cache_data(max_entries=20, show_spinner="Counting every question …")
-def _counted(dataset: str, version: int, _person: Person) -> DatasetStatistics:
-    """The statistics of a dataset as it was when ``version`` was its newest question."""
+def _counted(dataset: str, version: tuple[int, int], _person: Person) -> DatasetStatistics:
+    """The statistics of a dataset as it was when ``version`` were its newest question and release."""
     del version
     with reading() as db:
         return dataset_statistics(db, by=_person, dataset=dataset)

@@ -105,6 +105,12 @@ def texts_of(db: Session, *, dataset_id: int) -> Iterator[list[tuple[str, str]]]
         yield [(row[0], row[1]) for row in block]
 
 
+def newest_release(db: Session, *, dataset_id: int) -> int:
+    """The highest number of a release of the dataset; 0 where none was made."""
+    found = db.execute(text("SELECT max(id) FROM release WHERE dataset_id = :d"), {"d": dataset_id})
+    return found.scalar_one() or 0
+
+
 def newest_question(db: Session, *, dataset_id: int) -> int:
     """The highest number of a question of the dataset, by which what is counted may be remembered."""
     found = db.execute(text("SELECT max(id) FROM question WHERE dataset_id = :d"), {"d": dataset_id})

@@ -98,10 +98,14 @@ def dataset_statistics(
     )
 
 
-def statistics_version(db: Session, *, by: Person, dataset: str) -> int:
-    """The number of the newest question: as long as it stays, so do the statistics."""
+def statistics_version(db: Session, *, by: Person, dataset: str) -> tuple[int, int]:
+    """The newest question (0 for none) and release: as long as both stay, so do the statistics."""
     require(by, Action.BROWSE)
-    return statistics.newest_question(db, dataset_id=dataset_number(db, name=dataset))
+    number = dataset_number(db, name=dataset)
+    return (
+        statistics.newest_question(db, dataset_id=number),
+        statistics.newest_release(db, dataset_id=number),
+    )
 
 
 def _counted(db: Session, number: int, column: str) -> tuple[tuple[str, int], ...]:

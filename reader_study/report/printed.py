@@ -1,4 +1,5 @@
-"""Accuracies laid out as ReXVQA prints them: its Table 2 (raters down, tasks across) and its Tables 3 and 6.
+"""Figures laid out as ReXVQA prints them: its Table 2 (raters down, tasks across), its Tables 3 and 6
+(categories down, raters across), and the numbers of its Figure 5 (kappa of everybody with everybody).
 
 Per cent with two decimals, as there. Where the paper's one column "Overall" is a plain mean of tasks for some
 models and weighted by questions for another, both stand here by name; so do both averages of the categories.
@@ -12,6 +13,7 @@ from typing import Any
 
 from domain.vocabulary import Task
 from measures.ratings import ALL
+from reader_study.report.ratings import KEY
 from release.forms.rexvqa import TASK_NAMES
 
 Record = dict[str, Any]
@@ -20,10 +22,11 @@ MEAN, WHOLE = "Average of the categories", "All questions"
 
 
 def printed(tables: dict[str, list[Record]]) -> dict[str, list[Record]]:
-    """``printed_by_task`` and ``printed_by_category``; the latter empty where no category is stated."""
+    """``printed_by_task``, ``printed_by_category`` (empty where none is stated) and ``printed_kappa``."""
     return {
         "printed_by_task": _by_task(tables),
         "printed_by_category": _by_category(tables["by_category"], tables["overall"]),
+        "printed_kappa": _kappas(tables["agreement"], known=[each["rater"] for each in tables["raters"]]),
     }
 
 
@@ -80,6 +83,32 @@ def _by_category(found: list[Record], overall: list[Record]) -> list[Record]:
     asked = str(max(each["n"] for each in overall))
     lines.append({"Category": WHOLE, QUESTIONS: asked, **whole})
     return lines
+
+
+def _kappas(found: list[Record], *, known: list[str]) -> list[Record]:
+    """A square a task, all tasks first, to two decimals, 1 on the diagonal; empty where not defined."""
+    named = {rater for each in found for rater in (each["a"], each["b"])} - {KEY}
+    raters = [*(each for each in known if each in named), *sorted(named - set(known))]
+    lines: list[Record] = []
+    for task in dict.fromkeys(each["task"] for each in found):
+        kappas = {(each["a"], each["b"]): each["kappa"] for each in found if each["task"] == task}
+        kappas |= {(other, one): kappa for (one, other), kappa in kappas.items()}
+        lines += [
+            {
+                "Task": _named(task),
+                "Rater": one,
+                **{
+                    other: _two_decimals(1.0 if other == one else kappas.get((one, other)))
+                    for other in raters
+                },
+            }
+            for one in raters
+        ]
+    return lines
+
+
+def _two_decimals(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
 
 
 def _named(task: str) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections import Counter
+from dataclasses import replace
 from xml.etree.ElementTree import fromstring
 
 import pytest
@@ -13,11 +15,12 @@ from sqlalchemy import Engine, update
 from accounts.service import command_line_person
 from browsing.figures import figures_of
 from browsing.service import dataset_statistics, statistics_version
+from browsing.side_by_side import side_by_side_csv
 from browsing.words import TextCounts, binned, mean, share_between
 from cli import main
-from storage.rows import QuestionRow
+from storage.rows import QuestionRow, ReleaseRow
 from storage.unit_of_work import reading, unit_of_work
-from tests.storage.worlds import make_world
+from tests.storage.worlds import NOW, make_world
 
 
 def counted(engine: Engine):
@@ -89,10 +92,16 @@ def test_a_dataset_without_questions_has_empty_tables(engine: Engine) -> None:
     assert found.formats[-1].boxes_a_question is None
 
 
-def test_the_version_rises_with_the_newest_question(engine: Engine) -> None:
+def test_the_version_rises_with_the_newest_question_and_release(engine: Engine) -> None:
     make_world(engine)
     with reading(engine) as db:
-        assert statistics_version(db, by=command_line_person(), dataset="demo") == 12
+        assert statistics_version(db, by=command_line_person(), dataset="demo") == (12, 0)
+    with unit_of_work(engine) as db:
+        db.add(
+            ReleaseRow(dataset_id=1, name="v1", rule="", items=0, manifest_sha256="", folder="", made_at=NOW)
+        )
+    with reading(engine) as db:
+        assert statistics_version(db, by=command_line_person(), dataset="demo") == (12, 1)
 
 
 def test_a_word_counts_once_a_text() -> None:
@@ -134,3 +143,23 @@ def test_the_command_writes_csv_and_json(sqlite_engine: Engine, monkeypatch, tmp
     assert sum(shares) == pytest.approx(100, abs=0.3)
     plain = json.loads((tmp_path / "out" / "statistics.json").read_text(encoding="utf-8"))
     assert plain["questions"] == 12
+
+
+def test_datasets_stand_side_by_side_with_per_cent_of_each(engine: Engine) -> None:
+    make_world(engine)
+    one = counted(engine)
+    other = replace(
+        one,
+        dataset="=other",
+        questions=4,
+        counts={**one.counts, "task": (("presence", 1), ("", 3))},
+        formats=tuple(replace(each, boxes=2) for each in one.formats),
+    )
+    rows = list(csv.DictReader(io.StringIO(side_by_side_csv([one, other]))))
+    presence, *others = [row for row in rows if row["table"] == "task"]
+    assert (presence["demo"], presence["demo, %"]) == ("3", "25.0")
+    assert (presence["'=other"], presence["=other, %"], presence["all"]) == ("1", "25.0", "4")
+    assert [row["value"] for row in others][-2:] == ["not stated", "all"]
+    assert others[-1]["all"] == "16"
+    [single, every] = [row for row in rows if row["table"] == "boxes"]
+    assert (single["value"], every["'=other"], every["demo, %"]) == ("single", "2", "")

@@ -23,9 +23,9 @@ from reader_study.report.files import file_of, files_of
 from reader_study.report.html import html_of
 from reader_study.report.rows import accuracy_rows
 from reader_study.report.whole import StudyReport
-from storage.cases import cases_of
 from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import Workspace
+from tests.storage.study_reports import of, predict, report, scored
 from tests.storage.study_worlds import StudyWorld, answer, make_design, make_study_world, read_all
 from tests.storage.worlds import NOW
 
@@ -37,29 +37,6 @@ def made(sqlite_engine: Engine) -> StudyWorld:
         design=make_design(8, training=1, repeats=2, repeat_gap=1),
         protocol=Protocol(model="m", bootstrap=0),
     )
-
-
-def predict(made: StudyWorld, tmp_path, said: dict[str, object], model: str = "m") -> None:
-    path = tmp_path / f"{model}.jsonl"
-    path.write_text("\n".join(json.dumps({"question_id": key} | value) for key, value in said.items()))
-    with unit_of_work(made.engine) as db:
-        outcome = studies.import_predictions(db, by=made.cora, path=path, model=model, study="first", now=NOW)
-    assert outcome.refusals == ()
-
-
-def scored(made: StudyWorld):
-    with reading(made.engine) as db:
-        return [case for case in cases_of(db, study_id=made.study.id) if case.scored]
-
-
-def report(made: StudyWorld, model: str | None = None):
-    with reading(made.engine) as db:
-        return studies.study_report(db, by=made.cora, study="first", model=model)
-
-
-def of(records, **wanted):
-    (found,) = [each for each in records if all(each[name] == value for name, value in wanted.items())]
-    return found
 
 
 def test_a_study_without_answers_has_no_report(made):
@@ -253,47 +230,3 @@ def test_holm_counts_the_family_of_the_protocol_and_the_report_says_its_size(sql
     assert one["p_holm"] == one["p_exact"]  # alone in its family
     assert "1 pair within a task: rea : m" in html_of(found)
     assert found.facts["settings"]["family"] == ["rea : m"]
-
-
-def test_accuracies_are_laid_out_as_the_paper_prints_them(made, tmp_path):
-    read_all(made, "rea", place=0)
-    cases = scored(made)
-    said = {case.question.id: {"answer": letter(case.question.answer[0])} for case in cases}
-    said[cases[0].question.id] = {"raw": "I cannot tell."}
-    predict(made, tmp_path, said)
-    found = report(made)
-    first, *lines = found.tables["printed_by_task"]
-    line = of(lines, Rater="m")
-    overall = of(found.tables["overall"], rater="m")
-    assert (first["Rater"], first["Overall (micro)"]) == ("Questions", "8")
-    assert line["Overall (micro)"] == "87.50"  # 7 of 8, to the paper's two decimals
-    assert line["Overall (macro)"] == f"{100 * overall['macro']:.2f}"
-    assert line["Failed extractions"] == "12.50"
-    assert of(lines, Rater="rea")["Failed extractions"] == ""
-    for each in found.tables["accuracy"]:
-        if each["rater"] == "m" and each["task"] == "presence":
-            assert line["Presence Assessment"] == f"{100 * each['estimate']:.2f}"
-    shares = [each["estimate"] for each in found.tables["by_category"] if each["rater"] == "m"]
-    *_, mean, whole = found.tables["printed_by_category"]
-    assert mean["m"] == f"{100 * sum(shares) / len(shares):.2f}"
-    assert (whole["Questions"], whole["m"]) == ("8", "87.50")
-    assert "printed_by_task" in file_of(found, "report.json")
-    assert file_of(found, "tables/printed_by_task.csv").startswith("Rater,Overall (micro),Overall (macro),")
-
-
-def test_boxes_count_where_the_key_has_one_and_no_box_drawn_is_no_figure(made, tmp_path):
-    cases = scored(made)
-    with_box = [case for case in cases if case.question.boxes]
-    said = {case.question.id: {"answer": "A"} for case in cases}
-    predict(made, tmp_path, said, model="n")
-    for at, case in enumerate(with_box):
-        box = case.question.boxes[0]
-        drawn = {"radiograph": box.radiograph, "label": "", "box": list(box.box.as_tuple())}
-        said[case.question.id] = {"answer": "A", "boxes": [drawn] if at == 0 else []}
-    predict(made, tmp_path, said)
-    found = report(made)
-    assert {each["rater"] for each in found.tables["boxes"]} == {"m"}
-    line = of(found.tables["boxes"], rater="m", format="all")
-    first = len(with_box[0].question.boxes)
-    assert (line["n"], line["with_boxes"]) == (len(with_box), 1)
-    assert line["estimate"] == pytest.approx(1 / first / len(with_box))

@@ -9,6 +9,7 @@ from starlette.routing import Route
 
 from browsing.figures import figures_of
 from browsing.service import dataset_statistics
+from browsing.side_by_side import side_by_side_csv
 from browsing.statistics_text import csv_text, json_text
 from domain.errors import NotFound
 from domain.people import Action, Person, require
@@ -24,14 +25,18 @@ async def statistics_file(request: Request) -> Response:
     person = await person_of(request)
     require(person, Action.BROWSE)
     name = request.path_params["name"]
-    dataset = request.query_params.get("dataset", "")
-    content = await run_in_threadpool(_content, person, dataset, name)
+    datasets = list(dict.fromkeys(request.query_params.getlist("dataset"))) or [""]
+    content = await run_in_threadpool(_content, person, datasets, name)
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
     kind = _TYPES[name.rpartition(".")[2]]
     return Response(content, headers=headers, media_type=f"{kind}; charset=utf-8")
 
 
-def _content(person: Person, dataset: str, name: str) -> str:
+def _content(person: Person, datasets: list[str], name: str) -> str:
+    if name == "side-by-side.csv":
+        with reading() as db:
+            return side_by_side_csv([dataset_statistics(db, by=person, dataset=each) for each in datasets])
+    dataset = datasets[0]
     with reading() as db:
         found = dataset_statistics(db, by=person, dataset=dataset)
     if name == "statistics.csv":

@@ -72,7 +72,7 @@ def show_agreement(view: View) -> None:
         st.markdown("**A reader with the same reader, on hidden repeats**")
         chart(charts.forest(again, title="kappa", factor=1.0, zero=True))
         view.files("repeats")
-    view.tables("agreement", "group_agreement", "repeats")
+    view.tables("agreement", "printed_kappa", "group_agreement", "repeats")
 
 
 def _kappa(each: Record, name: str, low: str, high: str) -> str:

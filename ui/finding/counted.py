@@ -43,12 +43,23 @@ def show_counts(found: DatasetStatistics) -> None:
         st.caption(f"The chart has the {_SHOWN} most frequent of {len(counts):,}.")
     if found.splits and chosen == "task":
         st.markdown("**The newest release, by side**")
-        table(
-            [
-                {"Side": side, "Task": task or "not stated", "Questions": f"{n:,}"}
-                for (side, task), n in sorted(found.splits.items())
-            ]
-        )
+        table(_by_side(found))
+
+
+def _by_side(found: DatasetStatistics) -> list[dict[str, object]]:
+    """Tasks down, sides across: questions, and per cent of the side."""
+    sides = sorted({side for side, _ in found.splits})
+    whole = {side: sum(n for (other, _), n in found.splits.items() if other == side) for side in sides}
+    tasks = [task for task, _ in found.counts["task"] if any((side, task) in found.splits for side in sides)]
+
+    def cell(side: str, task: str) -> str:
+        n = found.splits.get((side, task), 0)
+        return f"{n:,} ({100 * n / whole[side]:.1f})"
+
+    lines: list[dict[str, object]] = [
+        {"Task": task or "not stated", **{side: cell(side, task) for side in sides}} for task in tasks
+    ]
+    return [*lines, {"Task": "all", **{side: f"{whole[side]:,}" for side in sides}}]
 
 
 def show_boxes(found: DatasetStatistics) -> None:

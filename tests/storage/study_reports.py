@@ -1,0 +1,34 @@
+"""A study's report for tests: predictions brought in, cases that count, the report, one of its records."""
+
+from __future__ import annotations
+
+import json
+
+from reader_study import service as studies
+from storage.cases import cases_of
+from storage.unit_of_work import reading, unit_of_work
+from tests.storage.study_worlds import StudyWorld
+from tests.storage.worlds import NOW
+
+
+def predict(made: StudyWorld, tmp_path, said: dict[str, object], model: str = "m") -> None:
+    path = tmp_path / f"{model}.jsonl"
+    path.write_text("\n".join(json.dumps({"question_id": key} | value) for key, value in said.items()))
+    with unit_of_work(made.engine) as db:
+        outcome = studies.import_predictions(db, by=made.cora, path=path, model=model, study="first", now=NOW)
+    assert outcome.refusals == ()
+
+
+def scored(made: StudyWorld):
+    with reading(made.engine) as db:
+        return [case for case in cases_of(db, study_id=made.study.id) if case.scored]
+
+
+def report(made: StudyWorld, model: str | None = None):
+    with reading(made.engine) as db:
+        return studies.study_report(db, by=made.cora, study="first", model=model)
+
+
+def of(records, **wanted):
+    (found,) = [each for each in records if all(each[name] == value for name, value in wanted.items())]
+    return found
