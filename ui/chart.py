@@ -1,16 +1,33 @@
-"""Charts on a page: the one place that hands them to Streamlit."""
+"""Charts on a page: the one place that hands them to Streamlit, and the chart that several pages draw."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import altair as alt
+import pandas as pd
 import streamlit as st
 
 from ui.ground import is_light
 
 #: Streamlit writes axes in a grey that is under 4.5 : 1 on its light page; n and intervals stand there.
 _ON_LIGHT = "#4a5157"
+_MARK = "#4f93a6"  # the theme's, between its dark and its light shade
+_AROUND = 70  # pixels beside the rows: Streamlit counts them into the height
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShareOfMany:
+    """One row of :func:`share_intervals`, of 0 to 1; without an ``estimate`` it is left out."""
+
+    name: str
+    estimate: float | None
+    low: float | None
+    high: float | None
+    count: int
+    n: int
 
 
 def chart(
@@ -26,3 +43,33 @@ def chart(
     if words:
         made = made.configure_legend(**words).configure_header(**words)
     st.altair_chart(made, width=width)
+
+
+def share_intervals(shares: Sequence[ShareOfMany], *, title: str) -> alt.LayerChart:
+    """One point a share with its 95 % interval, in percent."""
+    rows = [
+        {
+            "name": each.name,
+            "percent": 100 * each.estimate,
+            "low": 100 * (each.low or 0.0),
+            "high": 100 * (each.high or 0.0),
+            "count": each.count,
+            "n": each.n,
+        }
+        for each in shares
+        if each.estimate is not None
+    ]
+    base = alt.Chart(pd.DataFrame(rows)).encode(
+        y=alt.Y("name:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)),
+        tooltip=[
+            "name:N",
+            "count:Q",
+            "n:Q",
+            *(alt.Tooltip(f"{name}:Q", format=".1f") for name in ("percent", "low", "high")),
+        ],
+    )
+    spread = base.mark_rule(color=_MARK, strokeWidth=2).encode(
+        x=alt.X("low:Q", title=title, axis=alt.Axis(tickCount=10)), x2="high:Q"
+    )
+    point = base.mark_point(color=_MARK, filled=True, size=70).encode(x="percent:Q")
+    return (spread + point).properties(height=24 * max(1, len(rows)) + _AROUND)

@@ -8,10 +8,10 @@ import altair as alt
 import pandas as pd
 
 from review.progress import Line, Rate, TierTable
+from ui.chart import ShareOfMany, share_intervals
 
 # Told apart in both themes, and by people who don't see red and green apart (Okabe and Ito).
 _STATES = {"Done": "#009e73", "Skipped": "#e69f00", "Left": "#8a939b"}
-_MARK = "#4f93a6"  # the theme's, between its dark and its light shade
 _ROW = 28  # pixels a bar
 _AROUND, _LEGEND = 70, 75  # pixels beside the bars: Streamlit counts them into the height
 
@@ -45,34 +45,18 @@ def progress_bars(lines: Sequence[Line]) -> alt.Chart:
 
 def rate_intervals(rates: Sequence[Rate]) -> alt.LayerChart:
     """One point a rate with its 95 % interval, in percent of the reviewed questions."""
-    rows = [
-        {
-            "name": rate.name,
-            "percent": 100 * (rate.share.estimate or 0.0),
-            "low": 100 * (rate.share.low or 0.0),
-            "high": 100 * (rate.share.high or 0.0),
-            "count": rate.share.count,
-            "n": rate.share.n,
-        }
-        for rate in rates
-        if rate.share.estimate is not None
+    shares = [
+        ShareOfMany(
+            name=each.name,
+            estimate=each.share.estimate,
+            low=each.share.low,
+            high=each.share.high,
+            count=each.share.count,
+            n=each.share.n,
+        )
+        for each in rates
     ]
-    base = alt.Chart(pd.DataFrame(rows)).encode(
-        y=alt.Y("name:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)),
-        tooltip=[
-            "name:N",
-            "count:Q",
-            "n:Q",
-            alt.Tooltip("percent:Q", format=".1f"),
-            alt.Tooltip("low:Q", format=".1f"),
-            alt.Tooltip("high:Q", format=".1f"),
-        ],
-    )
-    spread = base.mark_rule(color=_MARK, strokeWidth=2).encode(
-        x=alt.X("low:Q", title="percent of the reviewed questions, 95 % interval"), x2="high:Q"
-    )
-    point = base.mark_point(color=_MARK, filled=True, size=70).encode(x="percent:Q")
-    return (spread + point).properties(height=24 * max(1, len(rows)) + _AROUND)
+    return share_intervals(shares, title="percent of the reviewed questions, 95 % interval")
 
 
 def tier_map(table: TierTable) -> alt.LayerChart:
