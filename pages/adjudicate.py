@@ -9,8 +9,8 @@ from domain.errors import DomainError
 from domain.people import Action, Person
 from review.service import Disputed, batches_to_settle, disputed
 from ui import state
+from ui.address import number_in
 from ui.context import reading, require_page
-from ui.door.requests import LARGEST_NUMBER
 from ui.door.settling import next_dispute
 from ui.parts import empty_state, plain, screen
 from ui.settling.component import settling_form
@@ -35,7 +35,7 @@ def main() -> None:
         return
     batch = _chosen(person, mine)
     try:
-        data = next_dispute(person, batch.id, question=_number(QUESTION))
+        data = next_dispute(person, batch.id, question=number_in(st.query_params.get(QUESTION)))
         if data is None:
             with reading() as db:
                 listed = disputed(db, person=person, batch_id=batch.id)
@@ -88,7 +88,7 @@ def _again(batch_id: int) -> None:
 
 
 def _chosen(person: Person, mine: list[Batch]) -> Batch:
-    wanted = _number(BATCH)
+    wanted = number_in(st.query_params.get(BATCH))
     names = {each.id: each.name for each in mine}
     chosen = wanted if wanted in names else _first_open(person, mine)
     if len(mine) > 1:
@@ -111,11 +111,6 @@ def _first_open(person: Person, mine: list[Batch]) -> int:
             if any(one.settled is None for one in disputed(db, person=person, batch_id=each.id)):
                 return each.id
     return mine[0].id
-
-
-def _number(name: str) -> int | None:
-    text = st.query_params.get(name, "")
-    return int(text) if text.isdecimal() and int(text) <= LARGEST_NUMBER else None
 
 
 def _nothing() -> None:

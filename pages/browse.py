@@ -7,6 +7,7 @@ import streamlit as st
 from browsing.service import browsable, search_index
 from domain.errors import NotFound
 from domain.people import Action
+from ui.address import number_in
 from ui.behind.shown import is_going_on, what_came_of
 from ui.context import reading, require_page
 from ui.finding.applying import apply_to_many
@@ -22,11 +23,11 @@ def main() -> None:
     """The list, or the question that the address names."""
     person = require_page(Action.BROWSE)
     st.title("Browse")
-    named = st.query_params.get("question", "")
-    if named.isdecimal():
+    named = number_in(st.query_params.get("question"))
+    if named is not None:
         st.markdown("[← All questions](/browse)")
         try:
-            show_question(person, int(named))
+            show_question(person, named)
         except NotFound as error:
             st.error(plain(str(error)))
         return

@@ -8,8 +8,8 @@ from domain.errors import DomainError
 from domain.people import Action, Person
 from reader_study.service import open_case, read_guideline, studies_for
 from reader_study.sheet import ReadingSheet, ReadingStop, StudyForReader
+from ui.address import number_in
 from ui.context import clock, reading, require_page, unit_of_work
-from ui.door.requests import LARGEST_NUMBER
 from ui.judging.guideline import without_images
 from ui.parts import act, empty_state, human_time, notices, plain, screen
 from ui.reading.component import reading_form
@@ -102,7 +102,7 @@ def _read_guideline(person: Person, study_id: int) -> str | None:
 
 def _chosen(mine: list[StudyForReader]) -> StudyForReader:
     """The one of the address; else the first with something left, else the first."""
-    asked = _number(st.query_params.get(STUDY))
+    asked = number_in(st.query_params.get(STUDY))
     by_id = {each.study.id: each for each in mine}
     if asked in by_id:
         return by_id[asked]
@@ -115,14 +115,6 @@ def _to(study_id: int) -> None:
 
 def _nothing() -> None:
     """The run that the form's word sets off is all that is wanted: it finds no case and says why."""
-
-
-def _number(value: object) -> int | None:
-    try:
-        number = int(value) if isinstance(value, str | int) else 0
-    except ValueError:
-        return None
-    return number if 0 < number <= LARGEST_NUMBER else None
 
 
 require_page(Action.READ)

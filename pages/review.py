@@ -10,8 +10,8 @@ from domain.people import Action
 from review.service import batches_for, veil
 from review.sheet import BatchForReviewer
 from ui import state
+from ui.address import number_in
 from ui.context import clock, reading, require_page
-from ui.door.requests import LARGEST_NUMBER
 from ui.judging.address import BATCH, QUESTION, go_to_question
 from ui.judging.claiming import claim
 from ui.judging.component import judging_form
@@ -35,7 +35,7 @@ def judging() -> None:
         )
         return
     chosen = _chosen_batch(batches)
-    question = _meant(chosen.batch.id, _number(st.query_params.get(QUESTION)))
+    question = _meant(chosen.batch.id, number_in(st.query_params.get(QUESTION)))
     claimed = None
     try:
         if question is None:
@@ -75,14 +75,14 @@ def _went() -> None:
     """The form asks for another question, or says which one it has turned to by itself."""
     asked = state.judging_request()
     person = require_page(Action.JUDGE)
-    batch_id, turn = _number(asked.get("batch", asked.get("from"))), _number(asked.get("turn"))
+    batch_id, turn = number_in(asked.get("batch", asked.get("from"))), number_in(asked.get("turn"))
     if batch_id is None or turn is None:
         return
     state.set_judging_turn(turn)
     asked_for = asked.get("to")
     by_number = asked_for not in ("next", "last")
-    where: Where | None = _meant(batch_id, _number(asked_for)) if by_number else asked_for
-    after = _meant(batch_id, _number(asked.get("after")))
+    where: Where | None = _meant(batch_id, number_in(asked_for)) if by_number else asked_for
+    after = _meant(batch_id, number_in(asked.get("after")))
     if where == "next":
         claim(person, batch_id, after=after, now=clock())
     with reading() as db:
@@ -93,7 +93,7 @@ def _went() -> None:
 
 def _chosen_batch(batches: list[BatchForReviewer]) -> BatchForReviewer:
     """The one of the address; else the first open one with something left, else the first."""
-    asked = _number(st.query_params.get(BATCH))
+    asked = number_in(st.query_params.get(BATCH))
     by_id = {each.batch.id: each for each in batches}
     if asked in by_id:
         return by_id[asked]
@@ -115,15 +115,6 @@ def _meant(batch_id: int, shown: int | None) -> int | None:
         return None
     with reading() as db:
         return veil(db, batch_id=batch_id).meant(shown)
-
-
-def _number(value: object) -> int | None:
-    """A number of the address or of the form's request; None for what no question or batch can have."""
-    try:
-        number = int(value) if isinstance(value, str | int) else 0
-    except ValueError:
-        return None
-    return number if 0 < number <= LARGEST_NUMBER else None
 
 
 require_page(Action.JUDGE)

@@ -1,0 +1,17 @@
+"""What a page's address says is anybody's word: a number of the database, or nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from ui.address import number_in
+
+
+@pytest.mark.parametrize(("said", "number"), [("7", 7), (7, 7), (str(2**63 - 1), 2**63 - 1)])
+def test_a_number_is_read(said, number):
+    assert number_in(said) == number
+
+
+@pytest.mark.parametrize("said", [None, "", "next", "0", "-1", "1.5", str(2**63), "9" * 5000, ["7"]])
+def test_what_can_be_no_number_of_the_database_is_none(said):
+    assert number_in(said) is None
