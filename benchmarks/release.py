@@ -4,7 +4,7 @@ The plain way is what somebody would write who has the tables and no release: it
 judged question by SQLModel - question, exam, radiographs with the sizes of their images, place in the batch,
 verdicts - a thousand questions at a time, one query a table, and writes one line of JSON a question, each row
 by ``model_dump_json``. Python's collector of cycles is on for it, as anybody has it; the release holds it off
-for itself (release/collector.py), which is a part of the ratio. It decides nothing, puts no correction into a
+for itself (intake/collector.py), which is a part of the ratio. It decides nothing, puts no correction into a
 question, hashes nothing, and syncs nothing to the disk.
 
 Mark: the release in the native form (gold.jsonl, gold.csv, corrections.jsonl, left_out.jsonl, images.jsonl,

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import t
 
 from measures.clusters import members
@@ -34,8 +35,8 @@ class Mean:
 
 
 def mean_by_cluster(
-    values: Sequence[float],
-    clusters: Sequence[int],
+    values: Sequence[float] | NDArray[np.generic],
+    clusters: Sequence[int] | NDArray[np.int64],
     *,
     least: float = -math.inf,
     most: float = math.inf,

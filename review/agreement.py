@@ -22,28 +22,19 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.corrections import corrected
 from domain.questions import Question
-from domain.verdicts import Decision, Verdict
 from measures.agreement import FEW, Weights, agreement_weights
 from measures.boxes import MeanOverlap, mean_overlap
 from measures.group import Coefficient, agreement_of
 from measures.kappa_intervals import ac1_interval, kappa_interval
 from measures.proportions import wilson_by_cluster
-from review.forms import choices_of, key_of, overlap_of_boxes
+from review.forms import choices_of, key_of, overlap_of_boxes, same_key
 from review.scales import SCALES, Scale
+from review.shared_questions import ReadQuestions, SharedQuestion
 
 GROUP_INTERVAL = "Gwet's, by exam"
+_KEY_CHANGED = Scale(name="key: kept or changed", group="key", k=2)
 _SEED = 7  # of the posterior's draws and of the bootstrap: the same figures each time
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SharedQuestion:
-    """A question that two people or more have judged: their latest verdicts."""
-
-    question: Question
-    exam_number: int
-    verdicts: tuple[Verdict, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,36 +85,39 @@ class Between:
 
 def agreement_between(shared: Sequence[SharedQuestion]) -> tuple[Between, ...]:
     """Every pair that shares a question; where there are more than two reviewers, all of them first."""
-    people = sorted({each.person_id for one in shared for each in one.verdicts})
+    read = ReadQuestions.of(shared)
     found = []
-    for pair in combinations(people, 2):
-        theirs = [(one, both) for one in shared if (both := _both(one, pair)) is not None]
-        if theirs:
-            found.append(_pair(pair, theirs))
-    if len(people) > 2 and found:
-        found.insert(0, _everybody(people, shared))
+    for pair in combinations(range(len(read.people)), 2):
+        both = np.flatnonzero((read.at[:, pair] >= 0).all(axis=1))
+        if len(both):
+            found.append(_pair(read, pair, both))
+    if len(read.people) > 2 and found:
+        found.insert(0, _everybody(read))
     return tuple(found)
 
 
 # ------------------------------------------------------------------------------------------------ two people
-_Two = tuple[SharedQuestion, tuple[Verdict, Verdict]]
+_Two = tuple[SharedQuestion, Question | None, Question | None]
 
 
-def _pair(pair: tuple[int, int], theirs: Sequence[_Two]) -> Between:
-    exams = np.array([one.exam_number for one, _ in theirs], dtype=np.int64)
-    aspects = []
-    for scale in SCALES:
-        codes = np.array(
-            [[scale.read(one.question, each) for each in both] for one, both in theirs], dtype=np.int64
-        )
+def _pair(read: ReadQuestions, pair: tuple[int, int], there: NDArray[np.int64]) -> Between:
+    exams, at = read.exams[there], read.at[there][:, pair]
+    theirs = [
+        (read.shared[row], read.forms[first], read.forms[second])
+        for row, (first, second) in zip(there.tolist(), at.tolist(), strict=True)
+    ]
+
+    def of_two(scale: Scale, every: NDArray[np.int64]) -> Aspect:
+        codes = every[at]
         kept = (codes >= 0).all(axis=1)
-        aspects.append(_of_two(scale, codes[kept, 0], codes[kept, 1], exams[kept]))
-    aspects.insert(1, _key_of_two(theirs))
+        return _of_two(scale, codes[kept, 0], codes[kept, 1], exams[kept])
+
+    aspects = [of_two(scale, read.codes[scale.name]) for scale in SCALES]
     return Between(
-        people=pair,
+        people=(read.people[pair[0]], read.people[pair[1]]),
         questions=len(theirs),
-        aspects=tuple(aspects),
-        boxes=_boxes([(one.exam_number, *_forms(one, both)) for one, both in theirs]),
+        aspects=(aspects[0], _key_of_two(theirs), of_two(_KEY_CHANGED, read.key_changed), *aspects[1:]),
+        boxes=_boxes([(one.exam_number, first, second) for one, first, second in theirs]),
     )
 
 
@@ -151,8 +145,8 @@ def _of_two(
 
 
 def _key_of_two(theirs: Sequence[_Two]) -> Aspect:
-    kept = [(one, key_of(a), key_of(b)) for one, both in theirs for a, b in [_forms(one, both)] if a and b]
-    same = np.array([a == b for _, a, b in kept], dtype=bool)
+    kept = [(one, a, b) for one, a, b in theirs if a is not None and b is not None]
+    same = np.array([same_key(a, b) for _, a, b in kept], dtype=bool)
     exams = np.array([one.exam_number for one, _, _ in kept], dtype=np.int64)
     counted = np.array([choices_of(one.question) > 1 for one, _, _ in kept], dtype=bool)
     return _same_key(
@@ -194,39 +188,39 @@ def _same_key(questions: Sequence[Question], same: Figure, single: Figure) -> As
 
 
 # ---------------------------------------------------------------------------------------------- all together
-def _everybody(people: Sequence[int], shared: Sequence[SharedQuestion]) -> Between:
-    place = {person: at for at, person in enumerate(people)}
-    exams = np.array([one.exam_number for one in shared], dtype=np.int64)
-    aspects = []
-    for scale in SCALES:
-        codes = np.full((len(shared), len(people)), -1, dtype=np.int64)
-        for row, one in enumerate(shared):
-            for each in one.verdicts:
-                codes[row, place[each.person_id]] = scale.read(one.question, each)
-        aspects.append(_of_all(scale, codes, exams))
-    aspects.insert(1, _key_of_all(people, shared))
+def _everybody(read: ReadQuestions) -> Between:
+    def of_all(scale: Scale, every: NDArray[np.int64]) -> Aspect:
+        return _of_all(scale, np.where(read.at >= 0, every[read.at], -1), read.exams)
+
+    aspects = [of_all(scale, read.codes[scale.name]) for scale in SCALES]
     forms = [
-        (one.exam_number, *_forms(one, pair)) for one in shared for pair in combinations(one.verdicts, 2)
+        (one.exam_number, read.forms[first], read.forms[second])
+        for one, places in zip(read.shared, read.at.tolist(), strict=True)
+        for first, second in combinations([place for place in places if place >= 0], 2)
     ]
-    return Between(people=tuple(people), questions=len(shared), aspects=tuple(aspects), boxes=_boxes(forms))
+    return Between(
+        people=read.people,
+        questions=len(read.shared),
+        aspects=(aspects[0], _key_of_all(read), of_all(_KEY_CHANGED, read.key_changed), *aspects[1:]),
+        boxes=_boxes(forms),
+    )
 
 
-def _key_of_all(people: Sequence[int], shared: Sequence[SharedQuestion]) -> Aspect:
-    codes = np.full((len(shared), len(people)), -1, dtype=np.int64)
-    for row, one in enumerate(shared):
+def _key_of_all(read: ReadQuestions) -> Aspect:
+    codes = np.full(read.at.shape, -1, dtype=np.int64)
+    for row, places in enumerate(read.at.tolist()):
         seen: dict[frozenset[object], int] = {}
-        for each in one.verdicts:
-            if each.decision is not Decision.REJECT:
-                key = key_of(corrected(one.question, each.opinion.correction))
-                codes[row, people.index(each.person_id)] = seen.setdefault(key, len(seen))
-    exams = np.array([one.exam_number for one in shared], dtype=np.int64)
+        for person, place in enumerate(places):
+            form = read.forms[place] if place >= 0 else None
+            if form is not None:
+                codes[row, person] = seen.setdefault(key_of(form), len(seen))
     several = (codes >= 0).sum(axis=1) > 1
-    counted = several & np.array([choices_of(one.question) > 1 for one in shared], dtype=bool)
-    plain = agreement_weights(max(2, len(people)), Weights.NONE)
+    counted = several & np.array([choices_of(one.question) > 1 for one in read.shared], dtype=bool)
+    plain = agreement_weights(max(2, len(read.people)), Weights.NONE)
     return _same_key(
-        [one.question for one, kept in zip(shared, several, strict=True) if kept],
-        _of_group(codes[several], Coefficient.PERCENT, plain, exams[several]),
-        _of_group(codes[counted], Coefficient.PERCENT, plain, exams[counted]),
+        [one.question for one, kept in zip(read.shared, several, strict=True) if kept],
+        _of_group(codes[several], Coefficient.PERCENT, plain, read.exams[several]),
+        _of_group(codes[counted], Coefficient.PERCENT, plain, read.exams[counted]),
     )
 
 
@@ -258,19 +252,6 @@ def _of_group(
 def _boxes(forms: Sequence[tuple[int, Question | None, Question | None]]) -> MeanOverlap:
     kept = [(exam, overlap_of_boxes(one.boxes, other.boxes)) for exam, one, other in forms if one and other]
     return mean_overlap([overlap for _, overlap in kept], clusters=[exam for exam, _ in kept], seed=_SEED)
-
-
-def _forms(one: SharedQuestion, both: Sequence[Verdict]) -> tuple[Question | None, Question | None]:
-    first, second = (
-        None if each.decision is Decision.REJECT else corrected(one.question, each.opinion.correction)
-        for each in both
-    )
-    return first, second
-
-
-def _both(one: SharedQuestion, pair: tuple[int, int]) -> tuple[Verdict, Verdict] | None:
-    by_person = {each.person_id: each for each in one.verdicts}
-    return (by_person[pair[0]], by_person[pair[1]]) if set(pair) <= set(by_person) else None
 
 
 def names_of_pairs(found: Sequence[Between], people: Mapping[int, str]) -> tuple[str, ...]:

@@ -16,8 +16,9 @@ from domain.hidden import PlantedFault
 from domain.questions import Question
 from domain.verdicts import Verdict
 from measures.proportions import Proportion, wilson_by_cluster
-from review.agreement import Between, SharedQuestion, agreement_between
+from review.agreement import Between, agreement_between
 from review.faults import FaultSeen, seen
+from review.shared_questions import SharedQuestion
 
 #: Hidden questions to a point of the drift; few, since few are hidden.
 BLOCK = 10

@@ -2,227 +2,209 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
-from statistics import median
-from typing import Protocol
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+from numpy.typing import NDArray
 
 from domain.batches import AssignmentState, Batch
-from domain.verdicts import Decision, ErrorKind
-from domain.vocabulary import Difficulty, Task
+from domain.verdicts import ErrorKind
 from measures.agreement import Weights, contingency, weighted_kappa
 from measures.proportions import Proportion, wilson, wilson_by_cluster
-from review.pace import Finish, finish
+from review.facts import DECISIONS, STATES, TASKS, TIERS, Facts
+from review.pace import WINDOW, Finish, finish
 from review.progress import Line, Progress, Rate, TierTable
 
 NO_TIER, NO_TASK, DIFFER = "no tier", "no task", "reviewers differ"
 
 
-class QuestionFacts(Protocol):
-    """A question of the batch, by what is counted; ``tier`` is the machine's."""
-
-    @property
-    def question_number(self) -> int: ...
-    @property
-    def exam_number(self) -> int: ...
-    @property
-    def tier(self) -> Difficulty | None: ...
-    @property
-    def task(self) -> Task | None: ...
-    @property
-    def inclusion_probability(self) -> float: ...
-
-
-class Judgement(Protocol):
-    """One person's latest verdict on one question; ``tier`` is the expert's own."""
-
-    @property
-    def question_number(self) -> int: ...
-    @property
-    def person_number(self) -> int: ...
-    @property
-    def decision(self) -> Decision: ...
-    @property
-    def errors(self) -> frozenset[ErrorKind]: ...
-    @property
-    def tier(self) -> Difficulty | None: ...
-    @property
-    def first_given_at(self) -> datetime: ...
-    @property
-    def first_seconds_looking(self) -> float: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
-    """All that is counted from. ``assigned``: (question, person, state), withdrawn ones left out."""
-
-    questions: Sequence[QuestionFacts]
-    assigned: Sequence[tuple[int, int, AssignmentState]]
-    judgements: Sequence[Judgement]
-    people: Mapping[int, str]
-
-
 def count_batch(batch: Batch, facts: Facts, *, now: datetime) -> Progress:
     """The batch in numbers, as it stands at ``now``."""
-    by_number = {each.question_number: each for each in facts.questions}
-    by_question: dict[int, list[Judgement]] = defaultdict(list)
-    for judgement in facts.judgements:
-        by_question[judgement.question_number].append(judgement)
-    reviewed = [each for each in facts.questions if each.question_number in by_question]
-    only_skipped = {
-        question for question, _, state in facts.assigned if state is AssignmentState.SKIPPED
-    } - set(by_question)
-    tier_of = {number: str(each.tier or NO_TIER) for number, each in by_number.items()}
-    task_of = {number: str(each.task or NO_TASK) for number, each in by_number.items()}
-    table = _tier_table(facts.judgements, by_number)
-    reviewers = _reviewer_lines(facts, now=now)
-    rates = _Rates(reviewed=reviewed, judged=by_question, skipped=len(only_skipped))
+    counted = _Counted(facts)
+    reviewers = _reviewer_lines(counted, now=now)
+    only_skipped = int((counted.skipped & ~counted.reviewed).sum())
+    rates = _Rates(counted, skipped=only_skipped)
+    reviewed = int(counted.reviewed.sum())
     return Progress(
         batch=batch,
-        whole=_whole(batch.name, facts, by_number, reviewers, now=now),
-        tiers=_lines(facts, tier_of, [*map(str, Difficulty), NO_TIER], now=now),
-        tasks=_lines(facts, task_of, [*map(str, Task), NO_TASK], now=now),
+        whole=_whole(batch.name, counted, reviewers, now=now),
+        tiers=_lines(counted, facts.questions.tiers, [*map(str, TIERS), NO_TIER], now=now),
+        tasks=_lines(counted, facts.questions.tasks, [*map(str, TASKS), NO_TASK], now=now),
         reviewers=reviewers,
-        reviewed=len(reviewed),
-        skipped=wilson(len(only_skipped), len(reviewed) + len(only_skipped)),
+        reviewed=reviewed,
+        skipped=wilson(only_skipped, reviewed + only_skipped),
         decisions=rates.of_decisions(),
         errors=rates.of_errors(),
-        tier_table=table,
-        notes=_notes(facts, reviewed, by_question),
+        tier_table=_tier_table(counted),
+        notes=_notes(counted),
     )
 
 
+class _Counted:
+    """The facts, with the place among the questions of each that was assigned, and of each that was judged.
+
+    ``reviewed`` and ``skipped`` say of each question whether somebody judged it, and put it aside.
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        """Find the places."""
+        self.facts = facts
+        self.n = len(facts.questions.numbers)
+        order = np.argsort(facts.questions.numbers)
+        ranked = facts.questions.numbers[order]
+        self.assigned = order[np.searchsorted(ranked, facts.assigned.questions)]
+        self.judged = order[np.searchsorted(ranked, facts.judged.questions)]
+        self.reviewed = self.marked(self.judged)
+        put_aside = facts.assigned.states == STATES.index(AssignmentState.SKIPPED)
+        self.skipped = self.marked(self.assigned[put_aside])
+
+    def marked(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Of each question whether its place is among these."""
+        found = np.zeros(self.n, dtype=bool)
+        found[places] = True
+        return found
+
+
 # ------------------------------------------------------------------------------------ broken down, by line
-@dataclass(slots=True)
-class _Pile:
-    """What falls under one line."""
-
-    questions: set[int] = field(default_factory=set)
-    held: set[int] = field(default_factory=set)
-    states: Counter[AssignmentState] = field(default_factory=Counter)
-    judgements: list[Judgement] = field(default_factory=list)
-
-
-def _piles(facts: Facts, group: Callable[[int, int], str]) -> dict[str, _Pile]:
-    """One pile a group; ``group(question, person)`` names it. One pass, however many groups."""
-    piles: dict[str, _Pile] = defaultdict(_Pile)
-    for question, person, state in facts.assigned:
-        pile = piles[group(question, person)]
-        pile.held.add(question)
-        pile.states[state] += 1
-    for each in facts.judgements:
-        piles[group(each.question_number, each.person_number)].judgements.append(each)
-    return piles
-
-
 def _lines(
-    facts: Facts, group_of: Mapping[int, str], order: Iterable[str], *, now: datetime
+    counted: _Counted, groups: NDArray[np.int8], order: Sequence[str], *, now: datetime
 ) -> tuple[Line, ...]:
-    piles = _piles(facts, lambda question, _: group_of[question])
-    for question, name in group_of.items():
-        piles[name].questions.add(question)
-    return tuple(_line(name, piles[name], now=now) for name in order if name in piles)
+    """A line for each group that has a question; ``groups`` are places in ``order``, -1 its last one."""
+    places = np.where(groups < 0, len(order) - 1, groups)
+    return tuple(
+        _line(
+            name,
+            counted,
+            questions=int((places == at).sum()),
+            assigned=places[counted.assigned] == at,
+            judged=places[counted.judged] == at,
+            now=now,
+        )
+        for at, name in enumerate(order)
+        if (places == at).any()
+    )
 
 
-def _reviewer_lines(facts: Facts, *, now: datetime) -> tuple[Line, ...]:
-    piles = _piles(facts, lambda _, person: facts.people.get(person, f"person {person}"))
-    for pile in piles.values():
-        pile.questions = pile.held
-    return tuple(_line(name, piles[name], now=now) for name in sorted(piles))
+def _reviewer_lines(counted: _Counted, *, now: datetime) -> tuple[Line, ...]:
+    assigned, judged = counted.facts.assigned.people, counted.facts.judged.people
+    named: dict[str, list[int]] = defaultdict(list)
+    for person in np.union1d(assigned, judged).tolist():
+        named[counted.facts.people.get(person, f"person {person}")].append(person)
+    return tuple(
+        _line(
+            name,
+            counted,
+            questions=None,
+            assigned=np.isin(assigned, named[name]),
+            judged=np.isin(judged, named[name]),
+            now=now,
+        )
+        for name in sorted(named)
+    )
 
 
-def _whole(
-    name: str, facts: Facts, numbers: Iterable[int], reviewers: Sequence[Line], *, now: datetime
-) -> Line:
+def _whole(name: str, counted: _Counted, reviewers: Sequence[Line], *, now: datetime) -> Line:
     """All of the batch; finished no earlier than the slowest of its reviewers."""
-    pile = _piles(facts, lambda _question, _person: name).get(name, _Pile())
-    pile.questions = set(numbers)
-    line = _line(name, pile, now=now)
+    every, said = np.ones(len(counted.assigned), dtype=bool), np.ones(len(counted.judged), dtype=bool)
+    line = _line(name, counted, questions=counted.n, assigned=every, judged=said, now=now)
     ends = [at for each in (line, *reviewers) if (at := each.finish.at) is not None]
     if line.finish.at is None:
         return line
     return replace(line, finish=Finish(at=max(ends)))
 
 
-def _line(name: str, pile: _Pile, *, now: datetime) -> Line:
-    left = pile.states[AssignmentState.OPEN]
-    times = [each.first_seconds_looking for each in pile.judgements]
+def _line(
+    name: str,
+    counted: _Counted,
+    *,
+    questions: int | None,
+    assigned: NDArray[np.bool_],
+    judged: NDArray[np.bool_],
+    now: datetime,
+) -> Line:
+    """What falls under one line; ``questions`` None are those that the line's people hold."""
+    held = int(counted.marked(counted.assigned[assigned]).sum())
+    questions = held if questions is None else questions
+    states = np.bincount(counted.facts.assigned.states[assigned], minlength=len(STATES)).tolist()
+    left = states[STATES.index(AssignmentState.OPEN)]
+    times = counted.facts.judged.first_seconds[judged]
     return Line(
         name=name,
-        questions=len(pile.questions),
-        unassigned=len(pile.questions - pile.held),
-        asked=pile.states.total(),
-        done=pile.states[AssignmentState.DONE],
-        skipped=pile.states[AssignmentState.SKIPPED],
+        questions=questions,
+        unassigned=questions - held,
+        asked=sum(states),
+        done=states[STATES.index(AssignmentState.DONE)],
+        skipped=states[STATES.index(AssignmentState.SKIPPED)],
         left=left,
-        seconds_median=median(times) if times else None,
+        seconds_median=float(np.median(times)) if len(times) else None,
         timed=len(times),
-        finish=finish([each.first_given_at for each in pile.judgements], left=left, now=now),
+        finish=finish(_latest(counted.facts.judged.first_given_at[judged]), left=left, now=now),
     )
+
+
+def _latest(moments: NDArray[np.datetime64]) -> list[datetime]:
+    """The last of them, as many as the pace is counted from."""
+    last = moments if len(moments) <= WINDOW else np.partition(moments, -WINDOW)[-WINDOW:]
+    return [each.replace(tzinfo=UTC) for each in last.astype("datetime64[us]").tolist()]
 
 
 # ------------------------------------------------------------------------------------------------ shares
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Rates:
     """Shares of the reviewed questions; one that several people judged counts once."""
 
-    reviewed: Sequence[QuestionFacts]
-    judged: Mapping[int, Sequence[Judgement]]
-    skipped: int
+    def __init__(self, counted: _Counted, *, skipped: int) -> None:
+        """Of the reviewed questions, in the order of the batch."""
+        self._counted, self._skipped = counted, skipped
+        self._exams = counted.facts.questions.exams[counted.reviewed]
 
     def of_errors(self) -> tuple[Rate, ...]:
         """Each kind of error: the questions in which at least one reviewer found it."""
-        where: dict[ErrorKind, set[int]] = defaultdict(set)
-        for number, said in self.judged.items():
-            for kind in frozenset().union(*(each.errors for each in said)):
-                where[kind].add(number)
-        return tuple(self._rate(kind, where[kind]) for kind in ErrorKind)
+        judged = self._counted.facts.judged
+        return tuple(
+            self._rate(kind, self._counted.marked(self._counted.judged[judged.has_error(kind)]))
+            for kind in ErrorKind
+        )
 
     def of_decisions(self) -> tuple[Rate, ...]:
         """Each decision: the questions on which all reviewers came to it; and those where they differ."""
-        decided: dict[str, set[int]] = defaultdict(set)
-        for number, said in self.judged.items():
-            decisions = {each.decision for each in said}
-            decided[str(decisions.pop()) if len(decisions) == 1 else DIFFER].add(number)
-        names = [*(str(each) for each in Decision), *([DIFFER] if decided[DIFFER] else [])]
-        return tuple(self._rate(name, decided[name]) for name in names)
+        decisions = self._counted.facts.judged.decisions
+        by = [self._counted.marked(self._counted.judged[decisions == at]) for at in range(len(DECISIONS))]
+        alone = np.sum(by, axis=0) == 1
+        rates = [self._rate(each, where & alone) for each, where in zip(DECISIONS, by, strict=True)]
+        differ = self._counted.reviewed & ~alone
+        return (*rates, self._rate(DIFFER, differ)) if differ.any() else tuple(rates)
 
-    def _rate(self, name: str, where: set[int]) -> Rate:
-        share = wilson_by_cluster(
-            [each.question_number in where for each in self.reviewed],
-            [each.exam_number for each in self.reviewed],
-        )
+    def _rate(self, name: str, where: NDArray[np.bool_]) -> Rate:
+        share = wilson_by_cluster(where[self._counted.reviewed], self._exams)
         return Rate(name=str(name), share=share, if_skipped=self._bounds(share))
 
     def _bounds(self, share: Proportion) -> tuple[float, float] | None:
-        if not self.skipped or not share.n:
+        if not self._skipped or not share.n:
             return None
-        whole = share.n + self.skipped
-        return share.count / whole, (share.count + self.skipped) / whole
+        whole = share.n + self._skipped
+        return share.count / whole, (share.count + self._skipped) / whole
 
 
 # ----------------------------------------------------------------------------------------- tiers and notes
-def _tier_table(judgements: Sequence[Judgement], by_number: Mapping[int, QuestionFacts]) -> TierTable:
-    tiers = tuple(Difficulty)
-    place = {tier: index for index, tier in enumerate(tiers)}
-    both = [
-        (place[machine], place[each.tier], by_number[each.question_number].exam_number)
-        for each in judgements
-        if each.tier is not None and (machine := by_number[each.question_number].tier) is not None
-    ]
-    machine_side, expert_side, exams = ([each[side] for each in both] for side in range(3))
-    counts = contingency(machine_side, expert_side, k=len(tiers))
+def _tier_table(counted: _Counted) -> TierTable:
+    questions, judged = counted.facts.questions, counted.facts.judged
+    machine = questions.tiers[counted.judged]
+    both = (machine >= 0) & (judged.tiers >= 0)
+    machine_side, expert_side = machine[both].tolist(), judged.tiers[both].tolist()
+    exams = questions.exams[counted.judged[both]]
+    counts = contingency(machine_side, expert_side, k=len(TIERS))
     linear, quadratic = (
-        weighted_kappa(machine_side, expert_side, k=len(tiers), weights=weights, clusters=exams)
+        weighted_kappa(machine_side, expert_side, k=len(TIERS), weights=weights, clusters=exams.tolist())
         for weights in (Weights.LINEAR, Weights.QUADRATIC)
     )
-    shared = len(set(exams)) < len(exams)
+    shared = len(np.unique(exams)) < len(exams)
     return TierTable(
-        tiers=tiers,
+        tiers=TIERS,
         counts=tuple(tuple(int(count) for count in row) for row in counts),
-        without=len(judgements) - len(both),
+        without=len(both) - len(exams),
         linear=linear,
         quadratic=quadratic,
         note="95 % intervals from the standard error of Fleiss, Cohen and Everitt (1969)"
@@ -230,11 +212,10 @@ def _tier_table(judgements: Sequence[Judgement], by_number: Mapping[int, Questio
     )
 
 
-def _notes(
-    facts: Facts, reviewed: Sequence[QuestionFacts], judged: Mapping[int, Sequence[Judgement]]
-) -> tuple[str, ...]:
+def _notes(counted: _Counted) -> tuple[str, ...]:
     notes = []
-    rates = {round(each.inclusion_probability, 9) for each in facts.questions}
+    questions, reviewed = counted.facts.questions, int(counted.reviewed.sum())
+    rates = {round(each, 9) for each in np.unique(questions.inclusion_probabilities).tolist()}
     if rates and max(rates) > 1.001 * min(rates):
         notes.append(
             "Shares are of the reviewed questions, unweighted. The strata of this batch were drawn at "
@@ -243,11 +224,11 @@ def _notes(
         )
     elif reviewed:
         notes.append("Shares are of the reviewed questions; they are not yet estimates for the dataset.")
-    if len({each.exam_number for each in reviewed}) < len(reviewed):
+    if len(np.unique(questions.exams[counted.reviewed])) < reviewed:
         notes.append(
             "Several of the questions are of one exam and not independent: the intervals count for that."
         )
-    several = sum(len(said) > 1 for said in judged.values())
+    several = int((np.bincount(counted.judged, minlength=counted.n) > 1).sum())
     if several:
         notes.append(
             f"{several:,} of the reviewed questions have verdicts of more than one reviewer. A kind of error "

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
-from domain.verdicts import RATING_NAMES, Decision, Verdict
+import numpy as np
+from numpy.typing import NDArray
+
+from domain.verdicts import RATING_NAMES
 from measures.means import Mean, mean_by_cluster
 from measures.proportions import Proportion, wilson_by_cluster
 
@@ -16,14 +17,20 @@ BLOCK = 25
 _MOST = 40
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimedVerdict:
-    """The verdict that stands, and when and after how many seconds of looking the person's first came."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TimedVerdicts:
+    """One person's verdicts that stand, as columns of one length, and when and after how many seconds of
+    looking the first on each question came.
 
-    verdict: Verdict
-    exam_number: int
-    first_given_at: datetime
-    first_seconds_looking: float
+    ``ratings``: 1 to 5, 0 where not given; a column each of ``RATING_NAMES``.
+    """
+
+    questions: NDArray[np.int64]
+    exams: NDArray[np.int64]
+    accepted: NDArray[np.bool_]
+    ratings: NDArray[np.int8]
+    first_given_at: NDArray[np.datetime64]
+    first_seconds: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,28 +54,24 @@ def block_size(most: int) -> int:
     return BLOCK * max(1, math.ceil(most / (BLOCK * _MOST)))
 
 
-def drift_of(verdicts: Sequence[TimedVerdict], *, block: int = BLOCK) -> tuple[DriftBlock, ...]:
+def drift_of(verdicts: TimedVerdicts, *, block: int = BLOCK) -> tuple[DriftBlock, ...]:
     """One person's blocks, by when the verdicts were first given."""
-    ordered = sorted(verdicts, key=lambda each: (each.first_given_at, each.verdict.question_id))
-    return tuple(_block(start + 1, ordered[start : start + block]) for start in range(0, len(ordered), block))
+    ordered = np.lexsort((verdicts.questions, verdicts.first_given_at))
+    return tuple(
+        _block(start + 1, verdicts, ordered[start : start + block]) for start in range(0, len(ordered), block)
+    )
 
 
-def _block(first: int, verdicts: Sequence[TimedVerdict]) -> DriftBlock:
-    exams = [each.exam_number for each in verdicts]
-    ratings = {}
-    for name in RATING_NAMES:
-        given = [
-            (value, each.exam_number)
-            for each in verdicts
-            if (value := getattr(each.verdict.opinion.ratings, name)) is not None
-        ]
-        ratings[name] = mean_by_cluster(
-            [value for value, _ in given], [exam for _, exam in given], least=1, most=5
-        )
+def _block(first: int, verdicts: TimedVerdicts, there: NDArray[np.int64]) -> DriftBlock:
+    exams, ratings = verdicts.exams[there], {}
+    for name, column in zip(RATING_NAMES, verdicts.ratings.T, strict=True):
+        values = column[there]
+        given = values > 0
+        ratings[name] = mean_by_cluster(values[given], exams[given], least=1, most=5)
     return DriftBlock(
         first=first,
-        last=first + len(verdicts) - 1,
-        accepted=wilson_by_cluster([each.verdict.decision is Decision.ACCEPT for each in verdicts], exams),
+        last=first + len(there) - 1,
+        accepted=wilson_by_cluster(verdicts.accepted[there], exams),
         ratings=ratings,
-        seconds=mean_by_cluster([each.first_seconds_looking for each in verdicts], exams, least=0),
+        seconds=mean_by_cluster(verdicts.first_seconds[there], exams, least=0),
     )

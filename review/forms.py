@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from domain.boxes import LabelledBox
+from domain.corrections import corrected
 from domain.questions import Question
+from domain.verdicts import Decision, Verdict
 from domain.vocabulary import AnswerFormat
 from measures.boxes import Overlap, match
+
+
+def left_by(question: Question, verdict: Verdict) -> Question | None:
+    """The form that a verdict leaves: None where it rejects, the very same question where it accepts."""
+    if verdict.decision is Decision.REJECT:
+        return None
+    if verdict.decision is Decision.ACCEPT:
+        return question
+    return corrected(question, verdict.opinion.correction)
+
+
+def same_key(one: Question, other: Question) -> bool:
+    """Whether the two have the same right answers, as text."""
+    return one is other or key_of(one) == key_of(other)
 
 
 def key_of(question: Question) -> frozenset[object]:
@@ -31,6 +48,8 @@ def overlap_of_boxes(
     one: Sequence[LabelledBox], other: Sequence[LabelledBox], *, by_label: bool = True
 ) -> Overlap:
     """All boxes of a question, matched one to one within each radiograph, and label unless said otherwise."""
+    if one == other:  # as mostly: nobody moved a box
+        return _each_on_itself(len(one))
     ours, theirs = _by_kind(one, by_label=by_label), _by_kind(other, by_label=by_label)
     pairs: list[tuple[int, int, float]] = []
     for kind in sorted({*ours, *theirs}):
@@ -47,6 +66,15 @@ def overlap_of_boxes(
         per_truth=total / len(one) if one else None,
         per_match=total / len(pairs) if pairs else None,
     )
+
+
+@cache
+def _each_on_itself(n: int) -> Overlap:
+    whole = 1.0 if n else None
+    return Overlap(
+        truths=n, predictions=n, pairs=tuple((at, at, 1.0) for at in range(n)),
+        score=whole, per_truth=whole, per_match=whole,
+    )  # fmt: skip
 
 
 def _by_kind(boxes: Sequence[LabelledBox], *, by_label: bool) -> dict[tuple[str, str], list[int]]:

@@ -1,15 +1,17 @@
-"""What is read off a verdict for agreement: the decision, the key kept or changed, ratings, flags, errors."""
+"""What is read off a verdict for agreement: the decision, ratings, flags, kinds of error."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
 
-from domain.corrections import corrected
-from domain.questions import Question
+import numpy as np
+from numpy.typing import NDArray
+
 from domain.verdicts import RATING_NAMES, Decision, ErrorKind, Verdict
 from domain.vocabulary import Difficulty
-from review.forms import key_of
 
 #: The yes/no questions of the sheet.
 FLAGS = ("domain_specific", "cognitive_depth", "image_centric", "clinically_relevant")
@@ -17,44 +19,40 @@ FLAGS = ("domain_specific", "cognitive_depth", "image_centric", "clinically_rele
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """How one aspect is read off a verdict: a category from 0, -1 where nothing was said."""
+    """How one aspect is read off a verdict: the ``field`` that says it, and the ``code`` of what it says.
+
+    A code is a category from 0 to ``k`` - 1, -1 where nothing was said.
+    """
 
     name: str
     group: str
     k: int
-    read: Callable[[Question, Verdict], int]
     weighted: bool = False
+    field: str = ""
+    code: Callable[[Any], int] = int
 
 
-def _changed_key(question: Question, verdict: Verdict) -> int:
-    if verdict.decision is Decision.REJECT:
-        return -1
-    return int(key_of(corrected(question, verdict.opinion.correction)) != key_of(question))
+def codes_of(verdicts: Sequence[Verdict]) -> dict[str, NDArray[np.int64]]:
+    """The codes of all verdicts on each scale, by its name; few different things are said in many of them."""
+    said = {field: list(map(attrgetter(field), verdicts)) for field in {each.field for each in SCALES}}
+    codes = {}
+    for scale in SCALES:
+        values = said[scale.field]
+        known = {each: scale.code(each) for each in set(values)}
+        codes[scale.name] = np.array(list(map(known.__getitem__, values)), dtype=np.int64)
+    return codes
 
 
-def _rating(name: str) -> Callable[[Question, Verdict], int]:
-    def read(_question: Question, verdict: Verdict) -> int:
-        value = getattr(verdict.opinion.ratings, name)
-        return -1 if value is None else int(value) - 1
-
-    return read
+def _number(value: int | bool | None) -> int:
+    return -1 if value is None else int(value)
 
 
-def _flag(name: str) -> Callable[[Question, Verdict], int]:
-    def read(_question: Question, verdict: Verdict) -> int:
-        value = getattr(verdict.opinion, name)
-        return -1 if value is None else int(value)
-
-    return read
+def _rating(value: int | None) -> int:
+    return -1 if value is None else value - 1
 
 
-def _error(kind: ErrorKind) -> Callable[[Question, Verdict], int]:
-    return lambda _question, verdict: int(kind in verdict.opinion.errors)
-
-
-def _tier(_question: Question, verdict: Verdict) -> int:
-    tier = verdict.opinion.difficulty
-    return -1 if tier is None else list(Difficulty).index(tier)
+def _error(kind: ErrorKind) -> Callable[[frozenset[ErrorKind]], int]:
+    return lambda errors: int(kind in errors)
 
 
 def _words(name: str) -> str:
@@ -63,15 +61,24 @@ def _words(name: str) -> str:
 
 SCALES: tuple[Scale, ...] = (
     Scale(
-        name="decision", group="decision", k=len(Decision),
-        read=lambda _question, verdict: list(Decision).index(verdict.decision),
+        name="decision", group="decision", k=len(Decision), field="decision", code=list(Decision).index,
     ),
-    Scale(name="key: kept or changed", group="key", k=2, read=_changed_key),
     *(
-        Scale(name=_words(each), group="rating", k=5, read=_rating(each), weighted=True)
+        Scale(
+            name=_words(each), group="rating", k=5, field=f"opinion.ratings.{each}", code=_rating,
+            weighted=True,
+        )
         for each in RATING_NAMES
     ),
-    Scale(name="expert tier", group="rating", k=len(Difficulty), read=_tier, weighted=True),
-    *(Scale(name=_words(each), group="flag", k=2, read=_flag(each)) for each in FLAGS),
-    *(Scale(name=each.value, group="error", k=2, read=_error(each)) for each in ErrorKind),
+    Scale(
+        name="expert tier", group="rating", k=len(Difficulty), field="opinion.difficulty",
+        code=lambda tier: -1 if tier is None else list(Difficulty).index(tier), weighted=True,
+    ),
+    *(
+        Scale(name=_words(each), group="flag", k=2, field=f"opinion.{each}", code=_number) for each in FLAGS
+    ),
+    *(
+        Scale(name=each.value, group="error", k=2, field="opinion.errors", code=_error(each))
+        for each in ErrorKind
+    ),
 )  # fmt: skip

@@ -2,58 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
-from itertools import chain, groupby
-from operator import itemgetter
-from typing import Any
 
-from sqlalchemy import Select, select
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import select
 from sqlmodel import Session
 
 from domain.batches import AssignmentState
-from domain.verdicts import Decision, ErrorKind
+from domain.verdicts import Decision
 from domain.vocabulary import Difficulty
-from storage.codec import errors_from_text, from_json
+from storage.codec import from_json
 from storage.ordinary import ordinary_question
 from storage.rows import AdjudicationRow, AssignmentRow, BatchQuestionRow, QuestionRow, VerdictRow
+from storage.standing import changes_key, coded, read_columns
 
-# Few values and many rows: each is made once.
-_decision, _difficulty = cache(Decision), cache(Difficulty)
-_BLOCK = 10_000  # rows that are in memory at a time
-_KEY_FIELDS = ("answer", "also_right")
 #: What the questions of a dataset may be told apart by, beside the tier.
 FEATURES = ("task", "category", "generator", "prompt_version")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawnFacts:
-    """A drawn question: its exam, tier, and its values of :data:`FEATURES`, "" where it has none."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DrawnColumns:
+    """Drawn questions that somebody judged or skipped, in rising order of their ``numbers``.
 
-    number: int
-    exam_number: int
-    tier: Difficulty | None
-    features: tuple[str, ...]
+    Tier and each of :data:`FEATURES` as its different values, and each question's place among them; "" (for
+    the tier None) where a question has none.
+    """
 
+    numbers: NDArray[np.int64]
+    tiers: tuple[tuple[Difficulty | None, ...], NDArray[np.int64]]
+    features: Mapping[str, tuple[tuple[str, ...], NDArray[np.int64]]]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """What one person last said of a question in one batch; ``key_changed``: its key was corrected."""
+    def places(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where these questions are among them."""
+        return np.searchsorted(self.numbers, numbers)
 
-    batch_id: int
-    person_id: int
-    decision: Decision
-    errors: frozenset[ErrorKind]
-    key_changed: bool
-    given_at: datetime
+    def value_of(self, name: str) -> dict[int, str]:
+        """Each question's value of one of :data:`FEATURES`, by its number."""
+        values, codes = self.features[name]
+        return {
+            number: values[code]
+            for number, code in zip(self.numbers.tolist(), codes.tolist(), strict=True)
+        }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
-    """The adjudication that stands; ``follows`` are the people whose verdict it takes over whole."""
+    """One adjudication; ``follows`` are the people whose verdict it takes over whole."""
 
+    question_number: int
     batch_id: int
     decision: Decision
     follows: tuple[int, ...]
@@ -61,47 +60,32 @@ class Settled:
     given_at: datetime
 
 
-def drawn_facts(db: Session, *, batch_ids: Sequence[int]) -> dict[int, DrawnFacts]:
-    """Every question of these batches, once, by its number."""
-    of_batches = select(BatchQuestionRow.question_id).where(BatchQuestionRow.batch_id.in_(batch_ids))  # type: ignore[attr-defined]  # a column
-    # Columns of the table, not of the class: the ORM would look at every value of every row again.
+def drawn_columns(db: Session, *, batch_ids: Sequence[int]) -> DrawnColumns:
+    """The questions of these batches that have a verdict or are put aside in one of them."""
     table = QuestionRow.__table__.c  # type: ignore[attr-defined]  # SQLModel's table
+    looked_at = [
+        select(each.question_id).where(each.batch_id.in_(batch_ids)) for each in (VerdictRow, AssignmentRow)
+    ]
+    looked_at[1] = looked_at[1].where(AssignmentRow.state == AssignmentState.SKIPPED.value)
+    drawn = select(BatchQuestionRow.question_id).where(BatchQuestionRow.batch_id.in_(batch_ids))  # type: ignore[attr-defined]  # a column
     statement = (
-        select(table.id, table.exam_id, table.difficulty, *(table[name] for name in FEATURES))
-        .where(table.id.in_(of_batches))
+        select(table.id, table.difficulty, *(table[name] for name in FEATURES))
+        .where(table.id.in_(looked_at[0].union(looked_at[1])), table.id.in_(drawn))
         .order_by(table.id)
     )
-    return {
-        number: DrawnFacts(
-            number=number,
-            exam_number=exam,
-            tier=_difficulty(tier) if tier else None,
-            features=tuple([value or "" for value in features]),
-        )
-        for number, exam, tier, *features in _rows(db, statement)
-    }
+    numbers, tiers, *features = read_columns(db, statement)
+    return DrawnColumns(
+        numbers=np.array(numbers, dtype=np.int64),
+        tiers=coded(tiers, lambda tier: Difficulty(tier) if tier else None),
+        features={
+            name: coded(values, lambda value: value or "")
+            for name, values in zip(FEATURES, features, strict=True)
+        },
+    )
 
 
-def said_of(db: Session, *, batch_ids: Sequence[int]) -> dict[int, tuple[Said, ...]]:
-    """Everybody's latest verdict on each judged question; of several batches the one given last."""
-    table = VerdictRow.__table__.c  # type: ignore[attr-defined]  # SQLModel's table
-    statement = (
-        select(
-            table.question_id, table.person_id, table.batch_id, table.decision, table.errors,
-            table.correction, table.given_at,
-        )
-        .where(table.batch_id.in_(batch_ids), ordinary_question(table.question_id))
-        .order_by(table.question_id, table.batch_id, table.person_id, table.revision)
-    )  # fmt: skip
-    found = {}
-    for number, given in groupby(_rows(db, statement), key=itemgetter(0)):
-        rows = list(given)
-        found[number] = tuple([_said(row) for row in (rows if len(rows) == 1 else _last_of_each(rows))])
-    return found
-
-
-def settlements(db: Session, *, batch_ids: Sequence[int]) -> dict[int, Settled]:
-    """The adjudication of each question that has one: the highest revision, of several batches the latest."""
+def settlements(db: Session, *, batch_ids: Sequence[int]) -> list[Settled]:
+    """Every adjudication in these batches, in the order in which they were given: the last one stands."""
     statement = (
         select(
             AdjudicationRow.question_id,
@@ -114,22 +98,23 @@ def settlements(db: Session, *, batch_ids: Sequence[int]) -> dict[int, Settled]:
         .where(AdjudicationRow.batch_id.in_(batch_ids))  # type: ignore[attr-defined]  # a column
         .order_by(AdjudicationRow.given_at, AdjudicationRow.revision)
     )
-    return {
-        row[0]: Settled(
+    return [
+        Settled(
+            question_number=row[0],
             batch_id=row[1],
             decision=Decision(row[2]),
             follows=tuple(from_json(row[3])),
-            key_changed=_changes_key(row[4]),
+            key_changed=changes_key(row[4]),
             given_at=row[5],
         )
         for row in db.execute(statement)
-    }
+    ]
 
 
-def put_aside(db: Session, *, batch_ids: Sequence[int]) -> set[int]:
-    """Questions that somebody has skipped and not taken up again."""
+def put_aside(db: Session, *, batch_ids: Sequence[int]) -> set[tuple[int, int]]:
+    """(batch, question) of those that somebody has skipped and not taken up again."""
     statement = (
-        select(AssignmentRow.question_id)
+        select(AssignmentRow.batch_id, AssignmentRow.question_id)
         .where(
             AssignmentRow.batch_id.in_(batch_ids),  # type: ignore[attr-defined]  # a column
             AssignmentRow.state == AssignmentState.SKIPPED.value,
@@ -137,37 +122,4 @@ def put_aside(db: Session, *, batch_ids: Sequence[int]) -> set[int]:
         )
         .distinct()
     )
-    return set(db.execute(statement).scalars())
-
-
-def _rows(db: Session, statement: Select[Any]) -> Iterator[Sequence[Any]]:
-    """The rows, some at a time, and past the ORM, which would look at every value of every row again."""
-    db.flush()  # a connection does not see to it
-    result = db.connection().execute(statement, execution_options={"yield_per": _BLOCK})
-    return chain.from_iterable(result.partitions())
-
-
-def _last_of_each(rows: Sequence[Any]) -> Iterable[Any]:
-    """Of one question's rows the one of each person that counts."""
-    newest = {(row[1], row[2]): row for row in rows}  # a higher revision comes later
-    by_person: dict[int, Any] = {}
-    for row in newest.values():
-        before = by_person.get(row[1])
-        if before is None or before[6] <= row[6]:
-            by_person[row[1]] = row
-    return by_person.values()
-
-
-def _said(row: Sequence[Any]) -> Said:
-    return Said(
-        batch_id=row[2],
-        person_id=row[1],
-        decision=_decision(row[3]),
-        errors=errors_from_text(row[4]),
-        key_changed=_changes_key(row[5]),
-        given_at=row[6],
-    )
-
-
-def _changes_key(correction: str) -> bool:
-    return correction != "{}" and any(name in from_json(correction) for name in _KEY_FIELDS)
+    return {(row[0], row[1]) for row in db.execute(statement)}

@@ -2,108 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from functools import cache
-from itertools import groupby
-from operator import itemgetter
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import func, select
 from sqlmodel import Session
 
 from domain.batches import AssignmentState
-from domain.verdicts import Decision, ErrorKind, Verdict
-from domain.vocabulary import Difficulty, Task
-from storage.codec import errors_from_text
+from domain.vocabulary import Task
 from storage.ordinary import ordinary_question
-from storage.rows import AssignmentRow, BatchQuestionRow, QuestionRow, VerdictRow
-from storage.verdicts import VERDICT_COLUMNS, verdict_from_columns
+from storage.rows import AssignmentRow, BatchQuestionRow, QuestionRow
+from storage.standing import TIERS, places_of, read_columns
 
-# Few values and many rows: each is made once.
-_decision, _difficulty, _task = cache(Decision), cache(Difficulty), cache(Task)
-_BLOCK = 10_000  # rows that are in memory at a time
+_TASKS, _STATES = tuple(Task), tuple(AssignmentState)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchQuestionFacts:
-    """A question of a batch, by what progress is broken down by; ``tier`` is the machine's."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BatchColumns:
+    """Every question of a batch, by position; the machine's tier and the task as places, -1 for none."""
 
-    question_number: int
-    exam_number: int
-    tier: Difficulty | None
-    task: Task | None
-    inclusion_probability: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
-    """One person's judgement of one question: the latest verdict, and when and how fast the first came."""
-
-    question_number: int
-    person_number: int
-    decision: Decision
-    errors: frozenset[ErrorKind]
-    tier: Difficulty | None
-    first_given_at: datetime
-    first_seconds_looking: float
+    numbers: NDArray[np.int64]
+    exams: NDArray[np.int64]
+    tiers: NDArray[np.int8]
+    tasks: NDArray[np.int8]
+    inclusion_probabilities: NDArray[np.float64]
 
 
-def question_facts(db: Session, *, batch_id: int) -> tuple[BatchQuestionFacts, ...]:
-    """Every question of the batch, by position."""
-    rows = db.execute(
-        select(
-            BatchQuestionRow.question_id,
-            QuestionRow.exam_id,
-            QuestionRow.difficulty,
-            QuestionRow.task,
-            BatchQuestionRow.inclusion_probability,
-        )
-        .join(QuestionRow, QuestionRow.id == BatchQuestionRow.question_id)
-        .where(BatchQuestionRow.batch_id == batch_id)
-        .order_by(BatchQuestionRow.position),
-        execution_options={"yield_per": _BLOCK},
-    )
-    return tuple(
-        BatchQuestionFacts(
-            question_number=row.question_id,
-            exam_number=row.exam_id,
-            tier=_difficulty(row.difficulty) if row.difficulty else None,
-            task=_task(row.task) if row.task else None,
-            inclusion_probability=row.inclusion_probability,
-        )
-        for row in rows
-    )
-
-
-def judged(db: Session, *, batch_id: int) -> Iterator[Judged]:
-    """Each (question, person) that has a verdict, by question and person."""
+def batch_columns(db: Session, *, batch_id: int) -> BatchColumns:
+    """The questions of the batch, as columns: it may have a hundred thousand."""
+    place, question = BatchQuestionRow.__table__.c, QuestionRow.__table__.c  # type: ignore[attr-defined]  # SQLModel's tables
     statement = (
         select(
-            VerdictRow.question_id,
-            VerdictRow.person_id,
-            VerdictRow.decision,
-            VerdictRow.errors,
-            VerdictRow.difficulty,
-            VerdictRow.given_at,
-            VerdictRow.seconds_looking,
+            place.question_id, question.exam_id, question.difficulty, question.task,
+            place.inclusion_probability,
         )
-        .where(VerdictRow.batch_id == batch_id, ordinary_question(VerdictRow.question_id))
-        .order_by(VerdictRow.question_id, VerdictRow.person_id, VerdictRow.revision)
+        .join_from(BatchQuestionRow, QuestionRow, question.id == place.question_id)
+        .where(place.batch_id == batch_id)
+        .order_by(place.position)
+    )  # fmt: skip
+    numbers, exams, tiers, tasks, probabilities = read_columns(db, statement)
+    return BatchColumns(
+        numbers=np.array(numbers, dtype=np.int64),
+        exams=np.array(exams, dtype=np.int64),
+        tiers=places_of(tiers, TIERS),
+        tasks=places_of(tasks, _TASKS),
+        inclusion_probabilities=np.array(probabilities, dtype=np.float64),
     )
-    rows = db.execute(statement, execution_options={"yield_per": _BLOCK})
-    for (question_number, person_number), group in groupby(rows, key=itemgetter(0, 1)):
-        revisions = list(group)
-        first, last = revisions[0], revisions[-1]
-        yield Judged(
-            question_number=question_number,
-            person_number=person_number,
-            decision=_decision(last.decision),
-            errors=errors_from_text(last.errors),
-            tier=_difficulty(last.difficulty) if last.difficulty else None,
-            first_given_at=first.given_at,
-            first_seconds_looking=first.seconds_looking,
-        )
+
+
+def assigned_columns(
+    db: Session, *, batch_id: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int8]]:
+    """(questions, people, states as places) of every assignment that was not withdrawn; no hidden ones."""
+    table = AssignmentRow.__table__.c  # type: ignore[attr-defined]  # SQLModel's table
+    statement = select(table.question_id, table.person_id, table.state).where(
+        table.batch_id == batch_id,
+        table.state != AssignmentState.WITHDRAWN.value,
+        ordinary_question(table.question_id),
+    )
+    questions, people, states = read_columns(db, statement)
+    return (
+        np.array(questions, dtype=np.int64),
+        np.array(people, dtype=np.int64),
+        places_of(states, _STATES),
+    )
 
 
 def state_counts(db: Session) -> dict[int, dict[AssignmentState, int]]:
@@ -117,32 +80,3 @@ def state_counts(db: Session) -> dict[int, dict[AssignmentState, int]]:
     for batch_id, state, count in rows:
         counts.setdefault(batch_id, {})[AssignmentState(state)] = count
     return counts
-
-
-def latest_verdicts(db: Session, *, batch_ids: Sequence[int]) -> Iterator[Verdict]:
-    """The latest verdict of each (batch, question, person) of the batches, by question, batch, person."""
-    table = VerdictRow.__table__  # type: ignore[attr-defined]  # SQLModel's table
-    newest = (
-        select(
-            VerdictRow.batch_id,
-            VerdictRow.question_id,
-            VerdictRow.person_id,
-            func.max(VerdictRow.revision).label("revision"),
-        )
-        .where(VerdictRow.batch_id.in_(batch_ids), ordinary_question(VerdictRow.question_id))
-        .group_by(VerdictRow.batch_id, VerdictRow.question_id, VerdictRow.person_id)
-        .subquery()
-    )
-    statement = (
-        select(*(table.c[name] for name in VERDICT_COLUMNS))
-        .join(
-            newest,
-            (table.c.batch_id == newest.c.batch_id)
-            & (table.c.question_id == newest.c.question_id)
-            & (table.c.person_id == newest.c.person_id)
-            & (table.c.revision == newest.c.revision),
-        )
-        .order_by(table.c.question_id, table.c.batch_id, table.c.person_id)
-    )
-    for row in db.execute(statement, execution_options={"yield_per": _BLOCK}):
-        yield verdict_from_columns(row)

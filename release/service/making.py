@@ -16,7 +16,7 @@ from domain.file_errors import naming
 from domain.gold import GoldItem
 from domain.people import Action, Person, require
 from imaging.guarded import GuardedReader
-from release.collector import nothing_collected
+from intake.collector import collector_paused
 from release.folder import MANIFEST, HashedFile, file_hash, put_in_place, written_aside
 from release.forms.croissant import croissant_text
 from release.forms.datacard import datacard_text
@@ -122,7 +122,7 @@ def write_release(
         met = check_key_errors(db, by=by, dataset=dataset, batches=batches, under=key_errors_under)
     last_verdict = gold.last_verdict_at(db, batches=of_batches)
     with ExitStack() as stack:
-        stack.enter_context(nothing_collected())
+        stack.enter_context(collector_paused())
         folder = stack.enter_context(written_aside(out))
         keys = stack.enter_context(written_aside(keys_folder(out))) if split else None
         reader = stack.enter_context(GuardedReader())

@@ -66,7 +66,6 @@ from review.service.reporting import (
     counted_version,
     overview,
     progress,
-    settled,
 )
 from review.service.second_opinions import (
     SecondSummary,
@@ -165,7 +164,6 @@ __all__ = [
     "second_opinions",
     "seek_second_opinions",
     "settings_are_frozen",
-    "settled",
     "share_batch",
     "skip_question",
     "skipped_questions",

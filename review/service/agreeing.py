@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 
+import numpy as np
 from sqlmodel import Session
 
 from domain.batches import Batch
 from domain.people import Action, Person, require
 from domain.second_opinions import SecondOpinions, SecondWay
-from review.agreement import Between, SharedQuestion, agreement_between
-from review.drift import DriftBlock, TimedVerdict, block_size, drift_of
-from review.service.reporting import settled, shown_names
-from storage.assignments import batch_members
-from storage.batches import load_batch
+from domain.verdicts import Decision
+from intake.collector import collector_paused
+from review.agreement import Between, agreement_between
+from review.drift import DriftBlock, TimedVerdicts, block_size, drift_of
+from review.service.reporting import shown_names
+from review.shared_questions import SharedQuestion
+from storage.adjudications import latest_verdicts
+from storage.batches import batch_sizes, load_batch
 from storage.people import list_people
-from storage.progress import judged
 from storage.questions import load_questions
 from storage.second_opinions import question_ids, second_opinions_of
+from storage.standing import DECISIONS, Standing, standing_verdicts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +46,7 @@ class BatchAgreement:
     drift: dict[int, tuple[DriftBlock, ...]]
 
 
+@collector_paused()
 def batch_agreement(db: Session, *, by: Person, batch: str) -> BatchAgreement:
     """Every pair of reviewers, all of them together, and each one's drift.
 
@@ -54,11 +58,9 @@ def batch_agreement(db: Session, *, by: Person, batch: str) -> BatchAgreement:
     """
     require(by, Action.SEE_PROGRESS)
     found = load_batch(db, name=batch)
-    exam_of = {each.question_number: each.exam_number for each in batch_members(db, batch_id=found.id)}
-    verdicts = defaultdict(list)
-    for verdict in settled(db, batch_ids=[found.id]):
-        verdicts[verdict.question_id].append(verdict)
-    several = [number for number, theirs in verdicts.items() if len(theirs) > 1]
+    standing = standing_verdicts(db, batch_ids=[found.id], ratings=True)
+    judged, times = np.unique(standing.questions, return_counts=True)
+    several = judged[times > 1].tolist()
     sought = second_opinions_of(db, batch_id=found.id)
     counted, left_out = several, ""
     if sought is not None and sought.way is SecondWay.WHERE_FOUND:
@@ -69,41 +71,47 @@ def batch_agreement(db: Session, *, by: Person, batch: str) -> BatchAgreement:
             "them; they would bias agreement and are left out. What counts are the "
             f"{len(counted):,} of the random share that were judged twice, each the same."
         )
-    questions = dict(load_questions(db, question_ids=counted))
-    timed: dict[int, list[TimedVerdict]] = defaultdict(list)
-    standing = {(each.question_id, each.person_id): each for theirs in verdicts.values() for each in theirs}
-    for each in judged(db, batch_id=found.id):
-        timed[each.person_number].append(
-            TimedVerdict(
-                verdict=standing[each.question_number, each.person_number],
-                exam_number=exam_of[each.question_number],
-                first_given_at=each.first_given_at,
-                first_seconds_looking=each.first_seconds_looking,
-            )
-        )
-    block = block_size(max(map(len, timed.values()), default=0))
+    exam_of = dict(zip(standing.questions.tolist(), standing.exams.tolist(), strict=True))
+    verdicts = latest_verdicts(db, batch_id=found.id, question_ids=counted)
+    timed = _timed(standing)
+    block = block_size(max((len(each.questions) for each in timed.values()), default=0))
     return BatchAgreement(
         batch=found,
         sought=sought,
         sought_text=_sought_text(sought),
-        questions=len(exam_of),
+        questions=batch_sizes(db).get(found.id, 0),
         shared=len(several),
         counted=len(counted),
         left_out=left_out,
         people=shown_names(list_people(db)),
         between=agreement_between(
             [
-                SharedQuestion(
-                    question=questions[number],
-                    exam_number=exam_of[number],
-                    verdicts=tuple(verdicts[number]),
-                )
-                for number in counted
+                SharedQuestion(question=question, exam_number=exam_of[number], verdicts=verdicts[number])
+                for number, question in load_questions(db, question_ids=counted)
             ]
         ),
         drift_block=block,
-        drift={number: drift_of(theirs, block=block) for number, theirs in sorted(timed.items())},
+        drift={number: drift_of(theirs, block=block) for number, theirs in timed.items()},
     )
+
+
+def _timed(standing: Standing) -> dict[int, TimedVerdicts]:
+    """The columns of each person, by the person's number."""
+    if standing.ratings is None:
+        raise ValueError("the ratings were not asked for")
+    accepted = standing.decisions == DECISIONS.index(Decision.ACCEPT)
+    found = {}
+    for person in np.unique(standing.people).tolist():
+        there = standing.people == person
+        found[person] = TimedVerdicts(
+            questions=standing.questions[there],
+            exams=standing.exams[there],
+            accepted=accepted[there],
+            ratings=standing.ratings[there],
+            first_given_at=standing.first_given_at[there],
+            first_seconds=standing.first_seconds[there],
+        )
+    return found
 
 
 def _sought_text(sought: SecondOpinions | None) -> str:

@@ -10,11 +10,12 @@ from sqlmodel import Session
 from domain.errors import NotFound, Refused
 from domain.people import Action, Person, require
 from domain.verdicts import ErrorKind
+from intake.collector import collector_paused
 from review.estimates import Estimates, Outcome, Sample, estimate, refusal
 from review.estimates_text import sentences
 from review.planning import GOAL, Plan, plan
 from review.progress import interval, percent
-from review.service.sampled import CellKey, Cells, SampleFacts, cell_name, sample_facts, value_of, why_not
+from review.service.sampled import CellKey, Cells, SampleFacts, cell_name, sample_facts, sample_of, why_not
 from storage import applying, frames
 from storage import batches as stored
 from storage.found_questions import FoundQuestion, found_questions
@@ -62,6 +63,7 @@ def estimable(db: Session, *, by: Person) -> dict[str, list[str]]:
     return found
 
 
+@collector_paused()
 def estimate_whole(
     db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None = None, goal: float = GOAL
 ) -> Whole:
@@ -73,11 +75,12 @@ def estimate_whole(
     """
     require(by, Action.SEE_PROGRESS)
     facts = sample_facts(db, dataset=dataset, names=batches)
-    found = estimate(facts.sample)
-    plans = [plan(found.key_errors, facts.sample, goal=goal)]
+    sample = sample_of(db, facts)
+    found = estimate(sample)
+    plans = [plan(found.key_errors, sample, goal=goal)]
     widest = max(found.errors, key=lambda each: each.half_width or 0)
     if widest.half_width:
-        plans.append(plan(widest, facts.sample, goal=goal))
+        plans.append(plan(widest, sample, goal=goal))
     return Whole(
         dataset=dataset,
         batches=tuple(each.name for each in facts.batches),
@@ -87,6 +90,7 @@ def estimate_whole(
     )
 
 
+@collector_paused()
 def estimate_groups(
     db: Session,
     *,
@@ -106,9 +110,7 @@ def estimate_groups(
     require(by, Action.SEE_PROGRESS)
     facts = sample_facts(db, dataset=dataset, names=batches)
     if group == BATCH:
-        parts = {
-            each.name: sample_facts(db, dataset=dataset, names=[each.name]).sample for each in facts.batches
-        }
+        parts = {each.name: sample_of(db, facts, [each]) for each in facts.batches}
     elif group in GROUPS:
         parts = _parts(db, facts, group)
     else:
@@ -120,6 +122,7 @@ def estimate_groups(
     )
 
 
+@collector_paused()
 def check_key_errors(
     db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None, under: float
 ) -> str:
@@ -129,7 +132,8 @@ def check_key_errors(
         Refused: it does not, with the figure.
     """
     require(by, Action.SEE_PROGRESS)
-    found = estimate(sample_facts(db, dataset=dataset, names=batches).sample).key_errors
+    facts = sample_facts(db, dataset=dataset, names=batches)
+    found = estimate(sample_of(db, facts)).key_errors
     why = refusal(found, under=under)
     if why:
         raise Refused(f"{why} Judge more, correct or reject by rule what is wrong, or ask for less.")
@@ -140,6 +144,7 @@ def check_key_errors(
     )
 
 
+@collector_paused()
 def statement(db: Session, *, dataset: str, batches: Sequence[str] | None) -> tuple[str, ...]:
     """What the sample says of the questions that it was drawn from, for a data card; nothing where nothing.
 
@@ -150,8 +155,8 @@ def statement(db: Session, *, dataset: str, batches: Sequence[str] | None) -> tu
         facts = sample_facts(db, dataset=dataset, names=batches)
     except Refused:
         return ()
-    drawn_from = replace(facts.sample, whole=sum(facts.sample.sizes.values()))
-    return sentences(estimate(drawn_from))
+    sample = sample_of(db, facts)
+    return sentences(estimate(replace(sample, whole=sum(sample.sizes.values()))))
 
 
 # ------------------------------------------------------------------------------------------------ by group
@@ -167,8 +172,9 @@ def _parts(db: Session, facts: SampleFacts, group: str) -> dict[str, Sample]:
         for (tier, (*values, value)), count in counts.items():
             sizes.setdefault(value, {})[segment, tier, tuple(values)] = count
     by_value: dict[str, list[Outcome]] = {}
-    for each in facts.sample.outcomes:
-        by_value.setdefault(value_of(facts.questions[each.question_number], group), []).append(each)
+    value_of = facts.drawn.value_of(group)
+    for each in sample_of(db, facts).outcomes:
+        by_value.setdefault(value_of[each.question_number], []).append(each)
     ordered = sorted(sizes, key=lambda value: (-sum(sizes[value].values()), value))
     return {
         value or "not stated": Sample(

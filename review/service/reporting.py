@@ -1,9 +1,9 @@
-"""How far batches have come, and the verdicts that stand."""
+"""How far batches have come."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,14 +11,16 @@ from sqlmodel import Session
 
 from domain.batches import AssignmentState, Batch
 from domain.people import Action, Person, require
-from domain.verdicts import Verdict
-from review.counting import Facts, count_batch
+from intake.collector import collector_paused
+from review.counting import count_batch
+from review.facts import AssignedColumns, Facts, JudgedColumns, QuestionColumns
 from review.progress import Progress
 from storage import claims, gold, shared_queues
 from storage import progress as stored
-from storage.assignments import all_assignments, people_counts
+from storage.assignments import people_counts
 from storage.batches import batch_sizes, list_batches, load_batch
 from storage.people import list_people
+from storage.standing import standing_verdicts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +66,7 @@ class BatchLoad:
     shared: SharedLoad | None
 
 
+@collector_paused()
 def progress(db: Session, *, by: Person, batch: str, now: datetime) -> Progress:
     """The batch in numbers: done and left, tiers, errors found; see :mod:`review.progress`.
 
@@ -72,14 +75,28 @@ def progress(db: Session, *, by: Person, batch: str, now: datetime) -> Progress:
     """
     require(by, Action.SEE_PROGRESS)
     found = load_batch(db, name=batch)
+    questions = stored.batch_columns(db, batch_id=found.id)
+    held, holders, states = stored.assigned_columns(db, batch_id=found.id)
+    standing = standing_verdicts(db, batch_ids=[found.id])
     facts = Facts(
-        questions=stored.question_facts(db, batch_id=found.id),
-        assigned=tuple(
-            each
-            for each in all_assignments(db, batch_id=found.id)
-            if each[2] is not AssignmentState.WITHDRAWN
+        questions=QuestionColumns(
+            numbers=questions.numbers,
+            exams=questions.exams,
+            tiers=questions.tiers,
+            tasks=questions.tasks,
+            inclusion_probabilities=questions.inclusion_probabilities,
         ),
-        judgements=tuple(stored.judged(db, batch_id=found.id)),
+        assigned=AssignedColumns(questions=held, people=holders, states=states),
+        judged=JudgedColumns(
+            questions=standing.questions,
+            people=standing.people,
+            decisions=standing.decisions,
+            errors=standing.errors,
+            error_sets=standing.error_sets,
+            tiers=standing.tiers,
+            first_given_at=standing.first_given_at,
+            first_seconds=standing.first_seconds,
+        ),
         people=shown_names(list_people(db)),
     )
     return count_batch(found, facts, now=now)
@@ -173,11 +190,3 @@ def _shared_load(db: Session, batch: Batch, people: dict[int, Person]) -> Shared
         claimed=counts.claimed,
         done=counts.done,
     )
-
-
-def settled(db: Session, *, batch_ids: Sequence[int]) -> Iterator[Verdict]:
-    """The latest verdict of each (batch, question, person), by question, batch and person.
-
-    No action is asked for: it is one part of another service's work, which asks for its own.
-    """
-    return stored.latest_verdicts(db, batch_ids=batch_ids)

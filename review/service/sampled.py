@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
+import numpy as np
 from sqlmodel import Session
 
 from domain.batches import Batch, Parts
 from domain.errors import NotFound, Refused
-from domain.verdicts import Decision, ErrorKind
 from domain.vocabulary import Difficulty
-from review.estimates import KEY_KINDS, Outcome, Sample
+from review.estimates import Sample
+from review.service.came_to import Said, outcomes_of
 from storage import applying, draws, frames, outcomes
 from storage import batches as stored
-from storage.outcomes import FEATURES, DrawnFacts, Said, Settled
+from storage.outcomes import DrawnColumns
+from storage.standing import standing_verdicts
 
 #: (first number before it, last number), tier, further values.
 CellKey = tuple[tuple[int, int], Difficulty | None, tuple[str, ...]]
@@ -26,17 +27,20 @@ CellKey = tuple[tuple[int, int], Difficulty | None, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleFacts:
-    """Everything about a sample that was read: the batches that count, their questions, their outcomes.
+    """Everything about a sample that was read: the batches that count, what was said of their questions.
 
-    ``left_out`` are batches that say nothing of the whole, each with the reason.
+    ``left_out`` are batches that say nothing of the whole, each with the reason. ``whole`` are all questions
+    of the dataset.
     """
 
     dataset: str
     dataset_id: int
     batches: tuple[Batch, ...]
     left_out: tuple[tuple[str, str], ...]
-    sample: Sample
-    questions: Mapping[int, DrawnFacts]
+    drawn: DrawnColumns
+    said: Said
+    aside: frozenset[tuple[int, int]]
+    whole: int
     rejected_since: int
 
 
@@ -65,27 +69,39 @@ def sample_facts(db: Session, *, dataset: str, names: Sequence[str] | None) -> S
             f"No batch of {dataset!r} says anything of its whole{f' ({said})' if said else ''}. Draw one at "
             "random and have it judged."
         )
-    of_batch = {each.id: each for each in counted}
-    questions = outcomes.drawn_facts(db, batch_ids=list(of_batch))
-    cells = Cells(db, dataset_id, counted)
-    found = _outcomes(db, of_batch, questions, cells)
-    judged = {each.question_number for each in found}
-    aside = outcomes.put_aside(db, batch_ids=list(of_batch)) - judged
-    sample = Sample(
-        names=cells.names,
-        sizes=cells.sizes,
-        outcomes=found,
-        skipped=Counter(cells.of(questions[number]) for number in aside if number in questions),
-        whole=max(frames.dataset_sizes(db)[dataset], sum(cells.sizes.values())),
-    )
+    ids = [each.id for each in counted]
     return SampleFacts(
         dataset=dataset,
         dataset_id=dataset_id,
         batches=counted,
         left_out=left_out,
-        sample=sample,
-        questions=questions,
+        drawn=outcomes.drawn_columns(db, batch_ids=ids),
+        said=Said(
+            standing=standing_verdicts(db, batch_ids=ids),
+            settled=tuple(outcomes.settlements(db, batch_ids=ids)),
+            key_only=frozenset(each.id for each in counted if each.settings.parts is Parts.KEY),
+        ),
+        aside=frozenset(outcomes.put_aside(db, batch_ids=ids)),
+        whole=frames.dataset_sizes(db)[dataset],
         rejected_since=applying.count_rejected(db, dataset_id=dataset_id),
+    )
+
+
+def sample_of(db: Session, facts: SampleFacts, batches: Sequence[Batch] | None = None) -> Sample:
+    """The sample that all the batches make together, or these of them; nothing of them is read again."""
+    batches = facts.batches if batches is None else batches
+    ids = {each.id for each in batches}
+    cells = Cells(db, facts.dataset_id, batches)
+    cell_of = cells.of(facts.drawn)
+    found = outcomes_of(facts.said, ids, cell_of)
+    judged = {each.question_number for each in found}
+    aside = {number for batch, number in facts.aside if batch in ids} - judged
+    return Sample(
+        names=cells.names,
+        sizes=cells.sizes,
+        outcomes=found,
+        skipped=Counter(cell_of[number] for number in aside if number in cell_of),
+        whole=max(facts.whole, sum(cells.sizes.values())),
     )
 
 
@@ -111,7 +127,6 @@ class Cells:
         drawn = [(batch, draw) for batch in batches for draw in draws.draws_of(db, batch_id=batch.id)]
         wanted = {name for batch in batches for name in batch.plan.strata}
         self.further = tuple(name for name in ("task", "category") if name in wanted)
-        self._places = [FEATURES.index(name) for name in self.further]
         self.with_rejected = _rejected_later(db, dataset_id, [draw.drawn_at for _, draw in drawn])
         ends = sorted({end for _, draw in drawn for end in (draw.frame_after, draw.frame_through)})
         self.segments = [
@@ -137,11 +152,26 @@ class Cells:
                 self.sizes |= {(segment, tier, values): n for (tier, values), n in counts.items()}
         self.names: dict[CellKey, str] = {key: cell_name(key) for key in self.sizes}
 
-    def of(self, question: DrawnFacts) -> CellKey:
-        """The cell of a question."""
-        # The segments lie one after the other; every question is in one.
-        segment = self.segments[bisect_left(self._ends, question.number)]
-        return segment, question.tier, tuple([question.features[place] for place in self._places])
+    def of(self, drawn: DrawnColumns) -> dict[int, CellKey]:
+        """The cell of each question, by its number."""
+        # The segments lie one after the other; every question of these draws is in one.
+        segments = np.searchsorted(self._ends, drawn.numbers)
+        inside = segments < len(self._ends)
+        columns = [drawn.features[name] for name in self.further]
+        codes = [segments, drawn.tiers[1], *(places for _, places in columns)]
+        known: dict[tuple[int, ...], CellKey] = {}
+        found = {}
+        for number, place in zip(
+            drawn.numbers[inside].tolist(),
+            zip(*(each[inside].tolist() for each in codes), strict=True),
+            strict=True,
+        ):
+            if place not in known:
+                segment, tier, *values = place
+                further = tuple(all_[at] for (all_, _), at in zip(columns, values, strict=True))
+                known[place] = (self.segments[segment], drawn.tiers[0][tier], further)
+            found[number] = known[place]
+        return found
 
 
 def _rejected_later(db: Session, dataset_id: int, drawn_at: Sequence[datetime]) -> bool:
@@ -154,58 +184,3 @@ def cell_name(key: CellKey) -> str:
     """Tier and further values of a cell, as they are shown."""
     _, tier, further = key
     return " / ".join([tier or "no tier", *(value or "none" for value in further)])
-
-
-def value_of(question: DrawnFacts, name: str) -> str:
-    """The question's value of one of :data:`FEATURES`."""
-    return question.features[FEATURES.index(name)]
-
-
-def _outcomes(
-    db: Session, of_batch: Mapping[int, Batch], questions: Mapping[int, DrawnFacts], cells: Cells
-) -> list[Outcome]:
-    settled = outcomes.settlements(db, batch_ids=list(of_batch))
-    found = []
-    for number, said in outcomes.said_of(db, batch_ids=list(of_batch)).items():
-        if number not in questions:
-            continue
-        full = [each for each in said if of_batch[each.batch_id].settings.parts is not Parts.KEY]
-        standing = settled.get(number)
-        decision, errors, key_error = _came_to(full or said, standing)
-        if standing is None and 0 < len(full) < len(said):  # who looked at the key alone counts for it too
-            key_error = any(_key_error(each) for each in said)
-        found.append(
-            Outcome(
-                question_number=number,
-                exam_number=questions[number].exam_number,
-                cell=cells.of(questions[number]),
-                decision=decision,
-                errors=errors,
-                key_error=key_error,
-                key_only=not full,
-            )
-        )
-    return found
-
-
-def _came_to(
-    said: Sequence[Said], settled: Settled | None
-) -> tuple[Decision | None, frozenset[ErrorKind], bool]:
-    """(decision, kinds of error, whether the key is wrong): the adjudication's, else the reviewers'."""
-    if settled is None and len(said) == 1:
-        return said[0].decision, said[0].errors, _key_error(said[0])
-    if settled is None:
-        decisions = {each.decision for each in said}
-        errors = frozenset[ErrorKind]().union(*(each.errors for each in said))
-        decision = decisions.pop() if len(decisions) == 1 else None
-        return decision, errors, any(_key_error(each) for each in said)
-    if settled.decision is Decision.ACCEPT:
-        return settled.decision, frozenset(), False
-    followed = [each for each in said if each.person_id in settled.follows] or list(said)
-    errors = frozenset[ErrorKind]().union(*(each.errors for each in followed))
-    rejected_for_key = settled.decision is Decision.REJECT and any(_key_error(each) for each in followed)
-    return settled.decision, errors, settled.key_changed or rejected_for_key
-
-
-def _key_error(said: Said) -> bool:
-    return said.key_changed or not KEY_KINDS.isdisjoint(said.errors)

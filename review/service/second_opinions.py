@@ -13,16 +13,15 @@ from domain.batches import Batch
 from domain.errors import Refused
 from domain.people import Action, Person, require
 from domain.second_opinions import SecondOpinions, SecondWay
-from domain.verdicts import Decision
 from review.service.batches import batch_subject
 from review.service.choosing import open_batch, reviewers_named
 from review.service.giving import Held, by_name, everybody_holds, give, holders_of, questions_text
 from review.split import Lacking, Split, split
 from storage.assignments import batch_members
 from storage.batches import load_batch
-from storage.progress import judged
 from storage.second_opinions import put_second_opinions, question_ids, second_opinions_of
 from storage.shared_queues import free_in_queue
+from storage.standing import questions_with_a_find
 
 WHERE_FOUND = SecondWay.WHERE_FOUND
 
@@ -165,11 +164,7 @@ def _plan(db: Session, batch: Batch, sought: SecondOpinions, people: Sequence[Pe
     share = sought.random_share(question_ids(db, batch_id=batch.id))
     chosen = set(share)
     if sought.way is WHERE_FOUND:
-        chosen |= {
-            each.question_number
-            for each in judged(db, batch_id=batch.id)
-            if each.decision is not Decision.ACCEPT or each.errors
-        }
+        chosen |= questions_with_a_find(db, batch_id=batch.id)
     lacking, without_first = [], 0
     for member in batch_members(db, batch_id=batch.id):
         if member.question_number not in chosen:

@@ -14,8 +14,9 @@ from domain.questions import Question
 from domain.verdicts import Decision, ErrorKind, Opinion, Ratings, Verdict
 from domain.vocabulary import AnswerFormat
 from measures.means import mean_by_cluster
-from review.agreement import Aspect, Between, SharedQuestion, agreement_between, names_of_pairs
-from review.drift import TimedVerdict, block_size, drift_of
+from review.agreement import Aspect, Between, agreement_between, names_of_pairs
+from review.drift import TimedVerdicts, block_size, drift_of
+from review.shared_questions import SharedQuestion
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 OPTIONS = ("Effusion", "Nodule", "Oedema", "None of these")
@@ -180,15 +181,15 @@ def test_blocks_are_of_25_and_grow_so_that_nobody_has_more_than_40():
 
 
 def test_drift_comes_in_blocks_in_the_order_of_time():
-    verdicts = [
-        TimedVerdict(
-            verdict=verdict(
-                at, 1, "reject" if at < 10 else "accept", ratings=Ratings(clinical_quality=1 + at % 5)
-            ),
-            exam_number=at, first_given_at=NOW - timedelta(minutes=at), first_seconds_looking=at,
-        )
-        for at in range(30)
-    ]  # fmt: skip
+    numbers = np.arange(30)
+    verdicts = TimedVerdicts(
+        questions=numbers,
+        exams=numbers,
+        accepted=numbers >= 10,
+        ratings=np.column_stack([1 + numbers % 5, numbers * 0, numbers * 0, numbers * 0]).astype(np.int8),
+        first_given_at=np.datetime64("2026-01-02") - numbers.astype("timedelta64[m]"),
+        first_seconds=numbers.astype(float),
+    )
     early, late = drift_of(verdicts)
     assert (early.first, early.last, late.first, late.last) == (1, 25, 26, 30)
     assert (early.accepted.count, late.accepted.count) == (20, 0)

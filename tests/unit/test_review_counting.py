@@ -10,8 +10,9 @@ import pytest
 from domain.batches import AssignmentState, Batch, BatchSettings, BatchState, SamplingPlan
 from domain.verdicts import Decision, ErrorKind
 from domain.vocabulary import Difficulty, Task
-from review.counting import Facts, count_batch
+from review.counting import count_batch
 from review.progress import interval, percent
+from tests.unit.makers.batch_facts import facts_of
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 OPEN, DONE, SKIPPED = AssignmentState.OPEN, AssignmentState.DONE, AssignmentState.SKIPPED
@@ -53,9 +54,7 @@ def count(questions, judgements=(), assigned=None):
         assigned = [
             (each.question_number, 1, DONE if each.question_number in judged else OPEN) for each in questions
         ]
-    facts = Facts(
-        questions=questions, assigned=assigned, judgements=judgements, people={1: "ruth", 2: "remo"}
-    )
+    facts = facts_of(questions, judgements, assigned, people={1: "ruth", 2: "remo"})
     return count_batch(BATCH, facts, now=NOW)
 
 
