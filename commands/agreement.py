@@ -24,7 +24,7 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
         "agreement",
         help_="what the reviewers of a batch agree on",
         description="Percent agreement, kappa and AC1 of each pair and of all reviewers together, boxes by "
-        "overlap, and each reviewer's verdicts over time; 95 %% intervals and n throughout.",
+        "overlap, and each reviewer's verdicts over time; 95 % intervals and n throughout.",
     )
     parser.set_defaults(run=run)
 

@@ -22,7 +22,7 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
         "attention",
         help_="agreement with oneself, and planted faults found",
         description="For each reviewer of a batch: agreement with oneself on hidden repeats, the share of "
-        "planted faults found by kind, and both over time; 95 %% intervals and n throughout.",
+        "planted faults found by kind, and both over time; 95 % intervals and n throughout.",
     )
     parser.set_defaults(run=run)
 

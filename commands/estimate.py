@@ -20,7 +20,7 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
         "estimate",
         help="say what the reviewed sample says of the whole dataset",
         description="Rates of acceptance, of key errors and of each kind of error in the whole dataset, "
-        "weighted by stratum, with 95 %% intervals (Jeffreys, finite population, clustered by exam).",
+        "weighted by stratum, with 95 % intervals (Jeffreys, finite population, clustered by exam).",
     )
     parser.add_argument("dataset", metavar="DATASET")
     parser.add_argument(

@@ -36,7 +36,10 @@ def add_kind(kinds: argparse._SubParsersAction) -> None:
 def run(args: argparse.Namespace) -> int:
     """Take them in; 0 done, 1 refused with line and field."""
     if not args.file.is_file():
-        raise Refused(f"{args.file}: no such file")
+        raise Refused(
+            f"{args.file}: "
+            + ("is a folder or a pipe; name a file" if args.file.exists() else "no such file")
+        )
     size, began, told = max(1, args.file.stat().st_size), time.monotonic(), False
 
     def tell(so_far: int) -> None:

@@ -59,12 +59,19 @@ def run(args: argparse.Namespace) -> int:
         confidence=args.confidence,
         family=args.family,
     )
-    if args.out.is_dir() or not args.out.absolute().parent.is_dir():
+    # A device or pipe such as /dev/stdout would be replaced by a file.
+    special = args.out.exists() and not args.out.is_file()
+    if special or not args.out.absolute().parent.is_dir():
         raise Refused(f"--out {args.out}: name a file in a folder that there is")
     ratings = read_ratings(args.ratings)
     if len(ratings) > 50_000:
         print(f"{len(ratings):,} ratings read, measuring …", file=sys.stderr)
-    found = measure(ratings, settings=settings)
+    try:
+        found = measure(ratings, settings=settings)
+    except Refused as error:
+        if str(error).startswith("line "):
+            raise Refused(f"{args.ratings}, {error}") from error
+        raise
     part = args.out.with_name(args.out.name + ".part")
     part.write_text(found.text(), encoding="utf-8")
     part.replace(args.out)

@@ -21,7 +21,7 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     parser = subparsers.add_parser(
         "progress",
         help="who has done what of a batch, and what was found",
-        description="Done, skipped and left by tier, task and reviewer; kinds of error with 95 %% Wilson "
+        description="Done, skipped and left by tier, task and reviewer; kinds of error with 95 % Wilson "
         "intervals; machine tier against expert tier with weighted kappa.",
     )
     parser.add_argument("batch", metavar="BATCH")

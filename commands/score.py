@@ -40,7 +40,10 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
 def run(args: argparse.Namespace) -> int:
     """Score; 0 done, 1 refused with line and field."""
     if not args.predictions.is_file():
-        raise Refused(f"{args.predictions}: no such file")
+        raise Refused(
+            f"{args.predictions}: "
+            + ("is a folder or a pipe; name a file" if args.predictions.exists() else "no such file")
+        )
     if args.out and args.out.suffix not in (".csv", ".json"):
         raise Refused(f"--out {args.out}: name a file that ends in .csv or .json")
     keys = load_keys(args.release, keys=args.keys)

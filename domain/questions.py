@@ -63,10 +63,11 @@ class Question:
 def check_answer(answer: Answer, *, format_: AnswerFormat, options: tuple[str, ...], field_name: str) -> None:
     """Raise InvalidValue unless ``answer`` can be the key of a question of that format and options."""
     if format_ in (AnswerFormat.CLOSED, AnswerFormat.OPEN):
+        one = f"{'an' if format_ is AnswerFormat.OPEN else 'a'} {format_} question"
         if options:
-            raise InvalidValue("options", f"a {format_} question has no options, this one has {len(options)}")
+            raise InvalidValue("options", f"{one} has no options, this one has {len(options)}")
         if not isinstance(answer, str) or not answer.strip():
-            raise InvalidValue(field_name, f"a {format_} question needs its answer as text, not {answer!r}")
+            raise InvalidValue(field_name, f"{one} needs its answer as text, not {answer!r}")
         if format_ is AnswerFormat.CLOSED and answer not in YES_NO:
             raise InvalidValue(field_name, f'must be "yes" or "no", not {answer!r}')
         return

@@ -65,6 +65,8 @@ class QuestionFile:
         """
         self.path = path
         self.bytes_read = 0
+        if path.exists() and not path.is_file():
+            raise InvalidValue("file", "is a folder or a pipe; name a file, which is read more than once")
         with path.open("rb") as file:
             head = file.read(_CHUNK)
         refuse_encoding(head)
@@ -85,7 +87,8 @@ class QuestionFile:
             raise InvalidValue("file", "is no JSON: it begins neither with { nor with [")
         first_line, newline, _ = self.head.partition(b"\n")
         try:
-            first = json.loads(first_line)
+            # Bytes that are no UTF-8 are told of when the record is read; here they only count as text.
+            first = json.loads(first_line.decode("utf-8", errors="replace"))
         except (ValueError, RecursionError):
             # A broken first line is still a line when the next one begins a record, too.
             following = self.head[len(first_line) :].lstrip()

@@ -273,5 +273,5 @@ def _comparison(
         p=float(2 * (t.sf(statistic, degrees) if finite else norm.sf(statistic))),
         random_readers=random_readers,
         method=method,
-        note=note,
+        note=note or ("" if finite else "df infinite: p and interval by the normal distribution"),
     )

@@ -29,6 +29,8 @@ def read_ratings(path: Path) -> pd.DataFrame:
         raw = path.read_bytes()
     except OSError as error:
         raise Refused(f"{path}: {error.strerror or error}") from error
+    if raw.startswith((b"PK\x03\x04", b"\x1f\x8b")):
+        raise Refused(f"{path}: is compressed; unpack it first")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -54,6 +54,9 @@ def overall(coded: Coded, settings: Settings) -> list[Record]:
         macro = sum(share.estimate or 0.0 for share in known) / len(known) if known else None
         error = _macro_error(coded, rater, tasks) if known else None
         reach = None if error is None else NormalDist().inv_cdf(0.5 + settings.confidence / 2) * error
+        why = "" if known else "macro not defined: no task is stated"
+        if known and error is None:
+            why = "no interval of macro: a task has one question only"
         records.append(
             {
                 "rater": coded.raters[rater],
@@ -66,11 +69,7 @@ def overall(coded: Coded, settings: Settings) -> list[Record]:
                 "macro": macro,
                 "macro_low": None if macro is None or reach is None else max(0.0, macro - reach),
                 "macro_high": None if macro is None or reach is None else min(1.0, macro + reach),
-                "note": "; ".join(
-                    filter(
-                        None, ["" if known else "macro not defined: no task is stated", _helped(coded, rater)]
-                    )
-                ),
+                "note": "; ".join(filter(None, [why, _helped(coded, rater)])),
             }
         )
     return records

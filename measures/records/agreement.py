@@ -74,6 +74,14 @@ def _record(coded: Coded, settings: Settings, pair: tuple[int, int], cell: Cell,
             draws=settings.bootstrap, seed=settings.seed,
         )  # fmt: skip
     wrong, wrong_same = _both_wrong(coded, a, b, rows, same)
+    brennan_prediger = _brennan_prediger(coded, rows, same, scale.k)
+    notes = [_note(kappa, settings, n)]
+    if ac1.note and ac1.note != kappa.note:
+        notes.append(f"ac1: {ac1.note}")
+    if n and brennan_prediger is None:
+        notes.append("brennan_prediger: not defined: one possible answer only")
+    if n and not wrong:
+        notes.append(f"both_wrong: not defined: {_why_none_wrong(coded, a, b, rows)}")
     return {
         "a": coded.raters[a],
         "b": coded.raters[b],
@@ -88,11 +96,11 @@ def _record(coded: Coded, settings: Settings, pair: tuple[int, int], cell: Cell,
         "ac1": ac1.estimate,
         "ac1_low": ac1.low,
         "ac1_high": ac1.high,
-        "brennan_prediger": _brennan_prediger(coded, rows, same, scale.k),
+        "brennan_prediger": brennan_prediger,
         "jaccard": _jaccard(coded, a, b, rows, same),
         "both_wrong": wrong_same / wrong if wrong else None,
         "both_wrong_n": wrong,
-        "note": _note(kappa, settings, n),
+        "note": "; ".join(filter(None, notes)),
     }
 
 
@@ -161,3 +169,11 @@ def _both_wrong(
         return 0, 0
     wrong = (coded.right[rows, a] == 0) & (coded.right[rows, b] == 0)
     return int(wrong.sum()), int((wrong & same).sum())
+
+
+def _why_none_wrong(coded: Coded, a: int, b: int, rows: NDArray[np.int64]) -> str:
+    if coded.reference in (a, b):
+        return "one of the two is the truth"
+    if not ((coded.right[rows, a] >= 0) & (coded.right[rows, b] >= 0)).any():
+        return "no truth is known"
+    return "both had no question wrong"

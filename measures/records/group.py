@@ -65,20 +65,21 @@ def _record(coded: Coded, settings: Settings, name: str, raters: list[int], cell
     krippendorff = _alpha(answers, scale, settings, exam) if scale.k else missing
     right = coded.right[rows][:, raters]
     q, degrees, p = cochran_q(right[(right >= 0).all(axis=1)] == 1)
-    notes = {each.note for each in (fleiss, krippendorff) if each.note}
+    light = _light(answers, scale)
+    complete = int((right >= 0).all(axis=1).sum())
     return {
         "task": cell.name,
         "raters": len(raters),
         "n": percent.n,
         "fleiss": fleiss.estimate,
         "conger": conger.estimate,
-        "light": _light(answers, scale),
+        "light": light,
         "alpha": krippendorff.estimate,
         "ac1": ac1.estimate,
         "cochran_q": q,
         "q_df": degrees,
         "q_p": p,
-        "q_n": int((right >= 0).all(axis=1).sum()),
+        "q_n": complete,
         "kind": name,
         "percent": percent.estimate,
         "percent_low": percent.low,
@@ -91,8 +92,31 @@ def _record(coded: Coded, settings: Settings, name: str, raters: list[int], cell
         "alpha_high": krippendorff.high,
         "ac1_low": ac1.low,
         "ac1_high": ac1.high,
-        "note": "; ".join(sorted(notes)),
+        "note": _note(
+            {"percent": percent, "fleiss": fleiss, "conger": conger, "ac1": ac1, "alpha": krippendorff},
+            light=light,
+            q=q,
+            complete=complete,
+        ),
     }
+
+
+def _note(found: dict[str, Agreement], *, light: float | None, q: float | None, complete: int) -> str:
+    """Why what is None is so; a reason that is not that of all coefficients begins with their names."""
+    reasons: dict[str, list[str]] = {}
+    for name, each in found.items():
+        if each.note:
+            reasons.setdefault(each.note, []).append(name)
+    told = [
+        reason if len(names) == len(found) else f"{', '.join(names)}: {reason}"
+        for reason, names in reasons.items()
+    ]
+    if light is None and all(each.estimate is not None for each in found.values()):
+        told.append("light: not defined: no pair has a kappa")
+    if q is None:
+        why = "no question divides the raters" if complete else "no question with a truth that all answered"
+        told.append(f"cochran_q: not defined: {why}")
+    return "; ".join(told)
 
 
 def _alpha(
@@ -104,7 +128,7 @@ def _alpha(
         )
     ordinal = alpha(answers, places=scale.places, metric=Metric.ORDINAL)
     n = int(((answers >= 0).sum(axis=1) >= 2).sum())
-    note = "" if ordinal is not None else "not defined: one category"
+    note = "no interval: ordinal with linear weights" if ordinal is not None else "not defined: one category"
     return Agreement(n=n, estimate=ordinal, note=note)
 
 

@@ -37,7 +37,11 @@ def paired(coded: Coded, settings: Settings) -> list[Record]:
         ]
         for record, adjusted in zip(of_task, holm(counted), strict=True):
             record["p_holm"] = adjusted
-            records.append(record | {"note": record.pop("note")})
+            outside = (
+                "p_holm: outside the family" if adjusted is None and record["p_exact"] is not None else ""
+            )
+            note = "; ".join(filter(None, (record.pop("note"), outside)))
+            records.append(record | {"note": note})
     return records
 
 

@@ -134,7 +134,7 @@ def _kappa(report: StudyReport, *, task: str) -> _Made:
         if each["low"] is not None:
             words.append(f"{each['low']:.2f} to {each['high']:.2f}")
         words.append(f"n {each['n']:,}")
-        hint = f"{each['a']} and {each['b']}: {each['note'] or each['interval'] or ''}"
+        hint = f"{each['a']} and {each['b']}: {'; '.join(filter(None, (each['interval'], each['note'])))}"
         square = Square(lines=tuple(words), shade=None if each["few"] else max(0.0, each["kappa"]), hint=hint)
         cells[each["a"], each["b"]] = cells[each["b"], each["a"]] = square
     svg = grid(

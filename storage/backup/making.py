@@ -76,6 +76,8 @@ def make_backup(
         Refused: there is no workspace to back up; its database is damaged.
     """
     path = path.absolute()
+    if path.exists() and not path.is_file():  # /dev/stdout would be replaced by a file
+        raise Refused(f"{path} is no file. Name one that the backup becomes.")
     if path.exists() and not replace:
         raise AlreadyThere(f"{path} is there already. Choose another name, or say --replace.")
     if not has_database(workspace):

@@ -1,6 +1,7 @@
 """Records are found in files of any size and spacing, ids are met once, folders are not left."""
 
 import json
+import os
 
 import msgspec
 import pytest
@@ -222,3 +223,15 @@ def test_nothing_outside_the_folder_is_ever_found(tmp_path_factory, parts):
 def test_a_gemex_image_path_that_names_no_file_is_refused(path):
     with pytest.raises(InvalidValue, match="names no file"):
         exam_of(path)
+
+
+def test_one_line_in_another_encoding_is_still_a_line(tmp_path):
+    file = tmp_path / "one.jsonl"
+    file.write_bytes('{"id": "q1", "stem": "Gr\u00f6\u00dfe?", "exam": {"id": "e1"}}'.encode("latin-1"))
+    assert QuestionFile(file).container() is Container.LINES
+
+
+def test_a_pipe_is_refused_as_what_it_is(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InvalidValue, match="a folder or a pipe"):
+        QuestionFile(tmp_path / "pipe")

@@ -36,7 +36,7 @@ def show_agreement(view: View) -> None:
             "first": "not defined" if each["kappa"] is None else f"{each['kappa']:.2f}",
             "second": "" if each["low"] is None else f"{each['low']:.2f} to {each['high']:.2f}",
             "third": f"n {each['n']:,}",
-            "hint": each["note"] or each["interval"] or "",
+            "hint": "; ".join(filter(None, (each["interval"], each["note"]))),
         }
         for each in found
         for one, other in ((each["a"], each["b"]), (each["b"], each["a"]))
