@@ -87,6 +87,13 @@ def test_a_length_that_is_no_number_is_refused(said):
     assert send("/people", iter([]), **{"content-length": said.encode().decode("latin-1")})[0] == 413
 
 
+@pytest.mark.parametrize(("accept", "kind"), [("text/html,*/*", "text/html"), ("*/*", "application/json")])
+def test_whoever_sends_a_form_by_its_button_is_refused_on_a_page(accept, kind):
+    headers = {"content-length": str(MIB), "accept": accept}
+    status, told = send("/sign-in", iter(()), **headers)
+    assert (status, told["content-type"].partition(";")[0]) == (413, kind)
+
+
 def test_a_body_without_a_length_is_refused_as_soon_as_it_is_too_large():
     pieces = iter([b"x" * MIB] * 100)
     status, headers = send("/judging/draft", pieces)

@@ -8,9 +8,11 @@ from time import monotonic
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
+
+from ui.door.sign_in_page import POLICY, trouble_page
 
 KIB, MIB = 1 << 10, 1 << 20
 #: Bytes of a body by the beginning of the path; the first that fits counts.
@@ -47,7 +49,7 @@ class Limits:
         most = largest_body(scope["path"])
         said = Request(scope).headers.get("content-length", "0")
         if not said.isdecimal() or int(said) > most:
-            await _refused(413, _too_large(most))(scope, receive, send)
+            await _refused(Request(scope), _too_large(most))(scope, receive, send)
             return
         body = _Body(receive, most=most, patience=self._patience, clock=self._clock)
         await self._app(scope, body.receive, send)
@@ -86,5 +88,10 @@ def _too_large(most: int) -> str:
     return f"The request is larger than {most // MIB} MiB." if most >= MIB else "That is no form of this app."
 
 
-def _refused(status: int, text: str) -> JSONResponse:
-    return JSONResponse({"error": text, "kind": "TooLarge"}, status, {"Connection": "close"})
+def _refused(request: Request, text: str) -> Response:
+    """413: a page for whoever sent a form by its button, JSON for our own forms and for scripts."""
+    headers = {"Connection": "close"}
+    if "text/html" in request.headers.get("accept", ""):
+        page = trouble_page(text=text, what_next="Go back and try it again with less.")
+        return HTMLResponse(page, 413, headers | {"Content-Security-Policy": POLICY})
+    return JSONResponse({"error": text, "kind": "TooLarge"}, 413, headers)
