@@ -15,3 +15,8 @@ def is_light() -> bool:
 def grey() -> str:
     """For words that count less than those around them: 4.7 : 1 on the light page, 5.7 on the dark one."""
     return _GREY_ON_LIGHT if is_light() else _GREY_ON_DARK
+
+
+def ground() -> str:
+    """The colour of the page itself, for what something else is scrolled below."""
+    return str(st.get_option(f"theme.{'light' if is_light() else 'dark'}.backgroundColor"))

@@ -11,6 +11,7 @@ from reader_study.report.figures import figure_name, raters_of
 from reader_study.report.whole import FEW
 from ui.chart import chart
 from ui.figures import charts
+from ui.figures.squares import show_squares
 from ui.figures.view import View
 from ui.tables import table
 
@@ -42,7 +43,7 @@ def show_agreement(view: View) -> None:
         for one, other in ((each["a"], each["b"]), (each["b"], each["a"]))
     ]
     st.markdown("**Cohen's kappa**")
-    chart(charts.squares(cells, rows=names, columns=names), width=charts.width_of(names))
+    show_squares(cells, rows=names, columns=names, of="Cohen's kappa")
     view.files(figure_name("kappa", view.task))
     st.caption(
         f"Value, interval, n. Grey: not defined, or n below {FEW}. Of answers as given, not of right and "

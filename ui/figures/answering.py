@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 from reader_study.report import rows
 from reader_study.report.figures import figure_name
 from ui.chart import chart
 from ui.figures import charts
+from ui.figures.squares import show_squares
 from ui.figures.view import View
 
 
@@ -29,11 +28,6 @@ def show_times(view: View) -> None:
     view.tables("times", "learning")
 
 
-def _squares(cells: list[dict[str, Any]], rows: list[str]) -> None:
-    columns = sorted({each["column"] for each in cells})
-    chart(charts.squares(cells, rows=rows, columns=columns), width=charts.width_of(columns))
-
-
 def show_answers(view: View) -> None:
     found = view.kept(rows.place_rows(view.report))
     if found:
@@ -50,7 +44,9 @@ def show_answers(view: View) -> None:
             }
             for each in found
         ]
-        _squares(cells, list(dict.fromkeys(each["row"] for each in cells)))
+        names = list(dict.fromkeys(each["row"] for each in cells))
+        places = sorted({each["column"] for each in cells})
+        show_squares(cells, rows=names, columns=places, of="Place of the option")
         view.files("places")
         st.caption(
             "Times chosen / times the key stood there. Places as they were shown; a model saw the question's "
@@ -70,7 +66,8 @@ def show_answers(view: View) -> None:
             }
             for each in own
         ]  # fmt: skip
-        _squares(cells, sorted({each["row"] for each in cells}))
+        keys, given = (sorted({each[side] for each in cells}) for side in ("row", "column"))
+        show_squares(cells, rows=keys, columns=given, of="Key and answer")
         view.files(figure_name("confusion", rater))
         st.caption(
             "Rows: the key; columns: the answer. Single-choice and closed questions, share of the row."

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import altair as alt
 import pandas as pd
 
-from reader_study.report.shades import GREY, ON_GREY, colour, ink
 from ui.ground import grey
 
 Record = dict[str, Any]
@@ -17,8 +16,6 @@ Record = dict[str, Any]
 _KINDS = {"reader": "#e69f00", "model": "#56b4e9"}
 _RULE = "#8a939b"
 _AROUND, _LEGEND = 70, 40  # pixels beside the bars: Streamlit counts them into the height
-# A cell's width in pixels, once there are too many for them to be stretched over the page.
-_CELL, _MANY = 66, 8
 
 
 def forest(
@@ -80,59 +77,6 @@ def forest(
         )
     drawn = alt.layer(*layers).properties(height=28 * max(1, len(shown)) + _AROUND + _LEGEND)
     return drawn.resolve_axis(y="independent")  # the words at the end of the lines are an axis of their own
-
-
-def squares(
-    cells: Sequence[Record], *, rows: Sequence[str], columns: Sequence[str], height: int = 52
-) -> alt.LayerChart:
-    """Coloured cells with up to three lines of text, in the colours of the files.
-
-    Args:
-        cells: ``row, column, shade, first, second, third, hint``; shades from -1 to 1, None is grey.
-        rows, columns: in their order.
-        height: of a cell, in pixels.
-    """
-    names = ["row", "column", "first", "second", "third", "hint"]
-    painted = [
-        {name: each[name] for name in names}
-        | {
-            "colour": GREY if each["shade"] is None else colour(each["shade"]),
-            "ink": ON_GREY if each["shade"] is None else ink(each["shade"]),
-        }
-        for each in cells
-    ]
-    slanted = max(map(len, columns), default=0) > 10
-    sides = {"labelOverlap": False, "domain": False, "ticks": False}
-    top = alt.Axis(orient="top", labelAngle=-40 if slanted else 0, labelLimit=200, **sides)
-    base = alt.Chart(pd.DataFrame(painted, columns=[*names, "colour", "ink"])).encode(
-        x=alt.X("column:N", title=None, sort=list(columns), axis=top),
-        y=alt.Y("row:N", title=None, sort=list(rows), axis=alt.Axis(labelLimit=240, **sides)),
-        tooltip=[
-            alt.Tooltip(f"{name}:N", title=title)
-            for name, title in zip(names, ("row", "column", "value", "more", "n", "note"), strict=True)
-        ],
-    )
-    boxes = base.mark_rect(stroke="transparent", strokeWidth=2).encode(
-        color=alt.Color("colour:N", scale=None, legend=None)
-    )
-    dark = alt.Color("ink:N", scale=None, legend=None)
-    first = base.mark_text(fontSize=13, fontWeight="bold", dy=-13).encode(text="first:N", color=dark)
-    second = base.mark_text(fontSize=10, dy=2).encode(text="second:N", color=dark)
-    third = base.mark_text(fontSize=10, dy=15).encode(text="third:N", color=dark)
-    drawn = boxes + first + second + third
-    tall = height * max(1, len(rows)) + (110 if slanted else 30)
-    return drawn.properties(height=tall, **({"width": _wide(rows, columns)} if len(columns) > _MANY else {}))
-
-
-def _wide(rows: Sequence[str], columns: Sequence[str]) -> int:
-    """All of the chart, for Streamlit counts names into the width: those of rows, the last slanted one."""
-    letters = 6
-    return _CELL * len(columns) + letters * (max(map(len, rows), default=0) + len(columns[-1]))
-
-
-def width_of(columns: Sequence[str]) -> Literal["stretch", "content"]:
-    """Whether cells of so many columns are stretched over the page, or keep a width that holds their text."""
-    return "content" if len(columns) > _MANY else "stretch"
 
 
 def learning(rows: Sequence[Record]) -> alt.Chart:
