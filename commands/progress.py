@@ -12,6 +12,8 @@ from typing import Any
 
 from accounts.service import command_line_person
 from measures.agreement import Kappa
+from review.progress import interval
+from review.rated import VALUES, mean_text
 from review.service import RULE, Line, Progress, Rate, percent, progress
 from storage.unit_of_work import reading
 
@@ -54,6 +56,8 @@ def to_plain(found: Progress) -> dict[str, Any]:
         "skipped": asdict(found.skipped),
         "decisions": [_rate(rate) for rate in found.decisions],
         "errors": [_rate(rate) for rate in found.errors],
+        "ratings": [asdict(line) for line in found.ratings],
+        "flags": [asdict(line) for line in found.flags],
         "tiers_machine_by_expert": {
             "tiers": [tier.value for tier in table.tiers],
             "counts": [list(row) for row in table.counts],
@@ -92,6 +96,7 @@ def as_text(found: Progress) -> Iterable[str]:
         )
     yield from found.notes
     yield ""
+    yield from _rated(found)
     table = found.tier_table
     yield f"Machine tier (rows) against expert tier (columns), n = {table.n:,} judgements"
     yield from _table(
@@ -104,6 +109,27 @@ def as_text(found: Progress) -> Iterable[str]:
     for kappa in (table.linear, table.quadratic):
         yield f"Kappa, {kappa.weights} weights: {_kappa_text(kappa)}"
     yield table.note
+
+
+def _rated(found: Progress) -> Iterable[str]:
+    yield "Ratings, in judgements: 1 (worst) to 5 (best), those not judged, and the mean"
+    yield from _table(
+        ("", *map(str, VALUES), "not judged", "mean"),
+        [
+            (
+                line.name,
+                *(f"{count:,}" for count in line.counts),
+                f"{line.not_judged:,}",
+                mean_text(line.mean),
+            )
+            for line in found.ratings
+        ],
+    )
+    yield ""
+    for flag in found.flags:
+        share = f"{percent(flag.yes.estimate)}, {interval(flag.yes.low, flag.yes.high)}"
+        yield f"{flag.name}: {flag.yes.count:,} of {flag.yes.n:,} ({share}); {flag.not_judged:,} not judged"
+    yield ""
 
 
 def _line(line: Line) -> dict[str, Any]:

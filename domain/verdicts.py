@@ -60,6 +60,8 @@ class Ratings:
 
 
 RATING_NAMES = ("clinical_quality", "explanation_clarity", "factual_correctness", "image_alignment")
+#: The yes-or-no questions of an opinion.
+FLAG_NAMES = ("domain_specific", "cognitive_depth", "image_centric", "clinically_relevant")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

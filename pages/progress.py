@@ -10,7 +10,7 @@ from review.pace import RULE
 from review.progress import Line, Progress
 from ui.batches.charts import progress_bars
 from ui.batches.choice import batches_or_empty, choose_batch
-from ui.batches.findings import findings, tier_agreement
+from ui.batches.findings import findings, ratings, tier_agreement
 from ui.chart import chart
 from ui.context import clock, current_workspace, reading, require_page
 from ui.layout import figures
@@ -41,6 +41,7 @@ def main() -> None:
         return
     _lines(found)
     findings(found)
+    ratings(found)
     tier_agreement(found)
 
 

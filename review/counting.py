@@ -17,6 +17,7 @@ from measures.proportions import Proportion, wilson, wilson_by_cluster
 from review.facts import DECISIONS, STATES, TASKS, TIERS, Facts
 from review.pace import WINDOW, Finish, finish
 from review.progress import Line, Progress, Rate, TierTable
+from review.rated import flag_lines, rating_lines
 
 NO_TIER, NO_TASK, DIFFER = "no tier", "no task", "reviewers differ"
 
@@ -28,6 +29,7 @@ def count_batch(batch: Batch, facts: Facts, *, now: datetime) -> Progress:
     only_skipped = int((counted.skipped & ~counted.reviewed).sum())
     rates = _Rates(counted, skipped=only_skipped)
     reviewed = int(counted.reviewed.sum())
+    exams = facts.questions.exams[counted.judged]
     return Progress(
         batch=batch,
         whole=_whole(batch.name, counted, reviewers, now=now),
@@ -38,6 +40,8 @@ def count_batch(batch: Batch, facts: Facts, *, now: datetime) -> Progress:
         skipped=wilson(only_skipped, reviewed + only_skipped),
         decisions=rates.of_decisions(),
         errors=rates.of_errors(),
+        ratings=rating_lines(facts.judged.ratings, exams),
+        flags=flag_lines(facts.judged.flags, exams),
         tier_table=_tier_table(counted),
         notes=_notes(counted),
     )

@@ -44,7 +44,9 @@ class AssignedColumns:
 class JudgedColumns:
     """Each (question, person) that has a verdict: the latest, and when (UTC) and how fast the first came.
 
-    ``errors`` are places in ``error_sets``; ``tiers`` are the expert's own.
+    ``errors`` are places in ``error_sets``; ``tiers`` are the expert's own. ``ratings`` have a column each of
+    ``RATING_NAMES``, 0 where not judged; ``flags`` of ``FLAG_NAMES``, 1 for yes, 0 for no, -1 where not
+    judged.
     """
 
     questions: NDArray[np.int64]
@@ -53,6 +55,8 @@ class JudgedColumns:
     errors: NDArray[np.int64]
     error_sets: tuple[frozenset[ErrorKind], ...]
     tiers: NDArray[np.int8]
+    ratings: NDArray[np.int8]
+    flags: NDArray[np.int8]
     first_given_at: NDArray[np.datetime64]
     first_seconds: NDArray[np.float64]
 

@@ -9,6 +9,7 @@ from domain.vocabulary import Difficulty
 from measures.agreement import Kappa
 from measures.proportions import Proportion
 from review.pace import Finish
+from review.rated import FlagLine, RatingLine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +78,8 @@ class Progress:
     skipped: Proportion
     decisions: tuple[Rate, ...]
     errors: tuple[Rate, ...]
+    ratings: tuple[RatingLine, ...]
+    flags: tuple[FlagLine, ...]
     tier_table: TierTable
     notes: tuple[str, ...]
 

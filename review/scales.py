@@ -10,11 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.verdicts import RATING_NAMES, Decision, ErrorKind, Verdict
+from domain.verdicts import FLAG_NAMES, RATING_NAMES, Decision, ErrorKind, Verdict
 from domain.vocabulary import Difficulty
-
-#: The yes/no questions of the sheet.
-FLAGS = ("domain_specific", "cognitive_depth", "image_centric", "clinically_relevant")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +72,8 @@ SCALES: tuple[Scale, ...] = (
         code=lambda tier: -1 if tier is None else list(Difficulty).index(tier), weighted=True,
     ),
     *(
-        Scale(name=_words(each), group="flag", k=2, field=f"opinion.{each}", code=_number) for each in FLAGS
+        Scale(name=_words(each), group="flag", k=2, field=f"opinion.{each}", code=_number)
+        for each in FLAG_NAMES
     ),
     *(
         Scale(name=each.value, group="error", k=2, field="opinion.errors", code=_error(each))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Select, String, select, type_coerce
 from sqlmodel import Session
 
-from domain.verdicts import RATING_NAMES, Decision, ErrorKind
+from domain.verdicts import FLAG_NAMES, RATING_NAMES, Decision, ErrorKind
 from domain.vocabulary import Difficulty
 from storage.codec import errors_from_text, from_json
 from storage.ordinary import ordinary_question
@@ -42,7 +42,7 @@ _COLUMNS = (
     type_coerce(_VERDICT.given_at, String),
     _VERDICT.seconds_looking,
 )
-_RATINGS = tuple(_VERDICT[name] for name in RATING_NAMES)
+_RATINGS = tuple(_VERDICT[name] for name in (*RATING_NAMES, *FLAG_NAMES))
 _T = TypeVar("_T")
 
 
@@ -52,7 +52,8 @@ class Standing:
 
     ``decisions`` and ``tiers`` are places in :data:`DECISIONS` and :data:`TIERS`, a tier is -1 where none was
     given; ``errors`` are places in ``error_sets``. ``ratings`` are 1 to 5 and 0 where not given, a column
-    each of ``RATING_NAMES``; None unless asked for. ``first_given_at`` (UTC) and ``first_seconds`` (of
+    each of ``RATING_NAMES``, ``flags`` are 1, 0 and -1 where not given, a column each of ``FLAG_NAMES``; both
+    None unless asked for. ``first_given_at`` (UTC) and ``first_seconds`` (of
     looking) are of the person's first verdict on the question in the batch.
     """
 
@@ -69,6 +70,7 @@ class Standing:
     first_given_at: NDArray[np.datetime64]
     first_seconds: NDArray[np.float64]
     ratings: NDArray[np.int8] | None
+    flags: NDArray[np.int8] | None
 
     def __len__(self) -> int:
         """How many verdicts stand."""
@@ -105,9 +107,8 @@ def standing_verdicts(db: Session, *, batch_ids: Sequence[int], ratings: bool = 
         given_at=moments[last],
         first_given_at=moments[first],
         first_seconds=np.array(seconds, dtype=np.float64)[first],
-        ratings=np.array([_mapped(each, lambda value: value or 0, np.int8) for each in rated]).T[last]
-        if ratings
-        else None,
+        ratings=_side_by_side(rated[: len(RATING_NAMES)], _rating)[last] if ratings else None,
+        flags=_side_by_side(rated[len(RATING_NAMES) :], _flag)[last] if ratings else None,
     )
 
 
@@ -155,6 +156,18 @@ def as_moments(values: Sequence[Any]) -> NDArray[np.datetime64]:
     if values and isinstance(values[0], datetime):
         values = [each.astimezone(UTC).replace(tzinfo=None) for each in values]
     return np.array(values, dtype="datetime64[us]")
+
+
+def _side_by_side(columns: Sequence[Sequence[Hashable]], read: Callable[[Any], int]) -> NDArray[np.int8]:
+    return np.array([_mapped(each, read, np.int8) for each in columns]).T
+
+
+def _rating(value: int | None) -> int:
+    return value or 0
+
+
+def _flag(value: bool | None) -> int:
+    return -1 if value is None else int(value)
 
 
 def _mapped(values: Sequence[Hashable], read: Callable[[Any], Any], kind: type[np.generic]) -> NDArray[Any]:

@@ -77,7 +77,9 @@ def progress(db: Session, *, by: Person, batch: str, now: datetime) -> Progress:
     found = load_batch(db, name=batch)
     questions = stored.batch_columns(db, batch_id=found.id)
     held, holders, states = stored.assigned_columns(db, batch_id=found.id)
-    standing = standing_verdicts(db, batch_ids=[found.id])
+    standing = standing_verdicts(db, batch_ids=[found.id], ratings=True)
+    if standing.ratings is None or standing.flags is None:
+        raise ValueError("the ratings were not read")
     facts = Facts(
         questions=QuestionColumns(
             numbers=questions.numbers,
@@ -94,6 +96,8 @@ def progress(db: Session, *, by: Person, batch: str, now: datetime) -> Progress:
             errors=standing.errors,
             error_sets=standing.error_sets,
             tiers=standing.tiers,
+            ratings=standing.ratings,
+            flags=standing.flags,
             first_given_at=standing.first_given_at,
             first_seconds=standing.first_seconds,
         ),

@@ -9,6 +9,7 @@ from sqlalchemy import Engine
 
 from domain.batches import AssignmentState, BatchSettings, BatchState, Mode, Parts
 from domain.errors import InvalidValue, NotAllowed, NotFound, Refused, StaleRevision
+from domain.verdicts import Ratings
 from review import service as review
 from storage.assignments import all_assignments
 from storage.batches import load_batch
@@ -264,6 +265,22 @@ def test_progress_counts_what_is_in_the_database(engine):
     ]
     assert found.tier_table.n == 2
     assert (listed.questions, listed.asked, listed.done) == (12, 24, 2)
+
+
+def test_progress_has_the_latest_rating_of_each_judgement(engine):
+    world = make_world(engine, assigned_to=["ruth"])
+    first = Ratings(clinical_quality=1, explanation_clarity=2, factual_correctness=3, image_alignment=4)
+    give(world, accept(world, question=1))
+    later = accept(world, question=1, revision=2, ratings=first, image_centric=True, domain_specific=False)
+    give(world, later)
+    with reading(engine) as db:
+        found = review.progress(db, by=world.people["cora"], batch="first", now=NOW)
+    assert [(line.name, line.mean.estimate) for line in found.ratings] == [
+        ("clinical quality", 1.0), ("explanation clarity", 2.0),
+        ("factual correctness", 3.0), ("image alignment", 4.0),
+    ]  # fmt: skip
+    yes = {line.name: (line.yes.count, line.not_judged) for line in found.flags}
+    assert (yes["image centric"], yes["domain specific"]) == ((1, 0), (0, 0))
 
 
 def test_only_coordinators_see_progress(world):

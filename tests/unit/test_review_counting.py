@@ -12,6 +12,7 @@ from domain.verdicts import Decision, ErrorKind
 from domain.vocabulary import Difficulty, Task
 from review.counting import count_batch
 from review.progress import interval, percent
+from review.rated import mean_text
 from tests.unit.makers.batch_facts import facts_of
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -44,6 +45,8 @@ class Said:
     decision: Decision = Decision.ACCEPT
     errors: frozenset[ErrorKind] = frozenset()
     tier: Difficulty | None = None
+    ratings: tuple[int | None, ...] = (None,) * 4
+    flags: tuple[bool | None, ...] = (None,) * 4
     first_given_at: datetime = NOW - timedelta(minutes=5)
     first_seconds_looking: float = 30.0
 
@@ -70,7 +73,7 @@ def rate(rates, name):
 
 # ------------------------------------------------------------------------------------------------- errors
 def reviewed_120():
-    """ReXVQA's outcome of 120 reviewed questions: 13, 8, 6 and 4 with an error (its section 3.4)."""
+    """ReXVQA's outcome of 120 reviewed questions: 13, 8, 6 and 4 with an error (its section 3.3.3)."""
     kinds = (
         [ErrorKind.SEVERAL_RIGHT] * 13
         + [ErrorKind.COMPARISON] * 8
@@ -258,3 +261,26 @@ def test_kappa_of_the_tiers_is_that_of_their_table():
     table = count(asked, said).tier_table
     assert (table.linear.estimate, table.quadratic.estimate) == pytest.approx((0.473684, 0.454545), abs=1e-6)
     assert table.note.endswith("Fleiss, Cohen and Everitt (1969).")
+
+
+# ---------------------------------------------------------------------------------------------- ratings
+def test_ratings_are_counted_by_value_and_not_judged_is_in_no_mean():
+    given = [(5, 4, None, 1), (3, 4, None, 5), (None, 4, None, 5)]
+    said = [Said(question_number=at, ratings=values) for at, values in enumerate(given, start=1)]
+    quality, clarity, factual, alignment = count(questions(3), said).ratings
+    assert (quality.name, quality.counts, quality.not_judged) == ("clinical quality", (0, 0, 1, 0, 1), 1)
+    assert (quality.mean.estimate, quality.mean.n) == (4.0, 2)
+    assert mean_text(clarity.mean) == "4.0, n 3; no interval: all are alike"
+    assert mean_text(factual.mean) == "not defined: nobody rated it"
+    assert alignment.counts == (1, 0, 0, 0, 2)
+
+
+def test_yes_or_no_questions_have_the_share_of_yes_of_those_who_answered():
+    said = [
+        Said(question_number=1, flags=(True, None, None, None)),
+        Said(question_number=2, flags=(False, None, None, None)),
+        Said(question_number=3),
+    ]
+    specific, depth, *_ = count(questions(3), said).flags
+    assert (specific.yes.count, specific.yes.n, specific.not_judged) == (1, 2, 1)
+    assert (depth.yes.estimate, depth.not_judged) == (None, 3)

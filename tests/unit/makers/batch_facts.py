@@ -39,6 +39,13 @@ def facts_of(questions, judgements, assigned, *, people) -> Facts:
             errors=column(sets.index(each.errors) for each in judgements),
             error_sets=sets,
             tiers=places((each.tier for each in judgements), TIERS),
+            ratings=np.array(
+                [[value or 0 for value in each.ratings] for each in judgements], dtype=np.int8
+            ).reshape(-1, 4),
+            flags=np.array(
+                [[-1 if value is None else value for value in each.flags] for each in judgements],
+                dtype=np.int8,
+            ).reshape(-1, 4),
             first_given_at=np.array(
                 [each.first_given_at.replace(tzinfo=None) for each in judgements], dtype="datetime64[us]"
             ),
