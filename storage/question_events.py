@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Row, select
 from sqlmodel import Session
 
 from storage.adjudications import adjudication_from_row
@@ -32,6 +33,8 @@ from storage.rows import (
     VerdictRow,
 )
 from storage.verdicts import verdict_from_row
+
+_ByPeople = type[OwnAnswerRow] | type[VerdictRow] | type[SkipRow] | type[AdjudicationRow]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,83 +179,55 @@ def _assigned(db: Session, number: int) -> list[QuestionEvent]:
 
 
 def _own_answers(db: Session, number: int) -> list[QuestionEvent]:
-    rows = db.execute(
-        select(BatchRow.name, PersonRow.display_name, OwnAnswerRow.answer, OwnAnswerRow.confidence,
-               OwnAnswerRow.committed_at)
-        .join(BatchRow, BatchRow.id == OwnAnswerRow.batch_id)
-        .join(PersonRow, PersonRow.id == OwnAnswerRow.person_id)
-        .where(OwnAnswerRow.question_id == number)
-    )  # fmt: skip
     return [
-        QuestionEvent(
+        _by_a_person(
+            row,
             what="own answer",
             when=row.committed_at,
-            who=row.display_name,
-            place=row.name,
             more={
                 "answer": None if row.answer is None else from_json(row.answer),
                 "confidence": row.confidence,
             },
         )
-        for row in rows
+        for row in _rows_of(db, OwnAnswerRow, number)
     ]
 
 
 def _verdicts(db: Session, number: int) -> list[QuestionEvent]:
-    rows = db.execute(
-        select(*VerdictRow.__table__.c, BatchRow.name.label("batch"), PersonRow.display_name)  # type: ignore[attr-defined]  # SQLModel's table
-        .join(BatchRow, BatchRow.id == VerdictRow.batch_id)
-        .join(PersonRow, PersonRow.id == VerdictRow.person_id)
-        .where(VerdictRow.question_id == number)
-    )
     return [
-        QuestionEvent(
-            what="verdict",
-            when=row.given_at,
-            who=row.display_name,
-            place=row.batch,
-            more={"verdict": verdict_from_row(row)},
-        )
-        for row in rows
+        _by_a_person(row, what="verdict", when=row.given_at, more={"verdict": verdict_from_row(row)})
+        for row in _rows_of(db, VerdictRow, number)
     ]
 
 
 def _skips(db: Session, number: int) -> list[QuestionEvent]:
-    rows = db.execute(
-        select(BatchRow.name, PersonRow.display_name, SkipRow.reason, SkipRow.skipped_at)
-        .join(BatchRow, BatchRow.id == SkipRow.batch_id)
-        .join(PersonRow, PersonRow.id == SkipRow.person_id)
-        .where(SkipRow.question_id == number)
-    )
     return [
-        QuestionEvent(
-            what="skipped",
-            when=row.skipped_at,
-            who=row.display_name,
-            place=row.name,
-            more={"why": row.reason},
-        )
-        for row in rows
+        _by_a_person(row, what="skipped", when=row.skipped_at, more={"why": row.reason})
+        for row in _rows_of(db, SkipRow, number)
     ]
 
 
 def _adjudications(db: Session, number: int) -> list[QuestionEvent]:
-    rows = db.execute(
-        select(*AdjudicationRow.__table__.c, BatchRow.name.label("batch"), PersonRow.display_name)  # type: ignore[attr-defined]  # SQLModel's table
-        .join(BatchRow, BatchRow.id == AdjudicationRow.batch_id)
-        .join(PersonRow, PersonRow.id == AdjudicationRow.person_id)
-        .where(AdjudicationRow.question_id == number)
-    )
     return [
-        QuestionEvent(
-            what="adjudication",
-            when=row.given_at,
-            who=row.display_name,
-            place=row.batch,
-            more={"adjudication": adjudication_from_row(row)},
+        _by_a_person(
+            row, what="adjudication", when=row.given_at, more={"adjudication": adjudication_from_row(row)}
         )
-        for row in rows
+        for row in _rows_of(db, AdjudicationRow, number)
     ]
+
+
+def _rows_of(db: Session, table: _ByPeople, number: int) -> Iterable[Row[Any]]:
+    """What people said of it in batches, each row with the names of both."""
+    return db.execute(
+        select(*table.__table__.c, BatchRow.name.label("batch"), PersonRow.display_name)  # type: ignore[union-attr,attr-defined]  # SQLModel's table
+        .join(BatchRow, BatchRow.id == table.batch_id)
+        .join(PersonRow, PersonRow.id == table.person_id)
+        .where(table.question_id == number)
+    )
+
+
+def _by_a_person(row: Row[Any], *, what: str, when: datetime, more: dict[str, Any]) -> QuestionEvent:
+    return QuestionEvent(what=what, when=when, who=row.display_name, place=row.batch, more=more)
 
 
 def _releases(db: Session, number: int) -> list[QuestionEvent]:
