@@ -8,11 +8,11 @@ from dataclasses import asdict
 from typing import Any
 
 from accounts.service import command_line_person
-from commands.telling import add_batch_figures, print_figures
+from commands.telling import add_batch_figures, figure_text, print_figures
 from measures.boxes import MeanOverlap
 from measures.means import Mean
 from measures.proportions import Proportion
-from review.agreement import Between, Figure, names_of_pairs
+from review.agreement import Between, names_of_pairs
 from review.service import BatchAgreement, batch_agreement
 from storage.unit_of_work import reading
 
@@ -69,9 +69,9 @@ def as_text(found: BatchAgreement) -> Iterable[str]:
         for each in one.aspects:
             kappa = "kappa (weighted)" if each.weighted else "kappa"
             yield f"  {each.name}"
-            yield f"    agreement {_figure(each.percent, percent=True)}"
-            yield f"    {kappa} {_figure(each.kappa)}"
-            yield f"    {each.third_name} {_figure(each.third)}"
+            yield f"    agreement {figure_text(each.percent, percent=True)}"
+            yield f"    {kappa} {figure_text(each.kappa)}"
+            yield f"    {each.third_name} {figure_text(each.third)}"
         yield from boxes_text(one)
     for person, blocks in found.drift.items():
         yield from ("", f"{found.people[person]}, by {found.drift_block:,} verdicts")
@@ -99,22 +99,6 @@ def boxes_text(one: Between) -> Iterable[str]:
         ("over matched pairs", boxes.per_match),
     ):
         yield f"    {name} {'not defined' if value is None else f'{value:.2f}'}"
-
-
-def _figure(figure: Figure, *, percent: bool = False) -> str:
-    if figure.estimate is None:
-        return f"{figure.note} (n = {figure.n:,})"
-
-    def number(value: float) -> str:
-        return f"{100 * value:.1f} %" if percent else f"{value:.2f}"
-
-    reach = (
-        ""
-        if figure.low is None or figure.high is None
-        else f" ({number(figure.low)} to {number(figure.high)}, {figure.kind})"
-    )
-    note = f"; {figure.note}" if figure.note else ""
-    return f"{number(figure.estimate)}{reach}, n = {figure.n:,}{note}"
 
 
 def _proportion(share: Proportion) -> str:

@@ -8,9 +8,9 @@ from dataclasses import asdict
 from typing import Any
 
 from accounts.service import command_line_person
-from commands.telling import add_batch_figures, print_figures
+from commands.telling import add_batch_figures, figure_text, print_figures
 from measures.proportions import Proportion
-from review.agreement import Aspect, Figure
+from review.agreement import Aspect
 from review.service import BatchAttention, batch_attention
 from storage.unit_of_work import reading
 
@@ -89,20 +89,8 @@ def as_text(found: BatchAttention) -> Iterable[str]:
 
 def _aspect(aspect: Aspect) -> str:
     kappa = "weighted kappa" if aspect.weighted else "kappa"
-    return (
-        f"  {aspect.name}: the same {_figure(aspect.percent, percent=True)}; {kappa} {_figure(aspect.kappa)}"
-    )
-
-
-def _figure(figure: Figure, *, percent: bool = False) -> str:
-    if figure.estimate is None:
-        return f"{figure.note} (n = {figure.n:,})"
-    factor, unit = (100, " %") if percent else (1, "")
-    digits = 1 if percent else 2
-    reach = ""
-    if figure.low is not None and figure.high is not None:
-        reach = f" ({factor * figure.low:.{digits}f} to {factor * figure.high:.{digits}f})"
-    return f"{factor * figure.estimate:.{digits}f}{unit}{reach}, n = {figure.n:,}"
+    same = figure_text(aspect.percent, percent=True)
+    return f"  {aspect.name}: the same {same}; {kappa} {figure_text(aspect.kappa)}"
 
 
 def _share(share: Proportion) -> str:

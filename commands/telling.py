@@ -9,6 +9,8 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
+from review.agreement import Figure
+
 _EVERY = 2.0
 
 
@@ -51,3 +53,20 @@ def add_batch_figures(
 def print_figures(args: argparse.Namespace, *, plain: dict[str, Any], lines: Iterable[str]) -> None:
     """Print them as was asked for."""
     print(json.dumps(plain, ensure_ascii=False, indent=2) if args.json else "\n".join(lines))
+
+
+def figure_text(figure: Figure, *, percent: bool = False) -> str:
+    """The number with its interval, the kind of it, and n; why, where it is not defined."""
+    if figure.estimate is None:
+        return f"{figure.note} (n = {figure.n:,})"
+
+    def number(value: float) -> str:
+        return f"{100 * value:.1f} %" if percent else f"{value:.2f}"
+
+    reach = (
+        ""
+        if figure.low is None or figure.high is None
+        else f" ({number(figure.low)} to {number(figure.high)}, {figure.kind})"
+    )
+    note = f"; {figure.note}" if figure.note else ""
+    return f"{number(figure.estimate)}{reach}, n = {figure.n:,}{note}"
