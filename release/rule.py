@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 from domain.adjudications import Adjudication
 from domain.batches import Parts
 from domain.corrections import Correction, corrected, differences
-from domain.gold import GoldItem, JudgedQuestion, Judgement, LeaveOut, LeftOut
+from domain.gold import GoldItem, JudgedQuestion, LeaveOut, LeftOut
 from domain.questions import Question
 from domain.verdicts import Decision
 from review.disputes import same_boxes
@@ -27,14 +28,13 @@ def settle(judged: JudgedQuestion) -> GoldItem | LeftOut:
     """What becomes of a judged question."""
     if judged.adjudication is not None:
         return _adjudicated(judged, judged.adjudication)
-    if len(judged.judgements) == 1:
-        return _by_one(judged, judged.judgements[0])
-    decisions = {each.decision for each in judged.judgements}
-    if Decision.REJECT in decisions:
-        reason = LeaveOut.REJECTED if decisions == {Decision.REJECT} else LeaveOut.DECISIONS_DIFFER
-        return LeftOut(judged=judged, reason=reason)
-    if all(each.parts is Parts.IMAGE_ALIGNMENT for each in judged.judgements):
-        return LeftOut(judged=judged, reason=LeaveOut.ALIGNMENT_ONLY)
+    plain = plain_outcome(
+        frozenset([(each.decision, each.parts, each.correction.is_empty()) for each in judged.judgements])
+    )
+    if isinstance(plain, LeaveOut):
+        return LeftOut(judged=judged, reason=plain)
+    if plain is not None:  # as most are, and a release may hold a hundred thousand
+        return GoldItem(question=judged.question, judged=judged, decision=plain, changes=())
     whole = [each for each in judged.judgements if each.parts is not Parts.IMAGE_ALIGNMENT]
     # Who was asked for image alignment alone has not approved the wording: only their corrections count.
     counted = [each for each in judged.judgements if each in whole or not each.correction.is_empty()]
@@ -48,16 +48,22 @@ def settle(judged: JudgedQuestion) -> GoldItem | LeftOut:
     return _gold(judged, result)
 
 
-def _by_one(judged: JudgedQuestion, judgement: Judgement) -> GoldItem | LeftOut:
-    """As most are: nobody to differ from."""
-    if judgement.decision is Decision.REJECT:
-        return LeftOut(judged=judged, reason=LeaveOut.REJECTED)
-    if judgement.parts is Parts.IMAGE_ALIGNMENT:
-        return LeftOut(judged=judged, reason=LeaveOut.ALIGNMENT_ONLY)
-    correction = judgement.correction
-    if correction.is_empty():  # as most are, and a release may hold a hundred thousand
-        return GoldItem(question=judged.question, judged=judged, decision=Decision.ACCEPT, changes=())
-    return _gold(judged, corrected(judged.question, correction))
+@cache
+def plain_outcome(said: frozenset[tuple[Decision, Parts, bool]]) -> LeaveOut | Decision | None:
+    """What becomes of a question without adjudication, as far as it needs no look at the corrections.
+
+    Args:
+        said: of all its judgements the decision, what was asked for, whether nothing was corrected.
+
+    Returns:
+        Why it is left out, ACCEPT where it is released as it is, or None: the corrections must be compared.
+    """
+    decisions = {decision for decision, _, _ in said}
+    if Decision.REJECT in decisions:
+        return LeaveOut.REJECTED if decisions == {Decision.REJECT} else LeaveOut.DECISIONS_DIFFER
+    if all(parts is Parts.IMAGE_ALIGNMENT for _, parts, _ in said):
+        return LeaveOut.ALIGNMENT_ONLY
+    return Decision.ACCEPT if all(nothing_corrected for _, _, nothing_corrected in said) else None
 
 
 def _adjudicated(judged: JudgedQuestion, adjudication: Adjudication) -> GoldItem | LeftOut:

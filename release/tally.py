@@ -68,6 +68,16 @@ class Counting:
         if settled.changes:
             self._of["corrections"] += len(settled.changes) * correctors(settled)
 
+    def add_plain(self, outcome: LeaveOut | Decision, *, stratum: str, questions: int) -> None:
+        """So many questions of a stratum that nobody corrected: left out for that reason, or accepted."""
+        self._strata[stratum]["judged"] += questions
+        if isinstance(outcome, LeaveOut):
+            self._left_out[outcome] += questions
+            return
+        self._strata[stratum]["released"] += questions
+        self._of["released"] += questions
+        self._of["accepted"] += questions
+
     def tally(self, *, unjudged: int, drawn: Mapping[str, int]) -> Tally:
         """The counts so far; ``drawn`` are the questions of the batches behind them, by stratum."""
         return Tally(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import func, select
 from sqlmodel import Session
 
@@ -19,6 +21,7 @@ from storage.rows import (
     RadiographRow,
     VerdictRow,
 )
+from storage.standing import coded, read_columns
 
 
 def count_unjudged(db: Session, *, batches: Sequence[Batch]) -> int:
@@ -61,6 +64,23 @@ def drawn_by_stratum(db: Session, *, batches: Sequence[Batch]) -> dict[str, int]
         .group_by(BatchQuestionRow.stratum)
     )
     return {row[0]: row[1] for row in db.execute(statement)}
+
+
+def strata_of(
+    db: Session, *, batches: Sequence[Batch], numbers: NDArray[np.int64]
+) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """The names of the strata, and the place of each of these questions' among them: that of the first batch
+    that drew it. ``numbers`` rise.
+    """
+    table = BatchQuestionRow.__table__.c  # type: ignore[attr-defined]  # SQLModel's table
+    statement = select(table.question_id, table.batch_id, table.stratum).where(
+        table.batch_id.in_([batch.id for batch in batches])
+    )
+    question, batch, stratum = read_columns(db, statement)
+    names, places = coded(stratum, str)
+    drawn = np.array(question, dtype=np.int64)
+    order = np.lexsort((np.array(batch, dtype=np.int64), drawn))
+    return names, places[order][np.searchsorted(drawn[order], numbers)]
 
 
 def reviewers(db: Session, *, batches: Sequence[Batch]) -> dict[int, tuple[str, str]]:

@@ -7,7 +7,7 @@ a time: the ORM would look at every value of every row again.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache, lru_cache
 from operator import itemgetter
 from typing import Any
@@ -65,9 +65,14 @@ _decision, _view, _sex = cache(Decision), cache(View), cache(Sex)
 
 
 def judged_questions(
-    db: Session, *, batches: Sequence[Batch], with_report: bool = False
+    db: Session,
+    *,
+    batches: Sequence[Batch],
+    with_report: bool = False,
+    only: Collection[int] | None = None,
 ) -> Iterator[JudgedQuestion]:
-    """The questions that were judged in these batches, in the order in which they came in.
+    """The questions that were judged in these batches, in the order in which they came in; of these numbers
+    ``only`` where they are named.
 
     Of each person the verdict that was given last counts: the highest revision in a batch, and of several
     batches the latest by its time. Five hundred questions are in memory at a time.
@@ -79,7 +84,7 @@ def judged_questions(
         .distinct()
         .order_by(_VERDICT.question_id)
     )
-    numbers = list(db.execute(judged).scalars())
+    numbers = [each for each in db.execute(judged).scalars() if only is None or each in only]
     same_box = {number: rules_of(db, batch_id=number).rules.same_box for number in of_batch}
     disputed = settled_numbers(db, batch_ids=list(of_batch))
     for start in range(0, len(numbers), _CHUNK):

@@ -25,6 +25,7 @@ from storage.rows import QuestionRow, VerdictRow
 #: What the codes of a decision and of a tier stand for.
 DECISIONS, TIERS = tuple(Decision), tuple(Difficulty)
 _BLOCK = 10_000  # rows that are in memory as Python objects at a time
+_NOTHING = "{}"  # as the column has a correction that corrects nothing
 _KEY_FIELDS = ("answer", "also_right")
 _VERDICT = VerdictRow.__table__.c  # type: ignore[attr-defined]  # SQLModel's table
 _QUESTION = QuestionRow.__table__.c  # type: ignore[attr-defined]  # SQLModel's table
@@ -65,6 +66,7 @@ class Standing:
     errors: NDArray[np.int64]
     error_sets: tuple[frozenset[ErrorKind], ...]
     tiers: NDArray[np.int8]
+    corrects: NDArray[np.bool_]
     changes_key: NDArray[np.bool_]
     given_at: NDArray[np.datetime64]
     first_given_at: NDArray[np.datetime64]
@@ -103,6 +105,7 @@ def standing_verdicts(db: Session, *, batch_ids: Sequence[int], ratings: bool = 
         errors=error_codes[last],
         error_sets=error_sets,
         tiers=places_of(tier, TIERS)[last],
+        corrects=_mapped(correction, lambda each: each != _NOTHING, np.bool_)[last],
         changes_key=_mapped(correction, changes_key, np.bool_)[last],
         given_at=moments[last],
         first_given_at=moments[first],
@@ -110,6 +113,19 @@ def standing_verdicts(db: Session, *, batch_ids: Sequence[int], ratings: bool = 
         ratings=_side_by_side(rated[: len(RATING_NAMES)], _rating)[last] if ratings else None,
         flags=_side_by_side(rated[len(RATING_NAMES) :], _flag)[last] if ratings else None,
     )
+
+
+def last_words(standing: Standing, of_these: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+    """The rows of each (question, person), of several batches the one given last; by question.
+
+    ``of_these`` says of each row whether it counts at all. Of equal times that of the later batch stays.
+    """
+    rows = np.arange(len(standing.questions)) if of_these is None else np.flatnonzero(of_these)
+    keys = (standing.batches, standing.given_at, standing.people, standing.questions)
+    rows = rows[np.lexsort(tuple(each[rows] for each in keys))]
+    ends = np.ones(len(rows), dtype=bool)
+    ends[:-1] = np.logical_or(np.diff(standing.questions[rows]) != 0, np.diff(standing.people[rows]) != 0)
+    return rows[ends]
 
 
 def questions_with_a_find(db: Session, *, batch_id: int) -> set[int]:
@@ -148,7 +164,7 @@ def places_of(values: Sequence[str | None], among: Sequence[str]) -> NDArray[np.
 
 def changes_key(correction: str) -> bool:
     """Whether a correction, as its column has it, changes the answer key."""
-    return correction != "{}" and any(name in from_json(correction) for name in _KEY_FIELDS)
+    return correction != _NOTHING and any(name in from_json(correction) for name in _KEY_FIELDS)
 
 
 def as_moments(values: Sequence[Any]) -> NDArray[np.datetime64]:

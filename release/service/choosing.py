@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 
 from sqlmodel import Session
@@ -11,8 +11,10 @@ from domain.batches import Batch
 from domain.errors import NotFound, Refused
 from domain.gold import GoldItem, LeftOut
 from domain.people import Action, Person, require
+from intake.collector import collector_paused
 from release.manifest import DrawnBatch
 from release.rule import settle
+from release.service.looking_ahead import count_plain
 from release.service.patients import without_removed_images
 from release.splits import SplitPlan
 from release.tally import Counting, Tally
@@ -43,12 +45,16 @@ def releasable(db: Session, *, by: Person) -> dict[str, list[str]]:
     return {name: names for name, names in found.items() if names}
 
 
+@collector_paused()
 def preview_release(db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None = None) -> Tally:
     """What a release made now would hold, without writing it."""
     require(by, Action.MAKE_RELEASE)
     _, drawn = drawn_batches(db, dataset, batches)
-    counting = Counting()
-    for settled in settled_questions(db, [each.batch for each in drawn], with_report=False):
+    of_batches = [each.batch for each in drawn]
+    counting, only = Counting(), None
+    if not removed_everywhere(db):  # else every image must be looked up
+        only = count_plain(db, of_batches, counting)
+    for settled in settled_questions(db, of_batches, with_report=False, only=only):
         counting.add(settled)
     return tally_of(db, counting, drawn)
 
@@ -95,10 +101,10 @@ def drawn_batches(db: Session, dataset: str, names: Sequence[str] | None) -> tup
 
 
 def settled_questions(
-    db: Session, batches: list[Batch], *, with_report: bool
+    db: Session, batches: list[Batch], *, with_report: bool, only: Collection[int] | None = None
 ) -> Iterator[GoldItem | LeftOut]:
-    """What becomes of each judged question, in the order in which they came in."""
-    settled = map(settle, judged_questions(db, batches=batches, with_report=with_report))
+    """What becomes of each judged question, or of these ``only``, in the order in which they came in."""
+    settled = map(settle, judged_questions(db, batches=batches, with_report=with_report, only=only))
     return without_removed_images(db, settled)
 
 

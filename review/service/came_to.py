@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from domain.verdicts import Decision, ErrorKind
 from review.estimates import KEY_KINDS, Outcome
 from storage.outcomes import Settled
-from storage.standing import DECISIONS, Standing
+from storage.standing import DECISIONS, Standing, last_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,7 +37,7 @@ class _Word:
 def outcomes_of(said: Said, batches: Collection[int], cell_of: Mapping[int, Hashable]) -> list[Outcome]:
     """One for each question that was judged in these batches and has a cell, by the question's number."""
     standing = said.standing
-    kept = _last_words(standing, np.isin(standing.batches, list(batches)))
+    kept = last_words(standing, np.isin(standing.batches, list(batches)))
     settled = {each.question_number: each for each in said.settled if each.batch_id in batches}
     questions = standing.questions[kept]
     begins = np.flatnonzero(np.diff(questions, prepend=-1)).tolist()
@@ -71,19 +71,6 @@ def outcomes_of(said: Said, batches: Collection[int], cell_of: Mapping[int, Hash
             )
         )
     return found
-
-
-def _last_words(standing: Standing, of_these: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The rows of each (question, person), the one given last of several batches; by question."""
-    rows = np.flatnonzero(of_these)
-    # Of equal times that of the later batch stays.
-    keys = (standing.batches, standing.given_at, standing.people, standing.questions)
-    rows = rows[np.lexsort(tuple(each[rows] for each in keys))]
-    ends = np.ones(len(rows), dtype=bool)
-    ends[:-1] = np.logical_or(
-        np.diff(standing.questions[rows]) != 0, np.diff(standing.people[rows]) != 0
-    )  # fmt: skip
-    return rows[ends]
 
 
 def _words(said: Said, rows: NDArray[np.int64]) -> list[_Word]:

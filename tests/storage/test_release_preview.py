@@ -1,0 +1,75 @@
+"""The look ahead at a release counts what making it would, without reading every question."""
+
+from __future__ import annotations
+
+import pytest
+
+from accounts.service import command_line_person
+from domain.corrections import Correction
+from domain.verdicts import Decision, ErrorKind
+from release.service import preview_release
+from release.service.choosing import drawn_batches, settled_questions, tally_of
+from release.service.looking_ahead import count_plain
+from release.tally import Counting, Tally
+from storage.unit_of_work import reading
+from tests.golden.release_world import judged_world
+from tests.storage.judgements import accept, give, reject
+from tests.storage.worlds import World, make_world
+
+
+def looked_at(world: World) -> Tally:
+    """Every judged question read and settled, as making a release does it."""
+    with reading(world.engine) as db:
+        _, drawn = drawn_batches(db, "demo", None)
+        counting = Counting()
+        for settled in settled_questions(db, [each.batch for each in drawn], with_report=False):
+            counting.add(settled)
+        return tally_of(db, counting, drawn)
+
+
+def previewed(world: World) -> Tally:
+    with reading(world.engine) as db:
+        return preview_release(db, by=command_line_person(), dataset="demo")
+
+
+@pytest.fixture
+def differing(engine) -> World:
+    """Four questions: accepted by both, rejected by one, rejected by both, corrected by one."""
+    world = make_world(engine, assigned_to=["ruth", "remo"])
+    for person in ("ruth", "remo"):
+        give(world, accept(world, question=1, person=person), person)
+        give(world, reject(world, question=3, person=person), person)
+    give(world, accept(world, question=2), "ruth")
+    give(world, reject(world, question=2, person="remo"), "remo")
+    give(
+        world,
+        accept(
+            world, question=4, decision=Decision.REVISE, errors=frozenset({ErrorKind.WORDING}),
+            correction=Correction(stem="What is seen on the left?"),
+        ),
+    )  # fmt: skip
+    return world
+
+
+def test_a_preview_counts_what_a_release_would_hold(engine):
+    world = judged_world(engine)
+    assert previewed(world) == looked_at(world)
+
+
+def test_a_preview_counts_questions_on_which_reviewers_differ(differing):
+    assert previewed(differing) == looked_at(differing)
+    assert previewed(differing).left_out == {
+        "rejected": 1,
+        "rejected by one reviewer, not by another": 1,
+    }
+
+
+def test_only_questions_with_corrections_are_read(differing):
+    with reading(differing.engine) as db:
+        assert count_plain(db, [differing.batch], Counting()) == {4}
+
+
+def test_before_any_verdict_nothing_is_held(engine):
+    world = make_world(engine, assigned_to=["ruth"])
+    assert previewed(world) == looked_at(world)
+    assert (previewed(world).judged, previewed(world).unjudged) == (0, 12)
