@@ -13,6 +13,7 @@ from lints.source import Offence, Source
 _SCREENS = ("pages/", "ui/")
 #: Routes of the app's own are requests, not script runs; each is one transaction by itself.
 _ROUTES = ("ui/door/",)
+_THREADS = "ui/behind/work.py"
 _OPENS = "unit_of_work"
 _ACT = "act"
 _CALLBACKS = {"on_click", "on_change", "on_submit", "on_select"}
@@ -99,6 +100,15 @@ def fragment_without_screen(source: Source) -> Iterator[Offence]:
                 )
 
 
+def thread_of_its_own(source: Source) -> Iterator[Offence]:
+    """A thread that a page begins by itself: its progress, its failure and F5 are seen to in one place."""
+    if not source.path.startswith(_SCREENS) or source.path == _THREADS:
+        return
+    for call in _calls(source.tree):
+        if _last_name(call) == "Thread" and not source.allows("thread-of-its-own", call):
+            yield _offence(source, call, "thread-of-its-own", f"begin it by {_THREADS}")
+
+
 _INSTEAD = "put what writes into a function of its own and hand that to act: on_click=act, args=(save, …)"
 
 
@@ -172,4 +182,5 @@ def _offence(source: Source, node: ast.expr | ast.stmt, rule: str, text: str) ->
 
 RULES = (
     write_while_drawing, write_without_act, draws_while_writing, submit_without_act, fragment_without_screen,
+    thread_of_its_own,
 )  # fmt: skip
