@@ -48,7 +48,11 @@ def read_records(content: bytes, *, file: str) -> tuple[list[ReadingRecord], lis
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        return [], [Refusal(file=file, record="1", field="", reason=f"is not UTF-8: {error.reason}")]
+        return [], [
+            Refusal(
+                file=file, record="1", field="", reason=f"is not UTF-8 ({error.reason}); save it as UTF-8"
+            )
+        ]
     records: list[ReadingRecord] = []
     refusals: list[Refusal] = []
     for line, fields, trouble in _lines(text):

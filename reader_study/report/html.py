@@ -8,6 +8,7 @@ from typing import Any
 from domain.protocols import canonical_json
 from measures.ratings import ALL
 from reader_study.report.figures import figures_of
+from reader_study.report.svg import held
 from reader_study.report.whole import StudyReport
 
 Record = dict[str, Any]
@@ -25,7 +26,8 @@ background:var(--paper)}td.text{text-align:left}td.long{white-space:normal;min-w
 overflow-wrap:anywhere}
 th{font-weight:600;white-space:normal;vertical-align:bottom}
 .soft{color:var(--soft)}.best{background:var(--mark);font-weight:600}
-figure{margin:1rem 0;overflow-x:auto}
+figure{margin:1rem 0;overflow-x:auto}.holding{display:grid}.holding>svg{grid-area:1/1}
+.held{position:sticky;left:0;align-self:start}
 code{font-size:12px;word-break:break-all}details{margin:.5rem 0}
 """
 #: Title and note of each table, in the order of the report; the accuracies stand before them as grids.
@@ -118,7 +120,7 @@ def _figures(report: StudyReport) -> list[str]:
     """Each figure of all tasks as it is; those of one task, and of one rater, behind a word to click on."""
     parts: list[str] = []
     for figure in figures_of(report):
-        drawn = f'<figure id="{figure.name}">{figure.svg}</figure>'
+        drawn = f'<figure id="{figure.name}">{held(figure.svg)}</figure>'
         if figure.of in ("", ALL):
             parts.append(drawn)
         else:

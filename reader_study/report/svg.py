@@ -6,6 +6,7 @@ bytes. No script, no font and no image from elsewhere.
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,6 +27,11 @@ stroke-dasharray:3 3}.model{stroke:var(--bar);fill:var(--bar)}.reader{stroke:var
 .line{stroke:var(--reader);fill:none;stroke-width:1.5}.paper{fill:var(--paper)}
 </style>"""
 _LEFT, _PLOT, _ROW, _TOP = 190, 380, 22, 54
+#: Around the names of the rows of a grid, and how :func:`held` finds them again.
+_NAMES = '<g class="names" data-left="{left}" data-top="{top}" data-bottom="{bottom}">'
+_HELD = (
+    r'viewBox="0 0 (\d+) (\d+)".*' + _NAMES.format(left=r"(\d+)", top=r"(\d+)", bottom=r"(\d+)") + "(.*?)</g>"
+)
 _LETTER = 6.6  # pixels of a letter at most, on the average of a line; a wider font would cut it
 
 
@@ -103,7 +109,7 @@ def grid(
     """Coloured cells, each with its numbers; a cell that is not there stays empty."""
     size, left, top = 76, 190, 54 + _head(columns)
     height = 58
-    parts = []
+    parts, names = [], []
     for at, name in enumerate(columns):
         middle = left + size * at + size / 2
         if len(name) <= 10:
@@ -114,11 +120,30 @@ def grid(
     for row, name in enumerate(rows):
         y = top + height * row
         middle = y + height / 2 + 4
-        parts.append(f'<text x="{left - 8}" y="{middle:.1f}" text-anchor="end">{_short(name)}</text>')
+        names.append(f'<text x="{left - 8}" y="{middle:.1f}" text-anchor="end">{_short(name)}</text>')
         for column, other in enumerate(columns):
             parts += _cell(cells.get((name, other)), left + size * column, y, size, height)
     width = max(left + size * len(columns) + (130 if _head(columns) else 20), 620)
-    return _whole(parts, width=width, bottom=top + height * len(rows), title=title, caption=caption)
+    bottom = top + height * len(rows)
+    parts += [_NAMES.format(left=left - 2, top=top, bottom=bottom), *names, "</g>"]
+    return _whole(parts, width=width, bottom=bottom, title=title, caption=caption)
+
+
+def held(svg: str) -> str:
+    """The figure for a page that is scrolled sideways: the names of its rows, if it has any, stay in sight.
+
+    They lie over the figure a second time, on paper of their own.
+    """
+    found = re.search(_HELD, svg, re.DOTALL)
+    if found is None:
+        return svg
+    width, height, left, top, bottom = (int(each) for each in found.groups()[:5])
+    over = (
+        f'<svg class="held" aria-hidden="true" viewBox="0 0 {left} {height}" '
+        f'style="width:{100 * left / width:.4f}%"><rect class="paper" y="{top}" width="{left}" '
+        f'height="{bottom - top}"/>{found.group(6)}</svg>'
+    )
+    return f'<div class="holding" style="min-width:{width * 0.8:.0f}px;max-width:{width}px">{svg}{over}</div>'
 
 
 def panels(series: dict[str, list[Record]], *, title: str, caption: str) -> str:

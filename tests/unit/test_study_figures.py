@@ -8,7 +8,7 @@ from xml.etree.ElementTree import fromstring
 import pytest
 
 from reader_study.report.shades import GREY, ON_GREY, colour, ink
-from reader_study.report.svg import Axis, Square, forest, grid
+from reader_study.report.svg import Axis, Square, forest, grid, held
 
 AXIS = Axis(low=0.0, high=1.0, ticks=(0.0, 1.0))
 
@@ -68,3 +68,19 @@ def test_a_drawing_has_paper_of_its_own_under_it_in_both_themes():
     assert svg.index('class="paper"') < svg.index("<text")
     assert svg.count("--paper:#") == 2  # light, and dark where the screen is
     fromstring(svg)  # noqa: S314 - text of our own making
+
+
+def test_the_names_of_rows_are_held_over_a_grid_on_a_page():
+    made = grid(
+        ["one", "two"], ["a"], {("one", "a"): Square(lines=("1",), shade=0.5)}, title="t", caption="c"
+    )
+    over = held(made).removeprefix(held(made).partition("</svg>")[0])
+    assert made in held(made)
+    assert over.count("<text") == 2
+    assert "one" in over
+    assert "two" in over
+
+
+def test_a_figure_without_a_grid_is_held_as_it_is():
+    made = forest([], title="t", caption="c", axis=AXIS)
+    assert held(made) == made
