@@ -10,6 +10,7 @@ from domain.people import Person
 from ui import state
 from ui.context import clock, current_person, reading, require_page, token, unit_of_work
 from ui.door.presence import idle_limit, longest_limit
+from ui.layout import beside
 from ui.parts import act, human_time, notices, plain, screen
 
 _WAYS = {"password": "password", "provider": "sign-in provider", "first admin": "first admin's code"}
@@ -22,7 +23,7 @@ def main() -> None:
     st.title("My account")
     st.markdown(f"{plain(person.display_name)} · signs in as {plain(person.name)}")
     st.caption(plain(", ".join(sorted(person.roles))) + " · roles are given by an admin")
-    left, right = st.columns(2, gap="large")
+    left, right = beside(1, 1, name="account")
     with left:
         _sign_ins(person)
     with right:

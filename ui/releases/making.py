@@ -12,6 +12,7 @@ from ui import state
 from ui.behind.shown import is_going_on, what_came_of
 from ui.behind.work import Work, work_of
 from ui.context import current_person
+from ui.layout import beside
 from ui.parts import act, notices
 from ui.releases.behind import WORK, Wish, begin_release
 from ui.releases.preview import condition, show_tally, tally_now
@@ -34,7 +35,7 @@ def make(person: Person, batches: dict[str, list[str]]) -> None:
     """Draw the form, what a release would hold, and the button that makes it."""
     _clear_when_made()
     form = state.form("release")
-    left, right = st.columns([2, 3], gap="large")
+    left, right = beside(2, 3, name="release")
     with left:
         wish = _chosen(form, batches)
     with right:
