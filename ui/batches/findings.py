@@ -54,35 +54,32 @@ def ratings(found: Progress) -> None:
     if not found.reviewed:
         return
     st.subheader("How it was rated")
-    rated, answered = beside(1, 1, name="rated")
-    with rated:
-        st.markdown("**Ratings, 1 (worst) to 5 (best)**")
-        table(
-            [
-                {
-                    "Rating": line.name,
-                    **{str(value): n for value, n in zip(VALUES, line.counts, strict=True)},
-                    "Not judged": line.not_judged,
-                    "Mean, 95 % interval": mean_text(line.mean),
-                }
-                for line in found.ratings
-            ]
-        )
-    with answered:
-        st.markdown("**Yes or no**")
-        table(
-            [
-                {
-                    "Asked": line.name,
-                    "Yes": line.yes.count,
-                    "n": line.yes.n,
-                    "Share": percent(line.yes.estimate),
-                    "95 % interval": interval(line.yes.low, line.yes.high),
-                    "Not judged": line.not_judged,
-                }
-                for line in found.flags
-            ]
-        )
+    st.markdown("**Ratings, 1 (worst) to 5 (best)**")
+    table(
+        [
+            {
+                "Rating": line.name,
+                **{str(value): n for value, n in zip(VALUES, line.counts, strict=True)},
+                "Not judged": line.not_judged,
+                "Mean, 95 % interval": mean_text(line.mean),
+            }
+            for line in found.ratings
+        ]
+    )
+    st.markdown("**Yes or no**")
+    table(
+        [
+            {
+                "Asked": line.name,
+                "Yes": line.yes.count,
+                "n": line.yes.n,
+                "Share": percent(line.yes.estimate),
+                "95 % interval": interval(line.yes.low, line.yes.high),
+                "Not judged": line.not_judged,
+            }
+            for line in found.flags
+        ]
+    )
     st.caption(
         "Counted in judgements, unweighted; “not judged” is in no share and no mean. Intervals are Student's "
         "and Wilson's, by exam. What each value means stands in the batch's anchors."
