@@ -27,11 +27,16 @@ TYPES = {
     AnswerFormat.SINGLE: "single_choice_questions",
     AnswerFormat.MULTIPLE: "multi_choice_questions",
 }
+#: What GEMeX puts behind the system's prompt, by type (its section 4.1); a model tuned on it knows no other.
+_PROMPT = (
+    "Input {type} question, and the assistant will output its answer{supplement} with a detailed reason and "
+    "corresponding visual location."
+)
 PROMPTS = {
-    AnswerFormat.OPEN: "Answer the question in your own words, and give the reason and the location.",
-    AnswerFormat.CLOSED: "Answer the question with yes or no, and give the reason and the location.",
-    AnswerFormat.SINGLE: "Choose the one right option, and give the reason and the location.",
-    AnswerFormat.MULTIPLE: "Choose all right options, and give the reason and the location.",
+    AnswerFormat.OPEN: _PROMPT.format(type="an open-ended", supplement=""),
+    AnswerFormat.CLOSED: _PROMPT.format(type="a closed-ended", supplement=" (yes or no)"),
+    AnswerFormat.SINGLE: _PROMPT.format(type="a single-choice", supplement=" (an option)"),
+    AnswerFormat.MULTIPLE: _PROMPT.format(type="a multi-choice", supplement=" (some options)"),
 }
 _MARKS = ("<answer>", "<reason>", "<location>", "<choices>:", "<image>")
 _NEXT_CHOICE = re.compile(r""",\s*['"]?[A-Z]\s*[:.)]\s*""")
@@ -89,17 +94,16 @@ class GemexForm(Form):
             array.close()
 
     def _conversation(self, question: Question, path: str, target: str) -> bytes:
-        prompt = PROMPTS[question.format]
         choices = f" <choices>: [{', '.join(_choices(question))}]" if question.options else ""
         return msgspec.json.encode(
             {
                 "conversations": [
-                    {"from": "human", "value": f"<image>\n{prompt} {question.stem}{choices}"},
+                    {"from": "human", "value": f"<image>\n {question.stem}{choices}"},
                     {"from": "gpt", "value": target},
                 ],
                 "row_id": self._row,
                 "q_type": TYPES[question.format],
-                "type_prompt": prompt,
+                "type_prompt": PROMPTS[question.format],
                 "image": path,
             }
         )

@@ -259,3 +259,14 @@ def test_the_pictures_in_the_parquet_file_are_whole(folder):
     for each in pictures:
         each.verify()
     assert {each.format for each in pictures} == {"PNG"}
+
+
+def test_conversations_carry_the_papers_prompt_apart_from_the_human_turn(sqlite_engine, tmp_path):
+    make_forms_world(sqlite_engine, tmp_path).write(tmp_path / "v1")
+    records = json.loads((tmp_path / "v1" / "gemex" / "conversations_paper.json").read_text(encoding="utf-8"))
+    closed = next(each for each in records if each["q_type"] == "closed_ended_questions")
+    assert closed["type_prompt"] == (
+        "Input a closed-ended question, and the assistant will output its answer (yes or no) with a detailed "
+        "reason and corresponding visual location."
+    )
+    assert closed["conversations"][0]["value"] == "<image>\n Is there air?"
