@@ -52,8 +52,8 @@ def prepare_workspace() -> None:
     except OperationalError as error:
         why = str(error.orig).splitlines()[0]
         raise NotNow(
-            f"The database could not be opened or prepared: {why}. See that it runs and that "
-            "OVERREAD_DATABASE_URL and OVERREAD_HOME are right."
+            f"The database could not be opened or prepared: {why}. See that it runs, that "
+            "OVERREAD_DATABASE_URL and OVERREAD_HOME are right, and that the workspace can be written."
         ) from error
     except CommandError as error:
         raise Refused(

@@ -16,8 +16,9 @@ from pathlib import Path
 
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import OperationalError
 
-from domain.errors import AlreadyThere, NotFound, Refused
+from domain.errors import AlreadyThere, NotFound, NotNow, Refused
 from domain.version import VERSION
 from storage.backup.archive import ArchiveWriter
 from storage.backup.databases import has_database
@@ -157,7 +158,14 @@ def _copy_sqlite(engine: Engine, target: Path, progress: Progress) -> None:
     Reading the database itself for that long would keep its write-ahead log from being folded in. The copy is
     made within one read transaction, so that a writer doesn't make it begin anew.
     """
-    connection = engine.raw_connection()
+    try:
+        connection = engine.raw_connection()
+    except (OperationalError, sqlite3.OperationalError) as error:
+        why = str(getattr(error, "orig", error)).splitlines()[0]
+        raise NotNow(
+            f"The database could not be opened: {why}. SQLite writes beside it even to read it: see that the "
+            "workspace can be written, or back up a copy of the folder."
+        ) from error
     source = connection.driver_connection
     try:
         source.execute("BEGIN")
