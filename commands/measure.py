@@ -72,9 +72,10 @@ def run(args: argparse.Namespace) -> int:
         if str(error).startswith("line "):
             raise Refused(f"{args.ratings}, {error}") from error
         raise
-    part = args.out.with_name(args.out.name + ".part")
+    out = args.out.resolve()  # a link stays one: /dev/stdout is a link to where the output goes
+    part = out.with_name(out.name + ".part")
     part.write_text(found.text(), encoding="utf-8")
-    part.replace(args.out)
+    part.replace(out)
     told = {name: len(value) for name, value in found.plain().items() if isinstance(value, list) and value}
     print(f"{args.out}: " + ", ".join(f"{count:,} {name}" for name, count in told.items()))
     return 0

@@ -76,7 +76,7 @@ def make_backup(
         AlreadyThere: something lies at ``path``.
         Refused: there is no workspace to back up; its database is damaged.
     """
-    path = path.absolute()
+    path = path.resolve()  # a link stays one, and what it leads to is replaced
     if path.exists() and not path.is_file():  # /dev/stdout would be replaced by a file
         raise Refused(f"{path} is no file. Name one that the backup becomes.")
     if path.exists() and not replace:

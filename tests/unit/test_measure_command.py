@@ -54,6 +54,15 @@ def test_a_pipe_or_device_is_never_replaced_by_the_file_of_measures(ratings, tmp
     assert pipe.is_fifo()
 
 
+def test_a_link_stays_a_link(ratings, tmp_path):
+    link, target = tmp_path / "link.json", tmp_path / "target.json"
+    target.touch()
+    link.symlink_to(target)
+    assert measure(ratings, "--out", link) == 0
+    assert link.is_symlink()
+    assert target.read_text(encoding="utf-8").startswith("{")
+
+
 def test_what_the_table_cannot_hold_is_refused_with_file_line_and_field(ratings, tmp_path, capsys):
     ratings.write_text(RATINGS + "q3,a,A,human\n", encoding="utf-8")
     assert measure(ratings, "--out", tmp_path / "out.json") == 1
