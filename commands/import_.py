@@ -18,6 +18,8 @@ from storage.workspace import current_workspace
 
 # Refusals shown in the terminal; the list in the workspace has them all.
 _SHOWN = 20
+#: ReXVQA's images, in a folder beside the one of its question files.
+_PUBLISHED_BESIDE = "deid_png"
 #: Further kinds of files, each in a module of its own.
 _FURTHER = ("import_predictions", "import_readings")
 
@@ -38,7 +40,12 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
         "--format", choices=["auto", *FORMATS], default="auto", help="default: recognised by itself"
     )
     images = questions.add_mutually_exclusive_group(required=True)
-    images.add_argument("--images", type=Path, metavar="DIR", help="the folder that holds the images")
+    images.add_argument(
+        "--images",
+        type=Path,
+        metavar="DIR",
+        help="the folder that holds the images; ReXVQA's metadata folder will do",
+    )
     images.add_argument("--without-images", action="store_true", help="bring in the questions alone")
     questions.add_argument(
         "--deidentify",
@@ -77,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
                 path=args.file,
                 file_format=args.format,
                 dataset=args.dataset,
-                images=args.images,
+                images=_image_folder(args.images),
                 workspace=current_workspace(),
                 skip_known=args.skip_known,
                 skip_bad=args.skip_bad,
@@ -119,6 +126,14 @@ def _list_refusals(report: ImportReport) -> None:
     if report.refused > _SHOWN:
         print(f"… and {report.refused - _SHOWN:,} more", file=sys.stderr)
     print(f"All of them: {report.refusals_file}", file=sys.stderr)
+
+
+def _image_folder(named: Path | None) -> Path | None:
+    """The folder to look in. ReXVQA writes its paths from the metadata folder, so that is what some name."""
+    if named is None or named.resolve().name != "metadata":
+        return named
+    above = named.resolve().parent
+    return above if (above / _PUBLISHED_BESIDE).is_dir() else named
 
 
 class _Teller:
