@@ -36,7 +36,10 @@ def drift_panel(found: BatchAgreement) -> None:
             {
                 "Reviewer": found.people[person],
                 "Verdicts": f"{block.first:,} to {block.last:,}",
-                **{name: _said(read(block), share=name == "accepted") for name, read in measures.items()},
+                **{
+                    name.capitalize(): _said(read(block), share=name == "accepted")
+                    for name, read in measures.items()
+                },
             }
             for person, blocks in found.drift.items()
             for block in blocks
