@@ -16,6 +16,7 @@ from ui.chart import chart
 from ui.context import current_workspace, reading, require_page
 from ui.estimates.charts import intervals
 from ui.estimates.groups import side_by_side
+from ui.estimates.sample import sample_of
 from ui.parts import empty_state, plain, screen
 from ui.tables import table
 
@@ -83,9 +84,9 @@ def _estimated(
     dataset: str, chosen: tuple[str, ...], goal: float, version: tuple[object, ...], _person: Person
 ) -> Whole:
     """Estimated once, and again when somebody judges; after a minute, since questions may have come in."""
-    del version
+    read = sample_of(dataset, chosen, version, _person)
     with reading() as db:
-        return estimate_whole(db, by=_person, dataset=dataset, batches=chosen or None, goal=goal)
+        return estimate_whole(db, by=_person, dataset=dataset, batches=chosen or None, goal=goal, read=read)
 
 
 def _whole(found: Whole) -> None:

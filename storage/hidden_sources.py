@@ -72,15 +72,15 @@ def queue_of(db: Session, *, batch_id: int, person_id: int) -> tuple[QueuedRow, 
     )
     return tuple(
         QueuedRow(
-            number=row.question_id,
-            key=row.key,
-            exam_number=row.exam_id,
-            position=row.position,
-            state=_state(row.state),
-            hidden=row.hidden is not None,
-            first_judged_at=row.given_at,
+            number=number,
+            key=key,
+            exam_number=exam,
+            position=position,
+            state=_state(state),
+            hidden=hidden is not None,
+            first_judged_at=judged_at,
         )
-        for row in rows
+        for number, key, exam, position, state, hidden, judged_at in rows
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from sqlalchemy import Connection, text
 from sqlmodel import Session
@@ -22,43 +22,26 @@ def count_questions(db: Session, *, dataset_id: int) -> tuple[int, int]:
     return row[0], row[1]
 
 
-def count_by(db: Session, *, dataset_id: int, columns: Sequence[str]) -> dict[tuple[str, ...], int]:
-    """How many questions have each combination of values; "" where a question has none.
+def count_kinds(db: Session, *, dataset_id: int) -> dict[tuple[str, ...], dict[int, int]]:
+    """How many questions of each kind have how many boxes: {values of :data:`COLUMNS`: {boxes: questions}}.
 
-    Raises:
-        ValueError: a column that questions are not counted by.
+    "" where a question has no value. One reading of the dataset, from which every count by a column comes:
+    there are few kinds, and each reading of a hundred thousand questions takes its time.
     """
-    if not set(columns) <= set(COLUMNS):
-        raise ValueError(f"no such columns: {columns}")
-    named = ", ".join(f"coalesce({column}, '')" for column in columns)
-    rows = db.execute(
-        text(f"SELECT {named}, count(*) FROM question WHERE dataset_id = :d GROUP BY {named}"),  # noqa: S608 - our own names
-        {"d": dataset_id},
-    )
-    return {tuple(row[:-1]): row[-1] for row in rows}
-
-
-def boxes_by_format(db: Session, *, dataset_id: int) -> dict[str, tuple[int, int, int]]:
-    """(questions, questions with boxes, boxes) of each answer format."""
-    boxes = "json_array_length(boxes)" if _is_sqlite(db) else "json_array_length(CAST(boxes AS json))"
+    named = ", ".join(f"coalesce({column}, '')" for column in COLUMNS)
+    length = "json_array_length(boxes)" if _is_sqlite(db) else "json_array_length(CAST(boxes AS json))"
+    boxes = f"CASE WHEN boxes = '[]' THEN 0 ELSE {length} END"
     rows = db.execute(
         text(
-            f"SELECT format, count(*), sum(CASE WHEN boxes <> '[]' THEN 1 ELSE 0 END), sum({boxes}) "  # noqa: S608 - our own text
-            "FROM question WHERE dataset_id = :d GROUP BY format"
+            f"SELECT {named}, {boxes}, count(*) FROM question WHERE dataset_id = :d "  # noqa: S608 - our own names
+            f"GROUP BY {named}, {boxes}"
         ),
         {"d": dataset_id},
     )
-    return {row[0]: (row[1], row[2], row[3]) for row in rows}
-
-
-def boxes_a_question(db: Session, *, dataset_id: int) -> list[tuple[int, int]]:
-    """(boxes, questions that have so many), by the number of boxes."""
-    boxes = "json_array_length(boxes)" if _is_sqlite(db) else "json_array_length(CAST(boxes AS json))"
-    rows = db.execute(
-        text(f"SELECT {boxes}, count(*) FROM question WHERE dataset_id = :d GROUP BY 1 ORDER BY 1"),  # noqa: S608 - our own text
-        {"d": dataset_id},
-    )
-    return [(row[0], row[1]) for row in rows]
+    found: dict[tuple[str, ...], dict[int, int]] = {}
+    for *kind, many, questions in rows:
+        found.setdefault(tuple(kind), {})[many] = questions
+    return found
 
 
 def observations(db: Session, *, dataset_id: int, most: int) -> list[tuple[str, int, int]]:
@@ -101,7 +84,7 @@ def texts_of(db: Session, *, dataset_id: int) -> Iterator[list[tuple[str, str]]]
         {"d": dataset_id},
         execution_options={"yield_per": _BLOCK},
     )
-    for block in result.partitions():
+    for block in result.partitions(_BLOCK):
         yield [(row[0], row[1]) for row in block]
 
 

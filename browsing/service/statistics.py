@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ _WORDS, _OBSERVATIONS = 40, 200
 _CHARACTERS, _IN_WORDS = 10, 2  # the widths of the histograms' bins
 #: What is counted, in the order in which it is shown.
 COUNTED = statistics.COLUMNS
+_Kinds = Mapping[tuple[str, ...], Mapping[int, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,13 +86,14 @@ def dataset_statistics(
         explanations.add(explanation for _, explanation in block)
         read += len(block)
         progress(read)
+    kinds = statistics.count_kinds(db, dataset_id=number)
     return DatasetStatistics(
         dataset=dataset,
         questions=questions,
         exams=exams,
-        counts={column: _counted(db, number, column) for column in COUNTED},
-        formats=_formats(statistics.boxes_by_format(db, dataset_id=number)),
-        boxes=tuple(statistics.boxes_a_question(db, dataset_id=number)),
+        counts={column: _counted(kinds, column) for column in COUNTED},
+        formats=_formats(kinds),
+        boxes=_boxes(kinds),
         observations=tuple(statistics.observations(db, dataset_id=number, most=_OBSERVATIONS)),
         splits=statistics.by_split(db, dataset_id=number, column="task"),
         stems=_lengths(stems),
@@ -108,19 +111,35 @@ def statistics_version(db: Session, *, by: Person, dataset: str) -> tuple[int, i
     )
 
 
-def _counted(db: Session, number: int, column: str) -> tuple[tuple[str, int], ...]:
-    found = {value: n for (value,), n in statistics.count_by(db, dataset_id=number, columns=[column]).items()}
+def _counted(kinds: _Kinds, column: str) -> tuple[tuple[str, int], ...]:
+    place, found = COUNTED.index(column), Counter[str]()
+    for kind, by_boxes in kinds.items():
+        found[kind[place]] += sum(by_boxes.values())
     order = [each.value for each in Task] if column == "task" else []
-    place = {value: index for index, value in enumerate(order)}
-    return tuple(sorted(found.items(), key=lambda each: (place.get(each[0], 99), -each[1], each[0])))
+    rank = {value: index for index, value in enumerate(order)}
+    return tuple(sorted(found.items(), key=lambda each: (rank.get(each[0], 99), -each[1], each[0])))
 
 
-def _formats(counts: Mapping[str, tuple[int, int, int]]) -> tuple[FormatLine, ...]:
+def _boxes(kinds: _Kinds) -> tuple[tuple[int, int], ...]:
+    found = Counter[int]()
+    for by_boxes in kinds.values():
+        found.update(by_boxes)
+    return tuple(sorted(found.items()))
+
+
+def _formats(kinds: _Kinds) -> tuple[FormatLine, ...]:
+    place, by_format = COUNTED.index("format"), defaultdict[str, Counter[int]](Counter)
+    for kind, by_boxes in kinds.items():
+        by_format[kind[place]].update(by_boxes)
     lines = [
-        FormatLine(name=each.value, questions=n, with_boxes=boxed, boxes=boxes)
+        FormatLine(
+            name=each.value,
+            questions=by_format[each.value].total(),
+            with_boxes=sum(questions for boxes, questions in by_format[each.value].items() if boxes),
+            boxes=sum(boxes * questions for boxes, questions in by_format[each.value].items()),
+        )
         for each in AnswerFormat
-        if each.value in counts
-        for n, boxed, boxes in [counts[each.value]]
+        if each.value in by_format
     ]
     whole = FormatLine(
         name="all",

@@ -39,6 +39,7 @@ from review.service.estimating import (
     estimable,
     estimate_groups,
     estimate_whole,
+    read_sample,
     statement,
 )
 from review.service.hidden_planning import HiddenCount
@@ -67,6 +68,7 @@ from review.service.reporting import (
     overview,
     progress,
 )
+from review.service.sampled import SampleFacts
 from review.service.second_opinions import (
     SecondSummary,
     preview_second_opinions,
@@ -109,6 +111,7 @@ __all__ = [
     "Progress",
     "Rate",
     "ReviewerAttention",
+    "SampleFacts",
     "SecondSummary",
     "ShareSummary",
     "SharedLoad",
@@ -156,6 +159,7 @@ __all__ = [
     "preview_second_opinions",
     "progress",
     "radiograph_file",
+    "read_sample",
     "reassign",
     "record_look",
     "remove_hidden",

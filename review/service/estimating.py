@@ -64,17 +64,37 @@ def estimable(db: Session, *, by: Person) -> dict[str, list[str]]:
 
 
 @collector_paused()
+def read_sample(
+    db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None = None
+) -> SampleFacts:
+    """What estimates of a dataset are made from, for who makes several of them: reading takes the time.
+
+    Raises:
+        As :func:`estimate_whole`.
+    """
+    require(by, Action.SEE_PROGRESS)
+    return sample_facts(db, dataset=dataset, names=batches)
+
+
+@collector_paused()
 def estimate_whole(
-    db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None = None, goal: float = GOAL
+    db: Session,
+    *,
+    by: Person,
+    dataset: str,
+    batches: Sequence[str] | None = None,
+    goal: float = GOAL,
+    read: SampleFacts | None = None,
 ) -> Whole:
-    """Rates of the whole dataset from all its random batches, or those named.
+    """Rates of the whole dataset from all its random batches, or those named; from what was ``read`` of
+    them, where that is there already.
 
     Raises:
         NotFound: no such dataset or batch.
         Refused: none of the batches was drawn at random and judged for more than image alignment.
     """
     require(by, Action.SEE_PROGRESS)
-    facts = sample_facts(db, dataset=dataset, names=batches)
+    facts = read or sample_facts(db, dataset=dataset, names=batches)
     sample = sample_of(db, facts)
     found = estimate(sample)
     plans = [plan(found.key_errors, sample, goal=goal)]
@@ -99,6 +119,7 @@ def estimate_groups(
     group: str,
     batches: Sequence[str] | None = None,
     examples: bool = False,
+    read: SampleFacts | None = None,
 ) -> tuple[Part, ...]:
     """The same by "task", "category", "generator" or "prompt_version", the most questions first; or by
     "batch", each on its own, in the order in which they were drawn.
@@ -108,7 +129,7 @@ def estimate_groups(
         Refused: as :func:`estimate_whole`.
     """
     require(by, Action.SEE_PROGRESS)
-    facts = sample_facts(db, dataset=dataset, names=batches)
+    facts = read or sample_facts(db, dataset=dataset, names=batches)
     if group == BATCH:
         parts = {each.name: sample_of(db, facts, [each]) for each in facts.batches}
     elif group in GROUPS:

@@ -14,6 +14,7 @@ from domain.batches import AssignmentState, Batch
 from domain.errors import InvalidValue, NotFound, Refused
 from domain.hidden import HiddenPlan, HiddenQuestion, PlantedFault
 from domain.people import Action, Person, require
+from intake.collector import collector_paused
 from review.service.batches import batch_subject
 from review.service.choosing import open_batch
 from review.service.hidden_planning import HiddenCount, plan_hidden
@@ -45,6 +46,7 @@ def hidden_plan(db: Session, *, by: Person, batch: str) -> HiddenPlan | None:
     return found.plan if found else None
 
 
+@collector_paused()
 def preview_hiding(db: Session, *, by: Person, batch: str, plan: HiddenPlan) -> HiddenSummary:
     """What :func:`hide_questions` would hide from whom; nothing is written."""
     require(by, Action.ASSIGN)

@@ -111,6 +111,15 @@ def test_a_word_counts_once_a_text() -> None:
     assert counts.most_frequent(2) == [("left", 2), ("effusion", 1)]
 
 
+@pytest.mark.parametrize("text", ["Left-sided, don't; x2y a_b -c- D'", "no_word 12", "A-'b"])
+def test_words_of_ascii_are_those_of_any_text(text: str) -> None:
+    plain, other = TextCounts(), TextCounts()
+    plain.add([text])
+    other.add([f"{text} …"])  # no ASCII, and no word more
+    assert plain.frequencies == other.frequencies
+    assert plain.words == other.words
+
+
 def test_bins_have_no_gap_and_end_at_the_longest() -> None:
     assert binned(Counter({3: 2, 25: 1}), width=10) == [(0, 9, 2), (10, 19, 0), (20, 29, 1)]
     assert binned(Counter(), width=10) == []

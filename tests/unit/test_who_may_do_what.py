@@ -151,6 +151,7 @@ ASKS_FOR: dict[str, Action] = {
     "review.preview_assign": Action.ASSIGN,
     "review.progress": Action.SEE_PROGRESS,
     "review.reassign": Action.ASSIGN,
+    "review.read_sample": Action.SEE_PROGRESS,
     "review.record_look": Action.JUDGE,
     "review.reopen_batch": Action.ASSIGN,
     "review.saved_verdict": Action.JUDGE,

@@ -14,6 +14,7 @@ from review.service import BATCH, GROUPS, Part, counted_version, estimate_groups
 from ui.chart import chart
 from ui.context import current_workspace, reading
 from ui.estimates.charts import intervals
+from ui.estimates.sample import sample_of
 from ui.parts import plain
 from ui.tables import table
 
@@ -60,10 +61,10 @@ def _estimated(
     dataset: str, batches: tuple[str, ...], group: str, version: tuple[object, ...], _person: Person
 ) -> tuple[Part, ...]:
     """Estimated once, and again when somebody judges; after a minute, since questions may have come in."""
-    del version
+    read = sample_of(dataset, batches, version, _person)
     with reading() as db:
         return estimate_groups(
-            db, by=_person, dataset=dataset, group=group, batches=batches or None, examples=True
+            db, by=_person, dataset=dataset, group=group, batches=batches or None, examples=True, read=read
         )
 
 
