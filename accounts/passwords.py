@@ -46,10 +46,10 @@ def matches(password: str, password_hash: str | None) -> bool:
     dummy, so that the time of the answer does not tell which names exist.
     """
     try:
-        right = _HASHER.verify(password_hash or _dummy_hash(), password)
+        _HASHER.verify(password_hash or _dummy_hash(), password)
     except (VerificationError, InvalidHashError):
         return False
-    return right and password_hash is not None
+    return password_hash is not None
 
 
 def needs_rehash(password_hash: str) -> bool:

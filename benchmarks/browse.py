@@ -25,8 +25,8 @@ from accounts.service import command_line_person
 from browsing.service import Search, Standing, choices, count_found, find, history, index_questions
 from browsing.service.finding import COUNTED
 from domain.vocabulary import Difficulty, Task
-from storage.bulk import insert_rows
 from storage.engine import make_engine
+from storage.intake.bulk import insert_rows
 from storage.rows import DatasetRow, ImportRow
 from storage.schema import upgrade
 from storage.unit_of_work import reading, unit_of_work

@@ -34,9 +34,9 @@ from domain.batches import AssignmentState
 from domain.errors import NotNow
 from domain.people import Person, Role
 from review import service as review
-from storage import assignments, claims
+from storage.accounts.people import insert_person
 from storage.engine import make_engine
-from storage.people import insert_person
+from storage.review import assignments, claims
 from storage.rows import ClaimRow
 from storage.unit_of_work import reading, unit_of_work
 from tests.storage.worlds import make_world

@@ -61,14 +61,14 @@ def kappa_rows(runs: int) -> Iterator[Row]:
                 for drawn, table in enumerate(random.multinomial(n, cells, size=runs)):
                     first, second = np.repeat([0, 0, 1, 1], table), np.repeat([0, 1, 0, 1], table)
                     one = kappa_interval(first, second, weights=NO_WEIGHTS, draws=0)
-                    if one.estimate is None or (one.estimate == 0 and one.low is None):
+                    if one.value is None or (one.value == 0 and one.low is None):
                         continue  # a constant rater: no interval, by rule
                     other = kappa_interval(first, second, weights=NO_WEIGHTS, seed=drawn)
                     third = ac1_interval(first, second, weights=NO_WEIGHTS, seed=drawn)
                     plain.append(_holds(one.low, one.high, kappa))
                     shown.append(_holds(other.low, other.high, kappa))
                     shown_ac1.append(_holds(third.low, third.high, ac1))
-                    posterior.append(other.kind != LARGE_SAMPLE)
+                    posterior.append(other.method != LARGE_SAMPLE)
                 shares = _share(plain), _share(shown), f"{np.mean(posterior):.0%}", _share(shown_ac1)
                 yield f"{prevalence}", f"{kappa}", f"{n}", *shares
 

@@ -31,8 +31,8 @@ from sqlmodel import Session
 
 from accounts.service import command_line_person
 from intake.service import import_questions
-from storage.bulk import indexes_afterwards, insert_rows
 from storage.engine import make_engine
+from storage.intake.bulk import indexes_afterwards, insert_rows
 from storage.rows import DatasetRow, ExamRow, ImportRow, QuestionRow, RadiographRow
 from storage.schema import upgrade
 from storage.unit_of_work import unit_of_work

@@ -24,13 +24,14 @@ from sqlmodel import Session
 from accounts.service import command_line_person, person_named
 from domain.batches import BatchSettings, SamplingPlan
 from domain.people import Person
-from domain.verdicts import Decision, Opinion, Ratings, Verdict
+from domain.ratings import Ratings
+from domain.verdicts import Decision, Opinion, Verdict
 from domain.vocabulary import Difficulty
 from review import service as review
-from storage.assignments import first_open
-from storage.batches import add_batch
 from storage.engine import make_engine
+from storage.review.assignments import first_open
 from storage.rows import DatasetRow, ImportRow, PersonRoleRow, PersonRow
+from storage.sampling.batches import add_batch
 from storage.schema import upgrade
 from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import driver_url

@@ -13,6 +13,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import alembic.command
+import pandas as pd
+import scipy.stats
 import uvicorn
 from streamlit.web import cli
 
@@ -25,7 +28,9 @@ def main() -> int:
     """Until standard input ends."""
     os.chdir(ROOT)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that have ended
-    print(f"ready {len(routes.ROUTES)} {uvicorn.__version__}", flush=True)
+    # What the app imports when it first needs it is here, too: once for all starts.
+    here = (uvicorn, alembic, pd, scipy)
+    print("ready", len(routes.ROUTES), *(library.__version__ for library in here), flush=True)
     for line in sys.stdin:
         process = os.fork()
         if process == 0:

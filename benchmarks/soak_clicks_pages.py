@@ -16,7 +16,8 @@ from sqlmodel import Session
 from accounts.service import command_line_person, person_named
 from benchmarks.soak_world import COORDINATOR, Place
 from domain.batches import BatchSettings, BatchState, SamplingPlan
-from domain.verdicts import Decision, Opinion, Ratings, Verdict
+from domain.ratings import Ratings
+from domain.verdicts import Decision, Opinion, Verdict
 from domain.vocabulary import Difficulty
 from review import service as review
 from sampling.service import draw_batch
@@ -107,6 +108,8 @@ class Reviewer(_Pages):
     def _open(self, page: Page) -> None:
         page.goto(f"/review?batch=1&question={self.number}")
         page.get_by_label("Stem", exact=True).wait_for(timeout=60_000)
+        seen = '[data-image-state="drawn"], [data-image-state="none"]'
+        page.locator(seen).wait_for(state="attached", timeout=60_000)
         page.wait_for_timeout(600)  # nothing is saved of a question that has only just come
         for key in _RATED:
             page.keyboard.press(key)

@@ -164,7 +164,7 @@ class Reader:
         await asyncio.sleep(seconds * 0.2)
         times = {"seconds": seconds, "seconds_looking": seconds, "seconds_away": 0}
         body = {**where, "revision": sheet["revision"], "decision": "accept", "opinion": opinion,
-                "drawings": None, "why": "", **times}  # fmt: skip
+                "drawings": None, "why": "", "image": "drawn", **times}  # fmt: skip
         found = await self._save(sheet, body)
         # The answer brings the next question, and the page's script is told; where none is left, it is asked.
         last = asyncio.create_task(self._quietly("look", sheet, {**where, **times}))

@@ -30,7 +30,7 @@ from sqlalchemy import func, select
 from benchmarks.soak_reader import Reader, Tally
 from benchmarks.soak_world import Place, faults_logged, furnish, postgres_place, served, sqlite_place
 from storage import rows
-from storage.recorded import GIVE_VERDICT
+from storage.audit.contents import GIVE_VERDICT
 from storage.unit_of_work import reading
 
 MARK = 0.5  # seconds, 95th percentile of a save

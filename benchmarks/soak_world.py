@@ -25,7 +25,7 @@ from accounts.service import command_line_person
 from domain.people import Role
 from review import service as review
 from storage.engine import make_engine
-from storage.image_files import image_path
+from storage.images.files import image_path
 from storage.rows import ImageRow, PersonRoleRow, PersonRow, RadiographRow
 from storage.schema import upgrade
 from storage.unit_of_work import unit_of_work

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from enum import StrEnum
 from typing import Any
@@ -55,7 +55,7 @@ def search_to_plain(search: Search) -> dict[str, Any]:
 
 def search_from_plain(plain: Mapping[str, Any]) -> Search:
     """The inverse of :func:`search_to_plain`."""
-    kinds = {
+    kinds: dict[str, Callable[[Any], Any]] = {
         "format": AnswerFormat, "task": Task, "difficulty": Difficulty, "standing": Standing, "check": Check,
     }  # fmt: skip
     return Search(**{name: kinds[name](value) if name in kinds else value for name, value in plain.items()})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from datetime import UTC, datetime
 
 from accounts.service import command_line_person, person_named
@@ -26,7 +27,7 @@ from storage.unit_of_work import reading, unit_of_work
 
 def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
-    parser = subparsers.add_parser("adjudicate", help="settle what reviewers disagree on")
+    parser = subparsers.add_parser("adjudicate")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="rules | list | settle")
     rules = verbs.add_parser("rules", help="say who settles the batch's disputes, and how")
     rules.add_argument("batch", metavar="BATCH")
@@ -79,6 +80,11 @@ def _list(args: argparse.Namespace) -> int:
     for each in found:
         state = f"{each.settled.decision.value}: {each.settled.reason}" if each.settled else "open"
         print(f"{each.question_id}\t{', '.join(sorted(each.about))}\t{state}")
+    if not found:
+        print(
+            f"No dispute in batch {batch.name} yet: one appears when two reviewers of a question disagree.",
+            file=sys.stderr,
+        )
     return 0
 
 

@@ -22,7 +22,6 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     parser = add_batch_figures(
         subparsers,
         "agreement",
-        help_="what the reviewers of a batch agree on",
         description="Percent agreement, kappa and AC1 of each pair and of all reviewers together, boxes by "
         "overlap, and each reviewer's verdicts over time; 95 % intervals and n throughout.",
     )

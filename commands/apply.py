@@ -25,7 +25,6 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "apply",
-        help="reject or queue the like of an error in the unreviewed rest",
         description="Without --yes it only says what it would take, with examples.",
     )
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="reject | queue | back | list")
@@ -83,13 +82,16 @@ def _back(args: argparse.Namespace) -> int:
 
 def _list(args: argparse.Namespace) -> int:
     with reading() as db:
-        for each in applied_rules(db, by=command_line_person(), dataset=args.dataset):
-            state = "holds" if each.back_at is None else f"taken back {each.back_at:%Y-%m-%d %H:%M} UTC"
-            at = f"{each.applied_at:%Y-%m-%d %H:%M} UTC"
-            print(
-                f"{each.number}\t{each.dataset}\t{each.what}\t{each.questions:,} questions\t"
-                f"{said(each.search)}\t{each.reason}\t{each.by}\t{at}\t{state}"
-            )
+        rules = applied_rules(db, by=command_line_person(), dataset=args.dataset)
+    if not rules:
+        print("Nothing is applied yet: cli.py apply reject --help", file=sys.stderr)
+    for each in rules:
+        state = "holds" if each.back_at is None else f"taken back {each.back_at:%Y-%m-%d %H:%M} UTC"
+        at = f"{each.applied_at:%Y-%m-%d %H:%M} UTC"
+        print(
+            f"{each.number}\t{each.dataset}\t{each.what}\t{each.questions:,} questions\t"
+            f"{said(each.search)}\t{each.reason}\t{each.by}\t{at}\t{state}"
+        )
     return 0
 
 

@@ -25,7 +25,6 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "assign",
-        help="give the questions of a batch to reviewers",
         description="Give every question of a batch that lacks a reviewer to these people: by exam, and "
         "evenly. What is assigned already is not moved. To add a second reviewer later, assign again with "
         "--overlap 2. With --reassign the open questions of one person go to the others.",

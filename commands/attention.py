@@ -20,7 +20,6 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     parser = add_batch_figures(
         subparsers,
         "attention",
-        help_="agreement with oneself, and planted faults found",
         description="For each reviewer of a batch: agreement with oneself on hidden repeats, the share of "
         "planted faults found by kind, and both over time; 95 % intervals and n throughout.",
     )

@@ -19,7 +19,6 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The commands and what they take."""
     parser = subparsers.add_parser(
         "audit",
-        help="verify the audit trail, or write it out",
         description="Who did what, when, what was before and after, and why; each entry is chained to the "
         "one before by its hash.",
     )

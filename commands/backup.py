@@ -19,10 +19,9 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "backup",
-        help="write the whole workspace to one file, while people work",
         description="Write database, images, releases and lists of refused records to one file. It appears "
-        "when it is whole, only its owner may read it, and `cli.py restore --check FILE` tells whether it "
-        "still is. "
+        "when it is whole, only its owner may read it, and `cli.py restore --check FILE` tries to "
+        "restore it. "
         "People go on working; what was saved before the command began is in it.",
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="such as overread.backup")

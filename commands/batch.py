@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
-    parser = subparsers.add_parser("batch", help="list batches, or the questions of one")
+    parser = subparsers.add_parser("batch")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="list")
     listing = verbs.add_parser(
         "list",

@@ -18,7 +18,6 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "check",
-        help="run the structural checks on a dataset",
         description="Schema, types, format and completeness, on every question. What is found is kept with "
         "the dataset and shown on the page Checks; the questions stay.",
     )

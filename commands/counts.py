@@ -10,6 +10,7 @@ from pathlib import Path
 from domain.errors import InvalidValue, Refused
 from measures.agreement import CONFIDENCE
 from measures.counts import Count, count_printed, measure_counts
+from measures.results import tables_to_records
 
 _COLUMNS = "rater, n, correct or percent, and task where there are several"
 
@@ -18,7 +19,6 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "counts",
-        help="intervals and comparisons from published counts: 166 of 198 against 153 of 198",
         description=f"Reads a CSV with the columns {_COLUMNS}: one line a rater and task. Gives "
         "Wilson intervals, micro and macro means, and the difference of every two raters of one n as a "
         "range, since nobody knows on which cases each was right. Needs no workspace.",
@@ -36,36 +36,39 @@ def run(args: argparse.Namespace) -> int:
     if not 0.5 <= args.confidence < 1:
         raise InvalidValue("confidence", f"{args.confidence} must be at least 0.5 and below 1, as 0.95")
     found = measure_counts(read_counts(args.counts), confidence=args.confidence)
-    for each in found["accuracy"]:
-        where = f", {each['task']}" if each["task"] else ""
-        share = "not defined" if each["estimate"] is None else f"{100 * each['estimate']:.2f} %"
-        if each["low"] is None:
-            print(f"{each['rater']}{where}: {share} of {each['n']:,} ({each['note']})")
+    for each in found.accuracy:
+        where = f", {each.task}" if each.task else ""
+        share = "not defined" if each.estimate is None else f"{100 * each.estimate:.2f} %"
+        if each.low is None or each.high is None:
+            print(f"{each.rater}{where}: {share} of {each.n:,} ({each.note})")
             continue
-        interval = f"{_percent(each['low'])} to {_percent(each['high'])}"
-        print(f"{each['rater']}{where}: {each['correct']:,} of {each['n']:,}, {share}, {interval}")
-    for each in found["overall"]:
-        if each["tasks"] > 1:
+        interval = f"{_percent(each.low)} to {_percent(each.high)}"
+        print(f"{each.rater}{where}: {each.correct:,} of {each.n:,}, {share}, {interval}")
+    for each in found.overall:
+        if each.tasks > 1 and each.micro is not None and each.macro is not None:
             print(
-                f"{each['rater']}, overall: micro {100 * each['micro']:.2f} % of {each['n']:,}, "
-                f"macro {100 * each['macro']:.2f} % over {each['tasks']} tasks"
+                f"{each.rater}, overall: micro {100 * each.micro:.2f} % of {each.n:,}, "
+                f"macro {100 * each.macro:.2f} % over {each.tasks} tasks"
             )
-    for each in found["paired"]:
-        where = f", {each['task']}" if each["task"] else ""
+    for each in found.paired:
+        where = f", {each.task}" if each.task else ""
         print(
-            f"{each['a']} less {each['b']}{where}: "
-            f"{100 * each['difference']:+.2f} points on {each['n']:,}; "
-            f"interval from {_points(each['low_least'])} to {_points(each['low_most'])} below, "
-            f"{_points(each['high_least'])} to {_points(each['high_most'])} above; "
-            f"p {each['p_exact_least']:.2g} to {each['p_exact_most']:.2g} ({each['note']})"
+            f"{each.a} less {each.b}{where}: "
+            f"{100 * each.difference:+.2f} points on {each.n:,}; "
+            f"interval from {_points(each.low_least)} to {_points(each.low_most)} below, "
+            f"{_points(each.high_least)} to {_points(each.high_most)} above; "
+            f"p {each.p_exact_least:.2g} to {each.p_exact_most:.2g} ({each.note})"
         )
-    for each in found["unpaired"]:
+    for each in found.unpaired:
         print(
-            f"{each['a']} less {each['b']}: {100 * each['difference']:+.2f} points, "
-            f"{_points(each['low'])} to {_points(each['high'])} ({each['note']})"
+            f"{each.a} less {each.b}: {100 * each.difference:+.2f} points, "
+            f"{_points(each.low)} to {_points(each.high)} ({each.note})"
         )
     if args.out is not None:
-        text = json.dumps(found, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+        plain = tables_to_records(found) | {
+            "settings": {"confidence": found.confidence, "version": "overread.counts/1"}
+        }
+        text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
         args.out.write_text(text, encoding="utf-8")
     return 0
 

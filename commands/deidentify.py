@@ -24,7 +24,6 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "deidentify",
-        help="take the patient out of image files, one or a whole folder",
         description="DICOM files go through the standard's Basic Confidentiality Profile: what tells who it "
         "is goes, private attributes too; UIDs and patient numbers become others. PNG and JPEG files lose "
         "all but the picture. What is in the picture stays: look at it. The input is never changed. With the "

@@ -16,9 +16,8 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "demo",
-        help="make a demo workspace",
         description="Make a workspace at OVERREAD_HOME with phantom exams, questions with planted errors, "
-        "made-up people, and batches that are partly reviewed. It takes a minute or two, without network.",
+        "made-up people, and batches that are partly reviewed. It takes less than a minute, without network.",
     )
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument(

@@ -18,7 +18,6 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "estimate",
-        help="say what the reviewed sample says of the whole dataset",
         description="Rates of acceptance, of key errors and of each kind of error in the whole dataset, "
         "weighted by stratum, with 95 % intervals (Jeffreys, finite population, clustered by exam).",
     )
@@ -46,6 +45,12 @@ def run(args: argparse.Namespace) -> int:
     parts += [(args.by, each.name, each.estimates.every) for each in groups]
     if args.csv:
         sys.stdout.writelines(csv_lines(parts))
+        return 0
+    if not whole.estimates.reviewed:
+        print(
+            f"Nothing is judged yet. {whole.estimates.whole:,} questions are in {whole.dataset}; the sample "
+            f"in {', '.join(whole.batches)} waits for its reviewers: cli.py assign --help"
+        )
         return 0
     print("\n".join(_text(whole)))
     for name, value, rates in parts[1:]:

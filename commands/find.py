@@ -20,7 +20,6 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "find",
-        help="find questions by words, task, standing and more",
         description="All words must be in id, stem, options or explanation; words in quotation marks stand "
         "together, and a star makes a beginning: 'effus*'. Prints CSV.",
     )

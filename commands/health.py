@@ -13,16 +13,16 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "health",
-        help="whether database, tables, disk and image store are fit to work with",
         description="Look at database, tables, disk and image store. Ends with 1 where one is not fit.",
     )
     parser.set_defaults(run=run, needs_workspace=False)
 
 
 def run(args: argparse.Namespace) -> int:  # noqa: ARG001 - every command is given its arguments
-    """One line each."""
+    """One line each; a line more for each difference of the tables."""
     found = health_of(current_workspace())
     print(f"Overread {VERSION}")
     for check in found:
-        print(f"{check.name:9} {'good' if check.good else 'BAD '}  {check.said}")
+        said = check.said.replace("\n", "\n" + 16 * " ")
+        print(f"{check.name:9} {'good' if check.good else 'BAD '}  {said}")
     return 0 if all(check.good for check in found) else 1

@@ -24,7 +24,6 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "hide",
-        help="hide repeats and planted faults in a batch",
         description="Hide from each reviewer of a batch a share of their own questions a second time, and "
         "questions with a known fault. Reviewers can't tell them, and nothing counts them but "
         "`cli.py attention`. Said again, it adds only what is lacking.",

@@ -12,7 +12,7 @@ from storage.unit_of_work import reading
 
 def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
-    parser = subparsers.add_parser("history", help="tell all that happened to one question")
+    parser = subparsers.add_parser("history")
     parser.add_argument("dataset", metavar="DATASET")
     parser.add_argument("question", metavar="QUESTION_ID")
     parser.set_defaults(run=run)

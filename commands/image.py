@@ -17,9 +17,7 @@ _WRONG_USAGE = 2
 
 def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
-    parser = subparsers.add_parser(
-        "image", help="turn radiographs into PNG files", description="Work on image files."
-    )
+    parser = subparsers.add_parser("image", description="Work on image files.")
     verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     verb = verbs.add_parser(
         "render",

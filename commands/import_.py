@@ -26,7 +26,7 @@ _FURTHER = ("import_predictions", "import_readings")
 
 def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
-    parser = subparsers.add_parser("import", help="bring in a question file and its images")
+    parser = subparsers.add_parser("import")
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
     questions = kinds.add_parser(
         "questions",

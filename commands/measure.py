@@ -17,7 +17,6 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "measure",
-        help="accuracy, agreement and comparisons from a file of ratings",
         description="Reads a CSV of ratings, one answer a line (question_id, rater, answer and, where known, "
         "kind, task, category, exam, n_options, arm), and writes every measure with its n and interval as "
         "JSON. Needs no workspace. The same file and options give the same bytes.",
@@ -76,6 +75,6 @@ def run(args: argparse.Namespace) -> int:
     part = out.with_name(out.name + ".part")
     part.write_text(found.text(), encoding="utf-8")
     part.replace(out)
-    told = {name: len(value) for name, value in found.plain().items() if isinstance(value, list) and value}
+    told = {name: len(records) for name, records in found.records().items() if records}
     print(f"{args.out}: " + ", ".join(f"{count:,} {name}" for name, count in told.items()))
     return 0

@@ -30,7 +30,7 @@ _CHOICES = {"clean": PixelDecision.NO_PATIENT_TEXT, "remove": PixelDecision.REMO
 
 def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
-    parser = subparsers.add_parser("patient-data", help="look for patients in a dataset's texts and images")
+    parser = subparsers.add_parser("patient-data")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="texts | rank | next | decide")
     texts = verbs.add_parser(
         "texts",

@@ -22,7 +22,6 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "progress",
-        help="who has done what of a batch, and what was found",
         description="Done, skipped and left by tier, task and reviewer; kinds of error with 95 % Wilson "
         "intervals; machine tier against expert tier with weighted kappa.",
     )

@@ -26,7 +26,7 @@ from storage.workspace import current_workspace
 
 def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
-    parser = subparsers.add_parser("release", help="make or check a release of the gold set")
+    parser = subparsers.add_parser("release")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="create | verify | compare | list")
     create = verbs.add_parser(
         "create",
@@ -180,11 +180,14 @@ def _compare(args: argparse.Namespace) -> int:
 
 def _list(args: argparse.Namespace) -> int:  # noqa: ARG001 - every command is given its arguments
     with reading() as db:
-        for each in list_releases(db, by=command_line_person()):
-            print(
-                f"{each.id}\t{each.dataset}\t{each.name}\t{each.items:,} questions\t"
-                f"{each.made_at:%Y-%m-%d %H:%M} UTC\t{each.folder}"
-            )
+        releases = list_releases(db, by=command_line_person())
+    if not releases:
+        print("No release yet: cli.py release create --help", file=sys.stderr)
+    for each in releases:
+        print(
+            f"{each.id}\t{each.dataset}\t{each.name}\t{each.items:,} questions\t"
+            f"{each.made_at:%Y-%m-%d %H:%M} UTC\t{each.folder}"
+        )
     return 0
 
 

@@ -18,14 +18,18 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "restore",
-        help="make a workspace from a backup",
         description="Check the whole backup, put it into the workspace, which must be empty, and compare "
         "rows and hashes of every table. The database may be another than the backup was made of: SQLite's "
         "backups go into PostgreSQL, and back. Stop the app before. Everybody has to sign in again.",
     )
     parser.add_argument("file", type=Path, metavar="FILE")
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("--check", action="store_true", help="only check the backup; nothing is written")
+    how.add_argument(
+        "--check",
+        action="store_true",
+        help="only check that FILE restores: read it whole, restore its tables into a temporary SQLite "
+        "database (in TMPDIR), compare row counts and digests; no workspace is touched",
+    )
     how.add_argument(
         "--replace",
         action="store_true",
@@ -40,7 +44,12 @@ def run(args: argparse.Namespace) -> int:
     now = datetime.now(UTC)
     if args.check:
         manifest = check_backup(args.file, progress=Telling())
-        print(f"{args.file} is as it was written: {_of(manifest)}")
+        print(f"{args.file} restores: {_of(manifest)}")
+        print(
+            f"Checked: the whole file against its hashes; all {len(manifest.tables)} tables restored into a "
+            "temporary database, with the row counts and digests of the backup, and with the columns, "
+            "constraints and triggers of this version."
+        )
         return 0
     workspace = current_workspace()
     restored = restore_backup(args.file, workspace, replace=args.replace, now=now, progress=Telling())

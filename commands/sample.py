@@ -17,7 +17,6 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "sample",
-        help="draw a batch of questions for review",
         description="Draw a batch: so many of every 1,000 questions, evenly over the tiers of difficulty. "
         "The same plan and seed draw the same questions everywhere. Drawing again under the same name and "
         "plan adds from the questions that came since, and changes nothing that was drawn.",

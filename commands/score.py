@@ -11,6 +11,7 @@ from pathlib import Path
 
 from domain.errors import Refused
 from domain.table_cells import harmless
+from measures.results import to_records
 from reader_study.predictions_file import prediction_lines
 from reader_study.release_keys import load_keys
 from reader_study.scoring import Score, score
@@ -22,7 +23,6 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "score",
-        help="score predictions against a release, its private side too",
         description="Reads overread.prediction/1 and the key of a release, and prints the accuracy with its "
         "Wilson interval and n, by side, task, answer format and category, and the mean overlap of predicted "
         "boxes with the key's. Missing and failed predictions count as wrong and are told apart. A side of "
@@ -65,26 +65,27 @@ def run(args: argparse.Namespace) -> int:
 
 def _table(scored: Score) -> str:
     lines = []
-    for each in scored.records:
-        estimate = "not defined" if each["estimate"] is None else f"{each['estimate']:7.2%}"
-        interval = f"[{each['low']:.2%}, {each['high']:.2%}]" if each["low"] is not None else ""
+    for each in scored.results:
+        estimate = "not defined" if each.estimate is None else f"{each.estimate:7.2%}"
+        interval = f"[{each.low:.2%}, {each.high:.2%}]" if each.low is not None else ""
         apart = "".join(
-            f"  {each[name]:,} {name}"
+            f"  {getattr(each, name):,} {name}"
             for name in ("failed", "missing")
-            if each[name] and each["by"] != "task"
+            if getattr(each, name) and each.by != "task"
         )
-        named = each["by"] if each["name"] == "all" else f"{each['by']} {each['name']}"
-        counted = f"n {each['n']:,}" if each["correct"] is None else f"{each['correct']:,}/{each['n']:,}"
+        named = each.by if each.name == "all" else f"{each.by} {each.name}"
+        counted = f"n {each.n:,}" if each.correct is None else f"{each.correct:,}/{each.n:,}"
         shown = f"{counted}{apart}"
-        lines.append(f"{each['side']:<8} {named:<44} {estimate} {interval:<18} {shown}")
+        lines.append(f"{each.side:<8} {named:<44} {estimate} {interval:<18} {shown}")
     return "\n".join(lines)
 
 
 def _csv(scored: Score) -> str:
     written = io.StringIO()
     rows = csv.writer(written, lineterminator="\n")
-    rows.writerow(list(scored.records[0]) if scored.records else [])
-    for each in scored.records:
+    records = to_records(scored.results)
+    rows.writerow(list(records[0]) if records else [])
+    for each in records:
         rows.writerow(
             [
                 "" if value is None else harmless(value) if isinstance(value, str) else value
@@ -95,5 +96,5 @@ def _csv(scored: Score) -> str:
 
 
 def _json(scored: Score) -> str:
-    plain = {"rules": scored.rules, "scores": list(scored.records)}
+    plain = {"rules": scored.rules, "scores": to_records(scored.results)}
     return json.dumps(plain, ensure_ascii=False, indent=1, allow_nan=False) + "\n"

@@ -20,7 +20,6 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "settings",
-        help="show or change how a batch is judged; close it, open it again",
         description="Without options: the settings as JSON. Mode, parts and the report can't be changed "
         "once judging has begun; guideline and anchors can.",
     )

@@ -19,7 +19,6 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "statistics",
-        help="count a dataset: tasks, categories, formats and boxes, lengths, words",
         description="Counts by task, category, format and more, boxes, lengths and word frequencies; with "
         "--out as statistics.csv and statistics.json, with the figures as SVG. Of several datasets (the "
         "splits of a benchmark, say) the counts stand side by side, in side-by-side.csv.",

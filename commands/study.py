@@ -29,7 +29,6 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "study",
-        help="run a reader study: readers and models on the same cases",
         description="A study's cases are drawn and frozen when it is made, and its protocol is written down "
         "and hashed. Who reads what, in which order, stays once the first answer is in.",
     )

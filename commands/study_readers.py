@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from datetime import UTC, datetime
 
 from accounts.service import command_line_person
@@ -107,6 +108,8 @@ def run_exclude(args: argparse.Namespace) -> int:
 
 
 def _show(readers: tuple[Reader, ...]) -> None:
+    if not readers:
+        print("Nobody reads this study yet: cli.py study assign --help", file=sys.stderr)
     for each in readers:
         words = [
             each.profile.level.value if each.profile.level else "level not stated",

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from accounts.service import command_line_person
 from reader_study import service as studies
-from reader_study.report.files import write_report
 from storage.unit_of_work import reading
 from storage.workspace import current_workspace
 
@@ -31,6 +30,8 @@ def add_kinds(kinds: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write it; 0 done, 1 refused."""
+    from reader_study.report.files import write_report  # noqa: PLC0415 - brings pandas
+
     print("Accuracies, agreement and comparisons …", file=sys.stderr)
     with reading() as db:
         found = studies.study_report(

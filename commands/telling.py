@@ -7,9 +7,10 @@ import json
 import sys
 import time
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from review.agreement import Figure
+if TYPE_CHECKING:
+    from review.agreement import Figure
 
 _EVERY = 2.0
 
@@ -41,10 +42,10 @@ def size_text(size: float) -> str:
 
 
 def add_batch_figures(
-    subparsers: argparse._SubParsersAction, name: str, *, help_: str, description: str
+    subparsers: argparse._SubParsersAction, name: str, *, description: str
 ) -> argparse.ArgumentParser:
     """A command that prints the figures of one batch, as text or as JSON."""
-    parser: argparse.ArgumentParser = subparsers.add_parser(name, help=help_, description=description)
+    parser: argparse.ArgumentParser = subparsers.add_parser(name, description=description)
     parser.add_argument("batch", metavar="BATCH")
     parser.add_argument("--json", action="store_true", help="every number as JSON; not defined is null")
     return parser

@@ -26,9 +26,7 @@ _CODE_SIGNS = (
 
 def add_to(subparsers: argparse._SubParsersAction) -> None:
     """Add ``user`` with its commands."""
-    family = subparsers.add_parser(
-        "user", help="accounts: add, list, roles, disable, enable, sign-out, password, first-admin"
-    )
+    family = subparsers.add_parser("user")
     commands = family.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
     add = commands.add_parser("add", help="make an account")

@@ -15,7 +15,6 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "workspace",
-        help="show or change how the workspace keeps patient data",
         description="Without options: the rules as they are. "
         + " ".join(f"{choice.value}: {text}" for choice, text in CONSEQUENCES.items()),
     )

@@ -41,9 +41,9 @@ from review.service import (
 )
 from review.sheet import ReviewSheet
 from sampling.service import draw_batch
-from storage.cases import cases_of
-from storage.hidden import HIDDEN_MARK
-from storage.questions import load_question
+from storage.intake.questions import load_question
+from storage.reader_study.cases import cases_of
+from storage.review.hidden import HIDDEN_MARK
 from storage.workspace import Workspace
 
 DATASET = "Demo"

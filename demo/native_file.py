@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from demo.cases import Case
+from domain.boxes import Box, LabelledBox
 from domain.questions import Question
+from records.questions import ExamRecord, RadiographRecord, question_to_record
 
 
 def write_native(
@@ -26,51 +29,31 @@ def write_native(
         exams: exam id -> (case, radiograph id -> file, relative to the folder of images).
         reports: exam id -> text.
     """
-    with path.open("w", encoding="utf-8", newline="\n") as file:
+    with path.open("wb") as file:
         for question in questions:
             case, files = exams[question.exam_id]
-            record = _record(question, case, files, reports[question.exam_id])
-            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+            record = question_to_record(
+                replace(question, boxes=tuple(map(_rounded, question.boxes))),
+                _exam(case, files),
+                report=reports[question.exam_id],
+            )
+            file.write(msgspec.json.encode(record) + b"\n")
 
 
-def _record(question: Question, case: Case, files: Mapping[str, str], report: str) -> dict[str, Any]:
-    record: dict[str, Any] = {
-        "id": question.id,
-        "exam": {
-            "id": case.exam_id,
-            "patient": case.patient,
-            "indication": case.indication,
-            "age": f"{case.age:03d}Y",
-            "sex": case.sex,
-            "radiographs": [
-                {"id": radiograph, "file": file, "view": radiograph.upper()}
-                for radiograph, file in files.items()
-            ],
-        },
-        "format": str(question.format),
-        "stem": question.stem,
-        "answer": question.answer if isinstance(question.answer, str) else list(question.answer),
-        "explanation": question.explanation,
-        "boxes": [
-            {
-                "radiograph": each.radiograph,
-                "label": each.label,
-                "box": [round(value, 1) for value in each.box.as_tuple()],
-            }
-            for each in question.boxes
+def _exam(case: Case, files: Mapping[str, str]) -> ExamRecord:
+    return ExamRecord(
+        id=case.exam_id,
+        patient=case.patient,
+        indication=case.indication,
+        age=f"{case.age:03d}Y",
+        sex=case.sex,
+        radiographs=[
+            RadiographRecord(id=radiograph, file=file, view=radiograph.upper())
+            for radiograph, file in files.items()
         ],
-        "task": question.task,
-        "content_type": question.content_type,
-        "category": question.category,
-        "subcategory": question.subcategory,
-        "difficulty": question.difficulty,
-        "report": report,
-        "source": {
-            "generator": question.source.generator,
-            "version": question.source.version,
-            "prompt_version": question.source.prompt_version,
-        },
-    }
-    if question.options:
-        record["options"] = list(question.options)
-    return record
+    )
+
+
+def _rounded(labelled: LabelledBox) -> LabelledBox:
+    x_min, y_min, x_max, y_max = (round(value, 1) for value in labelled.box.as_tuple())
+    return replace(labelled, box=Box(x_min=x_min, y_min=y_min, x_max=x_max, y_max=y_max))

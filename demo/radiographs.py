@@ -7,7 +7,7 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -17,8 +17,8 @@ from demo.cases import Case, Projections
 from demo.facts import Facts, facts_of
 from demo.phantom import View, render_exam, write_dicom
 
-#: Both images; a quarter of the pixels of a clinical one, in the same proportion.
-ROWS, COLUMNS = 1250, 1024
+#: Both images; a sixth of the pixels of a clinical one, in the same proportion.
+ROWS, COLUMNS = 1050, 860
 _MOST_PROCESSES = 4
 
 
@@ -59,11 +59,15 @@ def _leave_interrupts_alone() -> None:
 def take_one(case: Case, *, folder: Path, rows: int, columns: int) -> Shot:
     """Render one case and write its files."""
     exam = render_exam(
-        case.seed, findings=case.findings, sex=case.sex, age=case.age, rows=rows, columns=columns
+        case.seed,
+        findings=case.findings,
+        sex=case.sex,
+        age=case.age,
+        rows=rows,
+        columns=columns,
+        views=tuple(View) if case.projections is Projections.PA_AND_LATERAL else (View.PA,),
     )
     facts = facts_of(case, exam)
-    if not facts.lateral:
-        exam = replace(exam, images=(exam.image(View.PA),))
     paths = write_dicom(exam, folder / case.exam_id)
     if case.projections is Projections.AP:
         _make_ap(paths[0])

@@ -12,7 +12,8 @@ from dataclasses import dataclass, fields
 from demo.planted import Planted
 from domain.corrections import Correction
 from domain.questions import Question
-from domain.verdicts import Decision, ErrorKind, Opinion, Ratings
+from domain.ratings import Ratings
+from domain.verdicts import Decision, ErrorKind, Opinion
 from domain.vocabulary import Difficulty, Task
 
 SIMULATED = "simulated by the demo"

@@ -32,7 +32,7 @@ from domain.studies import (
 )
 from domain.vocabulary import YES_NO, AnswerFormat
 from reader_study import service as studies
-from storage.cases import cases_of
+from storage.reader_study.cases import cases_of
 
 STUDY, PILOT = "Readers and models (simulated)", "Pilot for readers"
 #: The most cases; the demo's exams have enough questions for them.

@@ -27,7 +27,7 @@ from demo.reports import report_of
 from domain.errors import AlreadyThere, Refused
 from sampling.service import drawable
 from storage.engine import make_engine
-from storage.image_files import image_path
+from storage.images.files import image_path
 from storage.schema import upgrade
 from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import Workspace
@@ -174,7 +174,7 @@ def _check_only_demo(workspace: Workspace) -> None:
 
 
 def _sweep(home: Path, *, now: datetime) -> None:
-    """Remove what a demo left behind that was killed: it takes minutes, so an hour later nobody is at it."""
+    """Remove what a demo that was killed left behind: it takes a minute, so after an hour nobody is at it."""
     for left in home.glob(f"{_MAKING}*"):
         if left.stat().st_mtime < now.timestamp() - 3600:
             shutil.rmtree(left, ignore_errors=True)

@@ -141,10 +141,8 @@ PAGES_OF_ALL: tuple[str, ...] = ("pages/home.py", "pages/account.py")
 #: Routes of everybody who is signed in. What a person may see of a radiograph is asked of their assignments.
 ROUTES_OF_ALL: tuple[str, ...] = (
     "GET /connected",
-    "GET /judging/assets/{digest}/{name}",
+    "GET /frontend/{digest}/{name}",
     "GET /pixels/{exam_number:int}/{anything:path}",
-    "GET /reading/assets/{digest}/{name}",
-    "GET /settling/assets/{digest}/{name}",
     "GET /radiographs/{exam_number:int}/{radiograph_key:path}",
 )
 #: Routes that need no sign-in: the way in, and whether the app is up.

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from domain.corrections import Correction
 from domain.errors import InvalidValue
+from domain.image_display import ImageDisplay
 from domain.verdicts import Decision
 
 #: The least overlap (IoU) at which two reviewers' boxes are the same box, unless a batch says it otherwise.
@@ -45,7 +46,7 @@ class Adjudication:
 
     ``revision`` counts from 1 for each (batch, question); a higher one supersedes the lower. ``follows`` are
     the numbers of the reviewers whose verdict it takes over whole: one, or none where it combines several
-    or is a third.
+    or is a third. ``image`` is whether the radiographs were on screen, None where that was not recorded.
     """
 
     batch_id: int
@@ -57,6 +58,7 @@ class Adjudication:
     follows: tuple[int, ...] = ()
     reason: str
     given_at: datetime
+    image: ImageDisplay | None = None
 
     def __post_init__(self) -> None:
         if self.revision < 1:

@@ -72,11 +72,17 @@ def entry_hash(
 
 
 def canonical(value: object) -> str:
-    """JSON with sorted keys, no spaces, and one spelling a value; sets are sorted, times are in UTC.
+    """One JSON spelling per value: sorted keys, no spaces, sorted sets, times in UTC with microseconds.
+
+    Args:
+        value: what JSON knows, and times, sets, mappings and dataclasses.
 
     Raises:
         ValueError: NaN or infinity.
-        TypeError: nothing that JSON or this function knows.
+        TypeError: any other value.
+
+    >>> canonical({"b": {3, 1}, "a": None})
+    '{"a":null,"b":[1,3]}'
     """
     return json.dumps(
         value, default=_plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False

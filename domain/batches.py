@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from domain.errors import InvalidValue
-from domain.verdicts import RATING_NAMES
+from domain.ratings import RATING_NAMES, RATINGS, Anchors
 from domain.vocabulary import Difficulty
 
 
@@ -83,37 +83,8 @@ class Parts(StrEnum):
     KEY = "key"
 
 
-#: What each value of each rating means, 1 to 5, unless a batch says it otherwise.
-DEFAULT_ANCHORS: dict[str, tuple[str, str, str, str, str]] = {
-    "clinical_quality": (
-        "no clinical use, or misleading",
-        "of little use; a major fault",
-        "usable after correction",
-        "good; small faults only",
-        "as a careful radiologist would ask it",
-    ),
-    "explanation_clarity": (
-        "cannot be followed",
-        "hard to follow; gaps",
-        "can be followed with effort",
-        "clear; small gaps",
-        "clear and complete",
-    ),
-    "factual_correctness": (
-        "wrong in what matters",
-        "one serious mistake",
-        "right in the main; a mistake in detail",
-        "right; loosely put",
-        "right in every detail",
-    ),
-    "image_alignment": (
-        "not the image at hand",
-        "mostly not to be seen in the image",
-        "partly to be seen",
-        "to be seen; place or extent loosely put",
-        "exactly what the image shows",
-    ),
-}
+#: What each value of each rating means unless a batch says it otherwise, by the rating's id.
+DEFAULT_ANCHORS: dict[str, Anchors] = {each.id: each.anchors for each in RATINGS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +95,7 @@ class BatchSettings:
     parts: Parts = Parts.ALL
     show_report: bool = False
     guideline: str = ""
-    anchors: dict[str, tuple[str, str, str, str, str]] = field(default_factory=lambda: dict(DEFAULT_ANCHORS))
+    anchors: dict[str, Anchors] = field(default_factory=lambda: dict(DEFAULT_ANCHORS))
 
     def __post_init__(self) -> None:
         if set(self.anchors) != set(RATING_NAMES) or any(len(texts) != 5 for texts in self.anchors.values()):

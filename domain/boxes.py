@@ -109,8 +109,18 @@ def from_grid(box: Box, *, grid: BoxGrid, rows: int, columns: int) -> Box:
     x = (x_grid - (width - columns s) / 2) / s, and y likewise. Rounding to the grid puts edges up to one
     grid pixel into the padding, hence the clipping.
 
+    Args:
+        box: in pixels of the grid.
+        grid: the grid that the box is on.
+        rows: of the stored matrix.
+        columns: of the stored matrix.
+
     Raises:
         InvalidValue: the region lies in the padding only.
+
+    >>> grid = BoxGrid(width=224, height=224, fit=BoxFit.LETTERBOX)
+    >>> from_grid(Box(x_min=56, y_min=0, x_max=168, y_max=112), grid=grid, rows=896, columns=448).as_tuple()
+    (0.0, 0.0, 448.0, 448.0)
     """
     if grid.fit is BoxFit.STRETCH:
         scale_x, scale_y = columns / grid.width, rows / grid.height
@@ -129,7 +139,21 @@ def from_grid(box: Box, *, grid: BoxGrid, rows: int, columns: int) -> Box:
 
 
 def to_grid(box: Box, *, grid: BoxGrid, rows: int, columns: int) -> Box:
-    """The inverse of :func:`from_grid` for a box that lies within the matrix."""
+    """The inverse of :func:`from_grid` for a box that lies within the matrix.
+
+    Args:
+        box: in pixels of the stored matrix.
+        grid: the other grid.
+        rows: of the stored matrix.
+        columns: of the stored matrix.
+
+    Returns:
+        The box in pixels of the grid.
+
+    >>> grid = BoxGrid(width=224, height=224, fit=BoxFit.LETTERBOX)
+    >>> to_grid(Box(x_min=0, y_min=0, x_max=448, y_max=896), grid=grid, rows=896, columns=448).as_tuple()
+    (56.0, 0.0, 168.0, 224.0)
+    """
     if grid.fit is BoxFit.STRETCH:
         scale_x, scale_y = grid.width / columns, grid.height / rows
         pad_x = pad_y = 0.0

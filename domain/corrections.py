@@ -35,9 +35,10 @@ class Correction:
         return _values(self) == _NOTHING
 
 
-_NAMES = tuple(each.name for each in fields(Correction))
-_NOTHING = (None,) * len(_NAMES)
-_values = attrgetter(*_NAMES)
+#: The fields of a question that may be corrected.
+CORRECTABLE = tuple(each.name for each in fields(Correction))
+_NOTHING = (None,) * len(CORRECTABLE)
+_values = attrgetter(*CORRECTABLE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,14 +51,21 @@ class Change:
 
 
 def corrected(question: Question, correction: Correction) -> Question:
-    """The question with the correction in it.
+    """The question with the correction applied.
+
+    Further right answers are dropped if the key or the number of options changes and the correction names
+    none: they belonged to the old key.
+
+    Args:
+        question: as it was before.
+        correction: the new values.
 
     Raises:
-        InvalidValue: the corrected question could not stand (an answer that is no option, say).
+        InvalidValue: the corrected question is not valid (an answer that is no option, say).
     """
     if correction.is_empty():
         return question
-    new = zip(_NAMES, _values(correction), strict=True)
+    new = zip(CORRECTABLE, _values(correction), strict=True)
     values: dict[str, Any] = {name: value for name, value in new if value is not None}
     reworded_only = len(values.get("options", question.options)) == len(question.options)
     if "also_right" not in values and ("answer" in values or not reworded_only):
@@ -67,13 +75,17 @@ def corrected(question: Question, correction: Correction) -> Question:
 
 
 def changes(question: Question, correction: Correction) -> tuple[Change, ...]:
-    """What the correction really changes, in the order of the fields; equal values are no change."""
+    """What the correction changes, in the order of the fields; equal values are no change.
+
+    Raises:
+        InvalidValue: the corrected question is not valid.
+    """
     return differences(question, corrected(question, correction))
 
 
 def differences(before: Question, after: Question) -> tuple[Change, ...]:
-    """What was changed of the fields that a correction may change, in their order."""
-    pairs = zip(_NAMES, _values(before), _values(after), strict=True)
+    """The correctable fields in which two versions of a question differ, in the order of the fields."""
+    pairs = zip(CORRECTABLE, _values(before), _values(after), strict=True)
     return tuple([Change(field=name, before=old, after=new) for name, old, new in pairs if old != new])
 
 

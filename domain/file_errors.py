@@ -12,7 +12,11 @@ _NOT_ALLOWED = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
 def file_trouble(error: OSError) -> str:
-    """One or two sentences for whoever asked for it: which file, what is wrong, the way out."""
+    """One or two sentences for the user: which file, what is wrong, what to do.
+
+    >>> file_trouble(OSError(28, "No space left on device", "out.csv"))
+    'The disk is full: out.csv could not be written. Make room on it, then try again.'
+    """
     file = "a file" if error.filename is None else str(error.filename)
     if error.errno in _FULL:
         return f"The disk is full: {file} could not be written. Make room on it, then try again."

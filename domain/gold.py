@@ -10,6 +10,7 @@ from domain.adjudications import SAME_BOX, Adjudication
 from domain.batches import Parts
 from domain.corrections import Change, Correction
 from domain.exams import Exam
+from domain.image_display import ImageDisplay
 from domain.questions import Question
 from domain.verdicts import Decision, ErrorKind
 
@@ -31,6 +32,7 @@ class Judgement:
     why: str = ""
     batch: str
     parts: Parts
+    image: ImageDisplay | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,7 +32,15 @@ class Person:
 
 
 def require(person: Person, action: Action) -> None:
-    """Raise NotAllowed unless the person may do it."""
+    """Check that the person may do it.
+
+    Args:
+        person: who acts.
+        action: what they want to do.
+
+    Raises:
+        NotAllowed: none of the person's roles covers the action, or the account is disabled.
+    """
     if not person.may(action):
         roles = ", ".join(sorted(person.roles)) or "no role"
         raise NotAllowed(
@@ -41,10 +49,13 @@ def require(person: Person, action: Action) -> None:
 
 
 def check_name(name: str) -> str:
-    """The sign-in name, in lower case.
+    """The sign-in name in lower case, without blanks around it.
 
     Raises:
         InvalidValue: not 1 to 64 of a-z, 0-9 and . _ @ + -, beginning with a letter or digit.
+
+    >>> check_name(" Anna.Lee ")
+    'anna.lee'
     """
     lowered = name.strip().lower()
     if not _NAME.fullmatch(lowered):

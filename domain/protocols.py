@@ -118,12 +118,24 @@ class ProtocolVersion:
 
 
 def canonical_json(value: Any) -> str:  # noqa: ANN401  # any JSON value
-    """JSON with sorted keys and no blanks: the text that a hash is of."""
+    """JSON with sorted keys and without spaces: the text that a hash is computed from.
+
+    Raises:
+        ValueError: NaN or infinity.
+        TypeError: a value that JSON does not know.
+
+    >>> canonical_json({"b": 1, "a": [True]})
+    '{"a":[true],"b":1}'
+    """
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def protocol_to_plain(protocol: Protocol) -> dict[str, Any]:
-    """The protocol as JSON keeps it."""
+    """The protocol in its JSON form: a field per entry, tuples as lists.
+
+    >>> protocol_from_plain(protocol_to_plain(Protocol(seed=7))).seed
+    7
+    """
     plain = asdict(protocol)
     return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
 
@@ -164,7 +176,11 @@ _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: 
 
 
 def differences(before: Protocol, after: Protocol) -> tuple[tuple[str, Any, Any], ...]:
-    """(field, before, after) of each field that differs, in the order of the fields."""
+    """The fields in which two protocols differ, as (field, before, after), in the order of the fields.
+
+    >>> differences(Protocol(seed=1), Protocol(seed=2))
+    (('seed', 1, 2),)
+    """
     return tuple(
         (each.name, getattr(before, each.name), getattr(after, each.name))
         for each in fields(Protocol)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from domain.boxes import LabelledBox
 from domain.errors import InvalidValue
-from domain.vocabulary import YES_NO, AnswerFormat, Difficulty, Task
+from domain.vocabulary import AnswerFormat, Difficulty, Task
 
 #: What counts as right: the indices of the options that belong together (sorted), or text ("yes", "no",
 #: or an open answer).
@@ -61,15 +61,28 @@ class Question:
 
 
 def check_answer(answer: Answer, *, format_: AnswerFormat, options: tuple[str, ...], field_name: str) -> None:
-    """Raise InvalidValue unless ``answer`` can be the key of a question of that format and options."""
-    if format_ in (AnswerFormat.CLOSED, AnswerFormat.OPEN):
-        one = f"{'an' if format_ is AnswerFormat.OPEN else 'a'} {format_} question"
+    """Check that ``answer`` can be the key of a question of that format and options.
+
+    Args:
+        answer: sorted indices of the options, counted from 0, or text.
+        format_: of the question.
+        options: their texts; empty for a format without options.
+        field_name: the field that an error names.
+
+    Raises:
+        InvalidValue: the answer or the options do not fit the format.
+
+    >>> check_answer((1,), format_=AnswerFormat.SINGLE, options=("Left", "Right"), field_name="answer")
+    """
+    if not format_.has_options:
+        one = f"{'an' if format_[0] in 'aeiou' else 'a'} {format_} question"
         if options:
             raise InvalidValue("options", f"{one} has no options, this one has {len(options)}")
         if not isinstance(answer, str) or not answer.strip():
             raise InvalidValue(field_name, f"{one} needs its answer as text, not {answer!r}")
-        if format_ is AnswerFormat.CLOSED and answer not in YES_NO:
-            raise InvalidValue(field_name, f'must be "yes" or "no", not {answer!r}')
+        if format_.words and answer not in format_.words:
+            words = " or ".join(f'"{word}"' for word in format_.words)
+            raise InvalidValue(field_name, f"must be {words}, not {answer!r}")
         return
     if len(options) < 2:
         raise InvalidValue("options", f"a {format_} question needs two options or more, not {len(options)}")
@@ -83,17 +96,25 @@ def check_answer(answer: Answer, *, format_: AnswerFormat, options: tuple[str, .
         )
     if len(answer) > 1 and list(answer) != sorted(set(answer)):
         raise InvalidValue(field_name, f"{list(answer)} must be in rising order, each option once")
-    if format_ is AnswerFormat.SINGLE and len(answer) != 1:
-        raise InvalidValue(field_name, f"a single-choice question has one right option, not {len(answer)}")
+    if not format_.takes_several and len(answer) != 1:
+        raise InvalidValue(field_name, f"a {format_}-choice question has one right option, not {len(answer)}")
 
 
 def letter(index: int) -> str:
-    """The letter of an option: 0 is A. There are never more than 26."""
+    """The letter of an option, 0 to 25.
+
+    >>> letter(2)
+    'C'
+    """
     return chr(ord("A") + index)
 
 
 def answer_text(answer: Answer, options: tuple[str, ...]) -> str:
-    """The answer as a person reads it: "B. Pleural effusion", "A. …; C. …", "yes", or the open text."""
+    """The answer as a person reads it: "B. Pleural effusion", "A. …; C. …", "yes", or the open text.
+
+    >>> answer_text((1,), ("Normal", "Pleural effusion"))
+    'B. Pleural effusion'
+    """
     if isinstance(answer, str):
         return answer
     return "; ".join(f"{letter(index)}. {options[index]}" for index in answer)

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from domain.boxes import LabelledBox
 from domain.errors import InvalidValue
+from domain.image_display import ImageDisplay
 from domain.questions import Answer
 
 
@@ -31,7 +32,8 @@ class Reading:
     ``confidence`` is 1 (a guess) to 5 (certain). ``revision`` counts from 1 for each key; a higher one
     supersedes. ``position`` is the place in the reader's order. ``seconds`` since the case was opened;
     ``seconds_looking`` of them with the image drawn, the page visible and somebody moving;
-    ``seconds_away`` hidden, paused or idle.
+    ``seconds_away`` hidden, paused or idle. ``image`` is whether the radiographs were on screen, None where
+    that was not recorded.
     """
 
     key: ReadingKey
@@ -50,6 +52,7 @@ class Reading:
     began_at: datetime
     read_at: datetime
     outside: bool = False
+    image: ImageDisplay | None = None
 
     def __post_init__(self) -> None:
         if self.revision < 1:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
-from enum import StrEnum
+from typing import Any
 
 from domain.corrections import Correction
 from domain.errors import InvalidValue
+from domain.image_display import ImageDisplay
 from domain.questions import Answer
-from domain.vocabulary import Difficulty
+from domain.ratings import VALUES, Ratings
+from domain.vocabulary import Choice, Difficulty
 
 
-class Decision(StrEnum):
+class Decision(Choice):
     """What becomes of the question."""
 
     ACCEPT = "accept"
@@ -20,7 +22,7 @@ class Decision(StrEnum):
     REJECT = "reject"
 
 
-class ErrorKind(StrEnum):
+class ErrorKind(Choice):
     """Kinds of error an expert finds; several may hold. The first ones are those that ReXVQA counted."""
 
     SEVERAL_RIGHT = "more than one right answer"
@@ -39,29 +41,26 @@ class ErrorKind(StrEnum):
     WORDING = "wording"
 
 
-#: A rating is 1 (worst) to 5 (best); ``None`` is "not judged", never 0.
-Rating = int | None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ratings:
-    """The four dimensions of ReXVQA's expert review (its section 3.3.3), each 1 to 5 or not judged."""
+class YesNoField:
+    """One of the yes-or-no questions of an opinion.
 
-    clinical_quality: Rating = None
-    explanation_clarity: Rating = None
-    factual_correctness: Rating = None
-    image_alignment: Rating = None
+    ``id`` is stored and exported and never changes; ``label`` is read on screen. ``required``: a verdict that
+    accepts or revises needs it.
+    """
 
-    def __post_init__(self) -> None:
-        for name in RATING_NAMES:
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or value not in (1, 2, 3, 4, 5)):
-                raise InvalidValue(name, f"must be 1 to 5, not {value!r}")
+    id: str
+    label: str
+    required: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name in tables and files of statistics; it never changes."""
+        return self.id.replace("_", " ")
 
 
-RATING_NAMES = ("clinical_quality", "explanation_clarity", "factual_correctness", "image_alignment")
-#: The yes-or-no questions of an opinion.
-FLAG_NAMES = ("domain_specific", "cognitive_depth", "image_centric", "clinically_relevant")
+def _yes_no(label: str, *, required: bool = False) -> dict[str, Any]:
+    return {"label": label, "required": required}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,9 +70,10 @@ class OwnAnswer:
     answer: Answer | None
     confidence: int
     committed_at: datetime
+    image: ImageDisplay | None = None
 
     def __post_init__(self) -> None:
-        if self.confidence not in (1, 2, 3, 4, 5):
+        if self.confidence not in VALUES:
             raise InvalidValue("confidence", f"must be 1 (a guess) to 5 (certain), not {self.confidence!r}")
 
 
@@ -86,10 +86,10 @@ class Opinion:
     """
 
     ratings: Ratings = field(default_factory=Ratings)
-    domain_specific: bool | None = None
-    cognitive_depth: bool | None = None
-    image_centric: bool | None = None
-    clinically_relevant: bool | None = None
+    domain_specific: bool | None = field(default=None, metadata=_yes_no("Needs radiology", required=True))
+    cognitive_depth: bool | None = field(default=None, metadata=_yes_no("More than recall", required=True))
+    image_centric: bool | None = field(default=None, metadata=_yes_no("Image-centric"))
+    clinically_relevant: bool | None = field(default=None, metadata=_yes_no("Clinically relevant"))
     difficulty: Difficulty | None = None
     errors: frozenset[ErrorKind] = frozenset()
     correction: Correction = field(default_factory=Correction)
@@ -97,11 +97,17 @@ class Opinion:
     comment: str = ""
 
 
+FLAGS = tuple(YesNoField(id=each.name, **each.metadata) for each in fields(Opinion) if each.metadata)
+#: Their ids, in order.
+FLAG_NAMES = tuple(each.id for each in FLAGS)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """One reviewer's judgement of one question of a batch.
 
     ``revision`` counts from 1 for each (batch, question, person); a higher one supersedes the lower.
+    ``image`` is whether the radiographs were on screen, None where that was not recorded.
     ``seconds`` since the question was opened; ``seconds_looking`` of them with the image drawn and the
     page visible, ``seconds_away`` hidden or after five minutes without a movement.
     """
@@ -117,6 +123,7 @@ class Verdict:
     seconds_away: float
     given_at: datetime
     why: str = ""
+    image: ImageDisplay | None = None
 
     def __post_init__(self) -> None:
         if self.revision < 1:
@@ -128,7 +135,11 @@ class Verdict:
 
 
 def check_decision(decision: Decision, opinion: Opinion) -> None:
-    """Raise InvalidValue unless the decision and what goes with it agree."""
+    """Check that the decision agrees with the opinion: errors, comment and correction.
+
+    Raises:
+        InvalidValue: a rejection without a reason, a revision without a correction, an acceptance with one.
+    """
     if decision is Decision.REJECT and not opinion.errors and not opinion.comment.strip():
         raise InvalidValue("errors", "a rejected question needs a kind of error or a comment that says why")
     if decision is Decision.REVISE and opinion.correction.is_empty():

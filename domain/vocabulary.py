@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self
 
 
-class AnswerFormat(StrEnum):
+class Choice(StrEnum):
+    """A closed list. A member's value is its id: it is stored and exported, and never changes.
+
+    A member is declared as its id, or as (id, label) where it reads otherwise on screen.
+    """
+
+    label: str
+
+    def __new__(cls, identifier: str, label: str = "") -> Self:
+        """The member of that id."""
+        member = str.__new__(cls, identifier)
+        member._value_ = identifier
+        member.label = label or identifier
+        return member
+
+
+YES_NO = ("yes", "no")
+
+
+class AnswerFormat(Choice):
     """The four formats of GEMeX: yes or no; one option; several options; free text."""
 
     CLOSED = "closed"
@@ -13,8 +34,45 @@ class AnswerFormat(StrEnum):
     MULTIPLE = "multiple"
     OPEN = "open"
 
+    @property
+    def has_options(self) -> bool:
+        """Whether the answer is chosen among the question's own options."""
+        return _ANSWERS[self].has_options
 
-class Task(StrEnum):
+    @property
+    def takes_several(self) -> bool:
+        """Whether an answer may be several options together."""
+        return _ANSWERS[self].takes_several
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The only answers there are, the same for every question of the format; mostly none."""
+        return _ANSWERS[self].words
+
+    @property
+    def is_free_text(self) -> bool:
+        """Whether the answer is in the answerer's own words."""
+        return not self.has_options and not self.words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _AnswerRule:
+    """How a question of a format is answered; without options and words by free text."""
+
+    has_options: bool = False
+    takes_several: bool = False
+    words: tuple[str, ...] = ()
+
+
+_ANSWERS = {
+    AnswerFormat.CLOSED: _AnswerRule(words=YES_NO),
+    AnswerFormat.SINGLE: _AnswerRule(has_options=True),
+    AnswerFormat.MULTIPLE: _AnswerRule(has_options=True, takes_several=True),
+    AnswerFormat.OPEN: _AnswerRule(),
+}
+
+
+class Task(Choice):
     """The five reasoning skills of ReXVQA (its Table 1)."""
 
     PRESENCE = "presence"
@@ -24,7 +82,7 @@ class Task(StrEnum):
     GEOMETRIC = "geometric"
 
 
-class Difficulty(StrEnum):
+class Difficulty(Choice):
     """The three tiers of ReXVQA; a question without one has ``None``, a tier of its own when sampled."""
 
     EASY = "easy"
@@ -48,6 +106,3 @@ class Sex(StrEnum):
     FEMALE = "F"
     MALE = "M"
     OTHER = "O"
-
-
-YES_NO = ("yes", "no")

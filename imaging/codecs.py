@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from typing import Any
 
 import imagecodecs
 import numpy as np
@@ -53,7 +54,7 @@ def decode(
     """
     if syntax in _JPEG:
         inside = "YCBCR" if brightness_and_colour else "RGB"
-        colours = {"colorspace": inside, "outcolorspace": "RGB"} if shape[2] == 3 else {}
+        colours: dict[str, Any] = {"colorspace": inside, "outcolorspace": "RGB"} if shape[2] == 3 else {}
         return imagecodecs.jpeg8_decode(frame, **colours)
     if syntax in _JPEG_LS:
         return imagecodecs.jpegls_decode(frame)
@@ -86,4 +87,5 @@ def _rle(
         plane[:] = unpacked[: rows * columns]
     by_sample = planes.reshape(samples, size, rows, columns)
     values = by_sample[:, 0] if size == 1 else by_sample[:, 0].astype(np.uint16) << 8 | by_sample[:, 1]
-    return values[0] if samples == 1 else np.moveaxis(values, 0, -1)
+    grey_or_colour: NDArray[Any] = values[0] if samples == 1 else np.moveaxis(values, 0, -1)
+    return grey_or_colour

@@ -166,7 +166,7 @@ def _stored_bits_alone(dataset: Dataset, *, little_endian: bool) -> bytes:
 def _written(dataset: Dataset, header: Dataset) -> bytes:
     syntax = UID(str(header.file_meta.TransferSyntaxUID))
     meta = FileMetaDataset()
-    meta.MediaStorageSOPClassUID = dataset.get("SOPClassUID") or ""
+    meta.MediaStorageSOPClassUID = UID(dataset.get("SOPClassUID") or "")
     meta.MediaStorageSOPInstanceUID = dataset.get("SOPInstanceUID") or _IMPLEMENTATION
     meta.TransferSyntaxUID = ExplicitVRLittleEndian if syntax == DeflatedExplicitVRLittleEndian else syntax
     meta.ImplementationClassUID = _IMPLEMENTATION

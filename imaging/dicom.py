@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from pydicom import Dataset
@@ -84,7 +86,7 @@ def _is_native(dataset: Dataset) -> bool:
     return not UID(str(dataset.file_meta.TransferSyntaxUID)).is_encapsulated
 
 
-def _native(dataset: Dataset) -> NDArray:
+def _native(dataset: Dataset) -> NDArray[Any]:
     """PS3.5 8.1.1 and D: whole samples, row by row, low byte first unless the syntax says otherwise."""
     syntax = UID(str(dataset.file_meta.TransferSyntaxUID))
     rows, columns, samples = int(dataset.Rows), int(dataset.Columns), int(dataset.SamplesPerPixel)
@@ -105,7 +107,7 @@ def _native(dataset: Dataset) -> NDArray:
     return values.reshape(rows, columns, samples)
 
 
-def _compressed(dataset: Dataset, *, name: str) -> NDArray:
+def _compressed(dataset: Dataset, *, name: str) -> NDArray[Any]:
     syntax = UID(str(dataset.file_meta.TransferSyntaxUID))
     shape = (int(dataset.Rows), int(dataset.Columns), int(dataset.SamplesPerPixel))
     pixels = codecs.decode(
@@ -120,7 +122,7 @@ def _compressed(dataset: Dataset, *, name: str) -> NDArray:
     return _stored_bits(pixels, dataset)
 
 
-def _stored_bits(values: NDArray, dataset: Dataset) -> NDArray:
+def _stored_bits(values: NDArray[Any], dataset: Dataset) -> NDArray[Any]:
     """The value in the low ``BitsStored`` bits: what is above is none of it (PS3.5 8.1.1); sign extended."""
     stored, allocated = int(dataset.BitsStored), values.dtype.itemsize * 8
     signed = int(dataset.PixelRepresentation) == 1
@@ -134,7 +136,7 @@ def _stored_bits(values: NDArray, dataset: Dataset) -> NDArray:
     return values & ((1 << stored) - 1)
 
 
-def _grey(pixels: NDArray, dataset: Dataset) -> NDArray:
+def _grey(pixels: NDArray[Any], dataset: Dataset) -> NDArray[Any]:
     """One sample a pixel: the luminance of colour (ITU-R BT.601), palettes through their tables."""
     photometric = str(dataset.PhotometricInterpretation)
     if photometric == "PALETTE COLOR":
@@ -146,5 +148,5 @@ def _grey(pixels: NDArray, dataset: Dataset) -> NDArray:
     syntax = UID(str(dataset.file_meta.TransferSyntaxUID))
     if photometric.startswith("YBR_FULL") and syntax in codecs.KEEP_BRIGHTNESS_AND_COLOUR:
         return np.ascontiguousarray(pixels[..., 0])
-    luminance = pixels[..., :3].astype(np.float32) @ np.float32([0.299, 0.587, 0.114])
+    luminance = pixels[..., :3].astype(np.float32) @ np.array([0.299, 0.587, 0.114], np.float32)
     return np.rint(luminance).astype(np.uint8)

@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from pydicom import Dataset, dcmread
 from pydicom.datadict import keyword_for_tag, tag_for_keyword
+from pydicom.dataset import FileMetaDataset
 from pydicom.errors import BytesLengthException, InvalidDicomError
 from pydicom.filereader import read_dataset, read_preamble
 from pydicom.tag import BaseTag, Tag
@@ -48,7 +49,9 @@ _DISPENSABLE = frozenset({
     "EstimatedRadiographicMagnificationFactor", "RescaleType",
     "WindowCenter", "WindowWidth", "WindowCenterWidthExplanation", "VOILUTFunction",
 })  # fmt: skip
-_TAGS = [Tag(tag) for keyword in ATTRIBUTES_READ if (tag := tag_for_keyword(keyword)) is not None]
+_TAGS: list[BaseTag | int] = [
+    Tag(tag) for keyword in ATTRIBUTES_READ if (tag := tag_for_keyword(keyword)) is not None
+]
 
 # Inflated size of a deflated file at most: 16 million pixels of 16 bits are 32 MB.
 _MOST_INFLATED = 200_000_000
@@ -107,7 +110,7 @@ def attribute_name(keyword: str) -> str:
     return keyword if tag is None else f"{keyword} ({tag >> 16:04X},{tag & 0xFFFF:04X})"
 
 
-def _read(content: bytes, *, name: str, tags: list[BaseTag] | None) -> Dataset:
+def _read(content: bytes, *, name: str, tags: list[BaseTag | int] | None) -> Dataset:
     file = io.BytesIO(content)
     if read_preamble(file, force=True) is None:
         return dcmread(file, force=True, specific_tags=tags)
@@ -126,7 +129,7 @@ def _read(content: bytes, *, name: str, tags: list[BaseTag] | None) -> Dataset:
         )
     dataset = read_dataset(io.BytesIO(inflated), is_implicit_VR=False, is_little_endian=True,
                            specific_tags=tags)  # fmt: skip
-    dataset.file_meta = Dataset()
+    dataset.file_meta = FileMetaDataset()
     dataset.file_meta.TransferSyntaxUID = ExplicitVRLittleEndian  # which it is, now that it is inflated
     return dataset
 

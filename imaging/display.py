@@ -8,6 +8,7 @@ square (PS3.3 C.7.6.3.1.7) are stretched here.
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +74,8 @@ def first_window(decoded: DecodedRadiograph) -> Window | VoiTable:
     passed over. So are grey values that make use of less than half of the brightness there is.
     """
     values, counts = _histogram(decoded)
-    for stored in (*decoded.tables[:1], *decoded.windows[:1]):
+    stated: list[Window | VoiTable] = [*decoded.tables[:1], *decoded.windows[:1]]
+    for stored in stated:
         shown = _brightness(decoded, stored)[values - decoded.lowest]
         between = counts[(shown > 0.004) & (shown < 0.996)].sum() / counts.sum()
         darkest, brightest = _percentiles(shown, counts)
@@ -130,7 +132,9 @@ def _percentiles(shown: NDArray[np.float32], counts: NDArray[np.int64]) -> tuple
     """The values below which 0.5 % and 99.5 % of the pixels lie, each value as often as ``counts`` says."""
     order = np.argsort(shown, kind="stable")
     share = np.cumsum(counts[order]) / counts.sum() * 100
-    low, high = (float(shown[order][min(np.searchsorted(share, at), len(order) - 1)]) for at in _PERCENTILES)
+    low, high = (
+        float(shown[order][min(int(np.searchsorted(share, at)), len(order) - 1)]) for at in _PERCENTILES
+    )
     return low, high
 
 
@@ -148,5 +152,5 @@ def _histogram(decoded: DecodedRadiograph) -> tuple[NDArray[np.int64], NDArray[n
     return values + decoded.lowest, counts[values]
 
 
-def _indices(pixels: NDArray) -> NDArray[np.uint8] | NDArray[np.uint16]:
+def _indices(pixels: NDArray[Any]) -> NDArray[np.uint8] | NDArray[np.uint16]:
     return pixels.view(np.uint16) if pixels.dtype == np.int16 else pixels

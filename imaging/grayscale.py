@@ -23,7 +23,9 @@ from imaging.radiograph import AS_STORED, DecodedRadiograph, ImageFacts, VoiTabl
 _FUNCTIONS = {"LINEAR", "LINEAR_EXACT", "SIGMOID"}
 
 
-def grayscale_of(dataset: Dataset, *, pixels: NDArray, facts: ImageFacts, name: str) -> DecodedRadiograph:
+def grayscale_of(
+    dataset: Dataset, *, pixels: NDArray[Any], facts: ImageFacts, name: str
+) -> DecodedRadiograph:
     """The stored pixels with everything that says how they are to be shown.
 
     Raises:
@@ -47,7 +49,7 @@ def grayscale_of(dataset: Dataset, *, pixels: NDArray, facts: ImageFacts, name: 
     )
 
 
-def _every_value(pixels: NDArray) -> NDArray[np.int32]:
+def _every_value(pixels: NDArray[Any]) -> NDArray[np.int32]:
     limits = np.iinfo(pixels.dtype)
     return np.arange(limits.min, limits.max + 1, dtype=np.int32)
 

@@ -7,6 +7,8 @@ values, before every transform: the browser does window and level by itself (``i
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from isal import igzip
 from numpy.typing import NDArray
@@ -51,7 +53,8 @@ def decode_matrix(content: bytes, *, rows: int, columns: int, bits: int) -> NDAr
     Raises:
         ValueError: it has not as many bytes as rows, columns and bits ask for.
     """
-    planes = np.frombuffer(igzip.decompress(content), np.uint8)
+    unpacked: bytes = igzip.decompress(content)  # type: ignore[no-untyped-call]  # isal's own
+    planes = np.frombuffer(unpacked, np.uint8)
     if bits <= 8:
         return np.cumsum(planes.reshape(rows, columns), axis=1, dtype=np.uint8).astype(np.uint16)
     low, high = planes.reshape(2, rows, columns).astype(np.uint16)
@@ -60,14 +63,14 @@ def decode_matrix(content: bytes, *, rows: int, columns: int, bits: int) -> NDAr
     return np.cumsum(differences, axis=1, dtype=np.uint16)
 
 
-def _one_plane(pixels: NDArray) -> NDArray[np.uint8]:
+def _one_plane(pixels: NDArray[Any]) -> NDArray[np.uint8]:
     values = pixels.astype(np.uint8, copy=False)
     plane = values.copy()
     np.subtract(values[:, 1:], values[:, :-1], out=plane[:, 1:])
     return plane
 
 
-def _two_planes(pixels: NDArray) -> NDArray[np.uint8]:
+def _two_planes(pixels: NDArray[Any]) -> NDArray[np.uint8]:
     first = SIGNED_OFFSET if pixels.dtype == np.int16 else 0  # it cancels in every further difference
     values = pixels.view(np.uint16) if pixels.dtype == np.int16 else pixels
     rows, columns = values.shape

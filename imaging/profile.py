@@ -25,8 +25,10 @@ from imaging.pseudonyms import PseudonymKey
 
 EDITION = "2026c"
 
-#: (group, element), or with a mask for each where the attribute repeats, as in the table.
-AttributeTag = tuple[int, ...]
+#: (group, element) of one attribute.
+AttributeTag = tuple[int, int]
+#: An entry of the table: (group, element), with a mask for each where the attribute repeats.
+TableTag = tuple[int, ...]
 Action = Callable[[Dataset, AttributeTag], None]
 
 # PS3.15 E.2: "a non-zero length value that may be a dummy value and consistent with the VR".
@@ -41,9 +43,10 @@ _REPEATED_GROUPS = range(0x5000, 0x5100), range(0x6000, 0x6100)
 
 
 @cache
-def table() -> dict[str, list[AttributeTag]]:
+def table() -> dict[str, list[TableTag]]:
     """The attributes of the profile by their action: ``D_TAGS``, ``Z_TAGS``, ``X_TAGS`` and so on."""
-    return dicom_anonymization_database_selector(f"dicomfields_{EDITION}")
+    profile: dict[str, list[TableTag]] = dicom_anonymization_database_selector(f"dicomfields_{EDITION}")
+    return profile
 
 
 def apply_profile(dataset: Dataset, *, key: PseudonymKey) -> None:
@@ -75,7 +78,7 @@ def _is_known(tag: int) -> bool:
     return dictionary_has_tag(found) or repeater_has_tag(found)
 
 
-def _rules(key: PseudonymKey) -> dict[AttributeTag, Action]:
+def _rules(key: PseudonymKey) -> dict[TableTag, Action]:
     def replace_uid(dataset: Dataset, tag: AttributeTag) -> None:
         if tag not in dataset:
             return
@@ -88,11 +91,11 @@ def _rules(key: PseudonymKey) -> dict[AttributeTag, Action]:
         "X_TAGS": _remove, "X_D_TAGS": _remove, "Z_TAGS": _empty, "Z_D_TAGS": _empty, "X_Z_TAGS": _empty,
         "X_Z_D_TAGS": _empty, "X_Z_U_STAR_TAGS": _empty, "D_TAGS": _replace, "U_TAGS": replace_uid,
     }  # fmt: skip
-    rules: dict[AttributeTag, Action] = {}
+    rules: dict[TableTag, Action] = {}
     # An attribute may stand in two of the lists; the more thorough action is the later here.
     for name in ("D_TAGS", "U_TAGS", "Z_D_TAGS", "X_Z_D_TAGS", "X_Z_U_STAR_TAGS", "X_Z_TAGS", "Z_TAGS",
                  "X_D_TAGS", "X_TAGS"):  # fmt: skip
-        rules.update(dict.fromkeys(map(tuple, table()[name]), actions[name]))
+        rules.update({tuple(tag): actions[name] for tag in table()[name]})
     return rules
 
 
@@ -121,5 +124,4 @@ def _replace(dataset: Dataset, tag: AttributeTag) -> None:
 def _vr(dataset: Dataset, tag: AttributeTag) -> str:
     """The value representation without converting the value, which may be damaged."""
     element = dataset.get_item(tag)
-    stated = element.VR if element is not None else None
-    return str(stated) if stated else dataset[tag].VR
+    return str(getattr(element, "VR", None) or dataset[tag].VR)

@@ -161,10 +161,15 @@ def _grey(channels: NDArray[np.uint8] | NDArray[np.uint16]) -> NDArray[np.uint8]
     """Luminance (ITU-R BT.601) of shape (rows, columns, channels); on black where transparent."""
     most = np.iinfo(channels.dtype).max
     values = channels.astype(np.float32)
-    grey = values[..., 0] if channels.shape[-1] < 3 else values[..., :3] @ np.float32([0.299, 0.587, 0.114])
+    grey = (
+        values[..., 0]
+        if channels.shape[-1] < 3
+        else values[..., :3] @ np.array([0.299, 0.587, 0.114], np.float32)
+    )
     if channels.shape[-1] in {2, 4}:
         grey *= values[..., -1] / most
-    return np.clip(np.rint(grey), 0, most).astype(channels.dtype)
+    shown = np.clip(np.rint(grey), 0, most)
+    return shown.astype(np.uint8) if channels.dtype == np.uint8 else shown.astype(np.uint16)
 
 
 def _chunk(kind: bytes) -> str:

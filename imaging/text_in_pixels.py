@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+import scipy
 from PIL import Image
-from scipy import ndimage
 
 #: The longer side of the picture that is read, in pixels: letters of a plate's caption keep some 15 of them.
 LONGEST = 2_000
@@ -119,12 +119,12 @@ def _bright_spots(picture: bytes) -> TextRank:
     with Image.open(io.BytesIO(picture)) as image:
         grey = np.asarray(image.convert("L"))
     bright = grey >= max(200, int(grey.max()) - 12)
-    labels, count = ndimage.label(bright, structure=np.ones((3, 3)))
+    labels, count = scipy.ndimage.label(bright, structure=np.ones((3, 3)))
     if not count:
         return TextRank(score=0.0, words=0)
     boxes = [
         (rows.start, rows.stop, columns.start, columns.stop)
-        for rows, columns in ndimage.find_objects(labels)
+        for rows, columns in scipy.ndimage.find_objects(labels)
         if 6 <= rows.stop - rows.start <= 60 and 2 <= columns.stop - columns.start <= 60
     ]
     boxes.sort(key=lambda box: box[2])

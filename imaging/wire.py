@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from domain.vocabulary import Sex, View
 from imaging.radiograph import DecodedRadiograph, ImageFacts, VoiTable, Window
@@ -49,7 +50,7 @@ def put_together(answer: Answer) -> DecodedRadiograph:
     facts = facts_from(head["facts"])
     if head["kind"] not in _KINDS.values():
         raise ValueError(f"no kind of pixel: {head['kind']}")
-    pixels = np.frombuffer(parts[0], head["kind"]).reshape(facts.rows, facts.columns)
+    pixels: NDArray[Any] = np.frombuffer(parts[0], head["kind"]).reshape(facts.rows, facts.columns)
     padding, aspect = head["padding"], head["aspect"]
     return DecodedRadiograph(
         facts=facts,

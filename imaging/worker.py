@@ -64,7 +64,7 @@ def _answer(request: dict[str, Any], sent: bytes | None) -> Answer:
     try:
         content = Path(str(request["path"])).read_bytes() if sent is None else sent
         if request["do"] == "describe":
-            head = {"facts": asdict(describe(content, name=name, key=key))}
+            head: dict[str, Any] = {"facts": asdict(describe(content, name=name, key=key))}
             if request.get("identity"):
                 head["identity"] = [(each.kind, each.value) for each in identity_of(content, name=name)]
             return head, []

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
+from operator import itemgetter
 from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
+from xxhash import xxh3_128_digest
 
 from domain.errors import InvalidValue
 from domain.vocabulary import Sex, View
 from intake.containers import Container, Raw, record_name
 from intake.formats.native import Native
-from intake.ordinary import ordinary_rows, record_hashes
+from intake.ordinary import ordinary_columns
 from intake.parsed_batch import ExamFacts, ParsedBatch
 from intake.recognition import Reader
-from intake.records import BoxRecord, ExamRecord, QuestionRecord
-from intake.rules import LONGEST_ID, exam_of, grid_of, question_of, surely_valid
+from intake.rules import exam_of, grid_of, question_of
 from intake.strictness import no_key_twice
 from quality.checks import check_question
-from quality.quick import surely_fine
+from records.questions import LONGEST_ID, ExamRecord, QuestionRecord, question_columns, record_table
+from records.values import BoxRecord
 
 # Where one of many records is not ordinary, so many are looked at together.
 _A_FEW = 20
@@ -30,6 +32,8 @@ _SEXES = {*(sex.value for sex in Sex), None, UNSET}
 _VIEWS = {*(view.value for view in View), None, UNSET}
 #: (as the record states it, report, place among the batch's, colons in its JSON)
 _Exam = tuple[ExamRecord, str | None, int, int]
+#: (turn among its fellows, name, bytes, record, place of its exam among the batch's)
+_Read = tuple[int, int | str, bytes, QuestionRecord, int]
 
 
 def facts_of(record: ExamRecord, report: str | None) -> ExamFacts:
@@ -116,15 +120,15 @@ class Filling:
         if not all(map(self._boxes_stand, places, [record.boxes for record in decoded])):
             return False
         colons -= sum([of_exam for *_, of_exam in exams])
-        rows = ordinary_rows(decoded, raws, colons=colons, minimum_explanation=self._minimum)
-        if rows is None:
+        columns = ordinary_columns(decoded, colons=colons, minimum_explanation=self._minimum)
+        if columns is None:
             return False
         batch.names += [name for name, _ in records]
         batch.exam_of += places
-        batch.questions += rows
+        batch.questions += _rows(columns, raws)
         return True
 
-    def _boxes_stand(self, exam: int, boxes: list[BoxRecord] | UnsetType | None) -> bool:
+    def _boxes_stand(self, exam: int, boxes: Sequence[BoxRecord] | UnsetType | None) -> bool:
         """Whether the boxes are on radiographs of the exam and right way round; no where images tell more."""
         radiographs = self._radiographs[exam]
         for each in boxes or ():
@@ -138,23 +142,48 @@ class Filling:
         return True
 
     def _fill_each(self, records: list[Raw], decoded: Iterable[QuestionRecord | None]) -> None:
-        """Take each record alone; it is read here where ``decoded`` has None."""
-        batch, read = self.batch, self._reader.read
-        for (name, raw), at_once in zip(records, decoded, strict=True):
+        """Read each record alone where ``decoded`` has None, and take those that can stand."""
+        read, taken = self._reader.read, list[_Read]()
+        refused: list[tuple[int, int | str, InvalidValue]] = []
+        for turn, ((name, raw), at_once) in enumerate(zip(records, decoded, strict=True)):
             try:
                 if isinstance(raw, InvalidValue):
                     raise raw
                 record = at_once or read(name, raw)
-                exam = self._exam(record)[2]
-                row = self._row(record, raw, exam)
+                taken.append((turn, name, raw, record, self._exam(record)[2]))
             except InvalidValue as error:
-                batch.refusals.append((record_name(self._container, name), error.field, error.reason))
-                # It may have put the question's boxes or problems in already.
-                self._forget(len(batch.questions))
-                continue
-            batch.names.append(name)
-            batch.exam_of.append(exam)
-            batch.questions.append(row)
+                refused.append((turn, name, error))
+        for start in range(0, len(taken), _A_FEW):
+            refused += self._take(taken[start : start + _A_FEW])
+        for _, name, error in sorted(refused, key=itemgetter(0)):
+            self.batch.refusals.append((record_name(self._container, name), error.field, error.reason))
+
+    def _take(self, some: list[_Read]) -> list[tuple[int, int | str, InvalidValue]]:
+        """Make rows of a few records; those that are refused, with their reasons."""
+        batch, refused = self.batch, []
+        columns = None
+        if all(self._boxes_stand(exam, record.boxes) for *_, record, exam in some):
+            columns = ordinary_columns(
+                [record for *_, record, _ in some], colons=None, minimum_explanation=self._minimum
+            )
+        if columns is None:
+            standing = list[_Read]()
+            for each in some:
+                turn, name, _, record, exam = each
+                place = len(batch.questions) + len(standing)
+                try:
+                    self._check(record, place, self._radiographs[exam])
+                except InvalidValue as error:
+                    refused.append((turn, name, error))
+                    batch.boxes.pop(place, None)
+                    continue
+                standing.append(each)
+            some = standing
+            columns = question_columns(record_table([record for *_, record, _ in some])) if some else {}
+        batch.names += [name for _, name, *_ in some]
+        batch.exam_of += [exam for *_, exam in some]
+        batch.questions += _rows(columns, [raw for _, _, raw, *_ in some]) if some else []
+        return refused
 
     def _exam(self, record: QuestionRecord) -> _Exam:
         """The record's exam and its place in the batch; records of one exam mostly say the same of it."""
@@ -170,40 +199,18 @@ class Filling:
         self._last[exam.id] = last = (exam, report, place, _encoder.encode(exam).count(b":"))
         return last
 
-    def _row(self, record: QuestionRecord, raw: bytes, exam: int) -> tuple[Any, ...]:
-        options = record.options or ()
-        boxes = record.boxes or ()
-        explanation = record.explanation or ""
-        question = None if surely_valid(record) else question_of(record)
-        if boxes:
-            self._keep_boxes(record, self._radiographs[exam])
-        has_categories = record.difficulty and record.category and record.task
-        if not has_categories or not surely_fine(record.stem, options, explanation, boxes, self._minimum):
-            found = check_question(question or question_of(record), minimum_explanation=self._minimum)
-            place = len(self.batch.questions)
-            self.batch.problems += [(place, each.check.value, each.field, each.reason) for each in found]
-        source = record.source or None
-        return (
-            record.id,
-            record.format,
-            record.stem,
-            _encoder.encode(options).decode() if options else "[]",
-            _encoder.encode(record.answer).decode(),
-            _encoder.encode(record.also_right).decode() if record.also_right else "[]",
-            explanation,
-            _encoder.encode(boxes).decode() if boxes else "[]",
-            record.task or None,
-            record.content_type or None,
-            record.category or None,
-            record.subcategory or None,
-            record.difficulty or None,
-            (source.generator or None) if source else None,
-            (source.version or None) if source else None,
-            (source.prompt_version or None) if source else None,
-            *record_hashes([raw]),
-        )
+    def _check(self, record: QuestionRecord, place: int, radiographs: set[str]) -> None:
+        """Keep what the checks find in the question at that place, and its boxes where images tell more.
 
-    def _keep_boxes(self, record: QuestionRecord, radiographs: set[str]) -> None:
+        Raises:
+            InvalidValue: the question can't stand, with the field and the reason.
+        """
+        if record.boxes:
+            self._keep_boxes(record, place, radiographs)
+        found = check_question(question_of(record), minimum_explanation=self._minimum)
+        self.batch.problems += [(place, each.check.value, each.field, each.reason) for each in found]
+
+    def _keep_boxes(self, record: QuestionRecord, place: int, radiographs: set[str]) -> None:
         grid = grid_of(record) if record.box_grid or record.box_fit else None
         kept = []
         for each in record.boxes or ():
@@ -218,9 +225,18 @@ class Filling:
             kept.append((each.radiograph, each.label, each.box))
         if grid is not None or self._with_images:
             plain_grid = (grid.width, grid.height, grid.fit.value) if grid else None
-            self.batch.boxes[len(self.batch.questions)] = (plain_grid, kept)
+            self.batch.boxes[place] = (plain_grid, kept)
 
-    def _forget(self, place: int) -> None:
-        self.batch.boxes.pop(place, None)
-        while self.batch.problems and self.batch.problems[-1][0] == place:
-            self.batch.problems.pop()
+
+def record_hashes(raws: Sequence[bytes]) -> list[bytes]:
+    """The 128-bit XXH3 of each record's bytes, by which an import knows one that is there.
+
+    It is no cryptographic hash, and none is needed: it is only held against the record of the same id, so
+    who forged it would have nothing but his own record left out. It takes a fifteenth of SHA-256's time.
+    """
+    return list(map(xxh3_128_digest, raws))
+
+
+def _rows(columns: Mapping[str, Sequence[Any]], raws: Sequence[bytes]) -> list[tuple[Any, ...]]:
+    """The rows of ``parsed_batch.COLUMNS``."""
+    return list(zip(*columns.values(), record_hashes(raws), strict=True))

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import msgspec
+from records.questions import QUESTION_COLUMNS
 
 #: The columns of a question that its record alone decides, in the order of ``ParsedBatch.questions``.
-COLUMNS = (
-    "key", "format", "stem", "options", "answer", "also_right", "explanation", "boxes", "task",
-    "content_type", "category", "subcategory", "difficulty", "generator", "generator_version",
-    "prompt_version", "record_hash",
-)  # fmt: skip
+COLUMNS = (*QUESTION_COLUMNS, "record_hash")
 KEY, BOXES, RECORD_HASH = (COLUMNS.index(name) for name in ("key", "boxes", "record_hash"))
 
 #: (key, patient, indication, age, sex, report, ((radiograph, file, view), …))
@@ -22,8 +17,6 @@ ExamFacts = tuple[
 ]
 #: (grid as (width, height, fit) or None, [(radiograph, label, (x_min, y_min, x_max, y_max)), …])
 Boxes = tuple[tuple[int, int, str] | None, list[tuple[str, str, tuple[float, float, float, float]]]]
-
-_encoder = msgspec.json.Encoder(order="sorted")
 
 
 @dataclass(slots=True)
@@ -48,10 +41,3 @@ class ParsedBatch:
     def plain(self) -> tuple[Any, ...]:
         """The fields in their order; ``ParsedBatch(*plain)`` is the batch again."""
         return tuple(getattr(self, name) for name in ParsedBatch.__slots__)
-
-
-def written(boxes: Sequence[tuple[str, str, tuple[float, ...]]]) -> str:
-    """Boxes as their column has them; one spelling a value."""
-    return _encoder.encode(
-        [{"box": box, "label": label, "radiograph": radiograph} for radiograph, label, box in boxes]
-    ).decode()

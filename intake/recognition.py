@@ -10,8 +10,8 @@ from typing import Any, Protocol
 from domain.errors import InvalidValue
 from intake.containers import Container, QuestionFile
 from intake.formats import gemex, gemex_train, native, rexvqa, vqa_rad
-from intake.records import QuestionRecord
 from intake.strictness import refuse_ambiguous
+from records.questions import QuestionRecord
 
 #: So many records are looked at before a file is given up as unknown.
 _LOOKED_AT = 5

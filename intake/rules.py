@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
-from domain.boxes import Box, BoxFit, BoxGrid, LabelledBox, from_grid
+from domain.boxes import Box, BoxFit, BoxGrid, from_grid
 from domain.errors import InvalidValue
 from domain.exams import Exam, Radiograph
-from domain.questions import Question, Source
-from domain.vocabulary import YES_NO, AnswerFormat, Difficulty, Sex, Task, View
-from intake.records import BoxRecord, ExamRecord, QuestionRecord
+from domain.questions import Question
+from domain.vocabulary import Sex, View
+from records.questions import (
+    LONGEST_ID,
+    MOST_OPTIONS,
+    ExamRecord,
+    QuestionRecord,
+    question_from_record,
+)
 
-#: Options have letters, and there are 26 of those.
-MOST_OPTIONS = 26
-#: An id is looked up by an index, whose entries PostgreSQL limits.
-LONGEST_ID = 500
 #: How far a box may stick out of the image or the grid, in pixels: rounding, and counting from 1.
 TOLERANCE = 1.0
 
@@ -29,37 +29,6 @@ _SEXES = {
 _NO_SEX = {"", "U", "UNKNOWN"}
 
 
-def surely_valid(record: QuestionRecord) -> bool:
-    """Whether the question certainly stands; no means that ``question_of`` has to tell.
-
-    It spares most records the making of an object; a test holds it against ``question_of``.
-    """
-    key = record.id
-    if not key or len(key) > LONGEST_ID or key[0].isspace() or key[-1].isspace():
-        return False
-    if not record.stem or record.stem.isspace() or record.also_right:
-        return False
-    return _choice_stands(record) if record.format in ("single", "multiple") else _text_stands(record)
-
-
-def _choice_stands(record: QuestionRecord) -> bool:
-    options, answer = record.options, record.answer
-    if not options or not 1 < len(options) <= MOST_OPTIONS or isinstance(answer, str) or not answer:
-        return False
-    if answer[0] < 0 or answer[-1] >= len(options) or "" in options:
-        return False
-    if len(answer) > 1 and (record.format == "single" or any(a >= b for a, b in pairwise(answer))):
-        return False
-    return not any(map(str.isspace, options))
-
-
-def _text_stands(record: QuestionRecord) -> bool:
-    answer = record.answer
-    if record.options or not isinstance(answer, str) or not answer or answer.isspace():
-        return False
-    return record.format == "open" or answer in YES_NO
-
-
 def question_of(record: QuestionRecord) -> Question:
     """The record as a question; its boxes still on the record's own grid.
 
@@ -70,34 +39,10 @@ def question_of(record: QuestionRecord) -> Question:
         raise InvalidValue("id", f"has {len(record.id)} characters, at most {LONGEST_ID} are taken")
     if record.id != record.id.strip():
         raise InvalidValue("id", "begins or ends with a blank")
-    options = tuple(record.options or ())
-    if len(options) > MOST_OPTIONS:
-        raise InvalidValue("options", f"there are {len(options)}; at most {MOST_OPTIONS} have a letter")
-    source = record.source or None
-    return Question(
-        id=record.id,
-        exam_id=record.exam.id,
-        format=AnswerFormat(record.format),
-        stem=record.stem,
-        options=options,
-        answer=record.answer if isinstance(record.answer, str) else tuple(record.answer),
-        also_right=tuple(tuple(each) for each in record.also_right or ()),
-        explanation=record.explanation or "",
-        boxes=tuple(
-            LabelledBox(radiograph=each.radiograph, label=each.label, box=_box(each))
-            for each in record.boxes or ()
-        ),
-        task=Task(record.task) if record.task else None,
-        content_type=record.content_type or None,
-        category=record.category or None,
-        subcategory=record.subcategory or None,
-        difficulty=Difficulty(record.difficulty) if record.difficulty else None,
-        source=Source(
-            generator=(source.generator or None) if source else None,
-            version=(source.version or None) if source else None,
-            prompt_version=(source.prompt_version or None) if source else None,
-        ),
-    )
+    options = len(record.options or ())
+    if options > MOST_OPTIONS:
+        raise InvalidValue("options", f"there are {options}; at most {MOST_OPTIONS} have a letter")
+    return question_from_record(record)
 
 
 def exam_of(record: ExamRecord, report: str | None) -> Exam:
@@ -159,14 +104,6 @@ def placed(box: Box, *, grid: BoxGrid | None, rows: int, columns: int) -> Box:
     except InvalidValue:
         what = "in the padding of its grid" if grid else "beside the image"
         raise InvalidValue("boxes", f"{_short(box)} lies {what}") from None
-
-
-def _box(record: BoxRecord) -> Box:
-    x_min, y_min, x_max, y_max = record.box
-    try:
-        return Box(x_min=x_min, y_min=y_min, x_max=x_max, y_max=y_max)
-    except InvalidValue as error:
-        raise InvalidValue("boxes", error.reason) from None
 
 
 def _short(box: Box) -> str:

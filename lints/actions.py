@@ -54,8 +54,9 @@ def write_without_act(source: Source) -> Iterator[Offence]:
         for name in (*_handed_to_act(call), *_handed_to(call, acting), call.func)
     }
     for node in ast.walk(source.tree):
-        handed_on = isinstance(node, ast.Name) and node.id in writers and id(node) not in fine
-        if handed_on and not source.allows("write-without-act", node):
+        if not isinstance(node, ast.Name) or node.id not in writers or id(node) in fine:
+            continue
+        if not source.allows("write-without-act", node):
             text = f"hand {node.id} to act: on_click=act, args=({node.id}, …)"
             yield _offence(source, node, "write-without-act", text)
 

@@ -1,30 +1,16 @@
-"""Rules for every file: its length, its name, and the reason that each lint exception must carry."""
+"""Rules for every file: its name, and the reason that each lint exception must carry."""
 
 import re
 from collections.abc import Iterator
 
 from lints.source import Offence, Source
 
-LONGEST = 300
-# A migration is the record of one step and is never edited afterwards, so it stays in one piece.
-MIGRATIONS = "storage/migrations/versions/"
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "models"}
 # Wanted: the rule, then a dash or a further hash, then the reason in words.
 _SWITCHES_OFF = re.compile(r"#\s*(noqa|type:\s*ignore|pragma:\s*no cover)")
 _WITH_REASON = re.compile(
     r"#\s*(noqa:\s*[A-Z0-9, ]+|type:\s*ignore\[[\w, -]+\]|pragma:\s*no cover)\s*(-|–|#)\s*\S.{7,}"
 )
-
-
-def too_long(source: Source) -> Iterator[Offence]:
-    lines = source.text.count("\n")
-    if lines > LONGEST and not source.path.startswith(MIGRATIONS):
-        yield Offence(
-            path=source.path,
-            line=LONGEST + 1,
-            rule="too-long",
-            text=f"{lines} lines, at most {LONGEST}: split it by noun",
-        )
 
 
 def vague_name(source: Source) -> Iterator[Offence]:
@@ -50,4 +36,4 @@ def exception_without_reason(source: Source) -> Iterator[Offence]:
             )
 
 
-RULES = (too_long, vague_name, exception_without_reason)
+RULES = (vague_name, exception_without_reason)

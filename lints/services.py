@@ -7,7 +7,7 @@ from lints.source import Offence, Source
 
 STAGES = {
     "accounts", "browsing", "domain", "imaging", "intake", "measures", "privacy", "quality", "reader_study",
-    "release", "review", "sampling", "storage",
+    "records", "release", "review", "sampling", "storage",
 }  # fmt: skip
 CLOCKS = {
     "datetime.now", "datetime.utcnow", "datetime.today", "datetime.datetime.now", "datetime.datetime.utcnow",
@@ -40,7 +40,11 @@ def draws_by_chance(source: Source) -> Iterator[Offence]:
     if source.room not in STAGES:
         return
     for node in ast.walk(source.tree):
-        if _is_chance(node) and not source.allows("draws-by-chance", node):
+        if (
+            isinstance(node, ast.expr | ast.stmt)
+            and _is_chance(node)
+            and not source.allows("draws-by-chance", node)
+        ):
             yield Offence(
                 path=source.path,
                 line=node.lineno,

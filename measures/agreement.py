@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from measures.clusters import members
+from measures.pairs import kappa_pull
 
 CONFIDENCE = 0.95
 #: Below so many pairs the interval is a rough guide only, and says so.
@@ -43,15 +44,43 @@ class Kappa:
 
 
 def agreement_weights(k: int, weights: Weights) -> NDArray[np.float64]:
-    """Weights of shape (k, k), 1 on the diagonal."""
+    """Weights of agreement for ordered categories.
+
+    Args:
+        k: number of categories, 1 or more.
+        weights: none for unordered categories, else linear or quadratic.
+
+    Returns:
+        Shape (k, k), 1 on the diagonal, 0 for the two ends of the scale.
+
+    >>> agreement_weights(3, Weights.LINEAR)
+    array([[1. , 0.5, 0. ],
+           [0.5, 1. , 0.5],
+           [0. , 0.5, 1. ]])
+    """
     if weights is Weights.NONE or k == 1:
         return np.eye(k)
     steps = np.abs(np.subtract.outer(np.arange(k), np.arange(k))) / (k - 1)
     return 1.0 - (steps if weights is Weights.LINEAR else steps**2)
 
 
-def contingency(first: Sequence[int], second: Sequence[int], *, k: int) -> NDArray[np.int64]:
-    """Counts, shape (k, k): rows the first rater's category, columns the second's; categories 0 to k - 1."""
+def contingency(
+    first: Sequence[int] | NDArray[np.int64], second: Sequence[int] | NDArray[np.int64], *, k: int
+) -> NDArray[np.int64]:
+    """Contingency table of two raters.
+
+    Args:
+        first: categories 0 to k - 1 of the first rater, one per question.
+        second: the second rater's, in the same order.
+        k: number of categories.
+
+    Returns:
+        Counts, shape (k, k); rows are the first rater's categories.
+
+    >>> contingency([0, 0, 1], [0, 1, 1], k=2)
+    array([[1, 1],
+           [0, 1]])
+    """
     cells = np.asarray(first, dtype=np.int64) * k + np.asarray(second, dtype=np.int64)
     counts: NDArray[np.int64] = np.bincount(cells, minlength=k * k).reshape(k, k)
     return counts
@@ -68,22 +97,30 @@ def weighted_kappa(
 ) -> Kappa:
     """Cohen's weighted kappa of two raters, with the large-sample interval.
 
-    The standard error is Fleiss, Cohen and Everitt's. Where several pairs are of one cluster (an exam,
-    or one question judged by two people) their influences are summed by cluster before they are squared;
-    with one pair a cluster the two are the same number.
-
-    A rater who uses one category only: kappa 0, no interval. Both of them: not defined.
+    The standard error is Fleiss, Cohen and Everitt's. Where several pairs are of one cluster (an exam, or one
+    question judged by two people) their influences are summed by cluster before they are squared; with one
+    pair per cluster the two are the same number. Prefer :func:`measures.kappa_intervals.kappa_interval` where
+    a category is rare or disagreements are few: there this interval covers too seldom.
 
     Args:
-        first: categories 0 to k - 1 of the first rater, one a pair.
+        first: categories 0 to k - 1 of the first rater, one per pair.
         second: the second rater's, in the same order.
         k: number of categories, 2 or more.
         weights: none, linear or quadratic.
         clusters: number of each pair's cluster; None when all are independent.
         confidence: of the interval.
 
+    Returns:
+        Kappa, -1 to 1. If one rater uses a single category: 0 without an interval. If both do: not defined.
+
+    Raises:
+        ValueError: ``first``, ``second`` and ``clusters`` differ in length.
+
     Source: Cohen J, Psychol Bull 1968;70:213-220; Fleiss JL, Cohen J, Everitt BS, Psychol Bull
     1969;72:323-327.
+
+    >>> weighted_kappa([0, 1, 2, 1], [0, 1, 1, 1], k=3, weights=Weights.LINEAR).estimate
+    0.6
     """
     if len(first) != len(second) or (clusters is not None and len(clusters) != len(first)):
         raise ValueError("raters and clusters must be of one length")
@@ -96,7 +133,7 @@ def weighted_kappa(
         return Kappa(weights=weights, n=n, estimate=None, note=note)
     if any(constant):
         return Kappa(weights=weights, n=n, estimate=0.0, note="no interval: one side uses a single category")
-    estimate, influence = _influences(contingency(first, second, k=k), agreement_weights(k, weights))
+    estimate, influence = kappa_pull(contingency(first, second, k=k), agreement_weights(k, weights))
     each = influence[np.asarray(first), np.asarray(second)]
     member, _ = members(np.arange(n) if clusters is None else clusters)
     se = math.sqrt(float(np.sum(np.bincount(member, weights=each) ** 2))) / n
@@ -114,16 +151,3 @@ def weighted_kappa(
         high=min(1.0, estimate + reach),
         note=f"fewer than {FEW} pairs: the interval is a rough guide" if n < FEW else "",
     )
-
-
-def _influences(table: NDArray[np.int64], weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-    """Kappa, and what one more pair in each cell would pull it by (times n): shape (k, k), mean 0."""
-    share = table / table.sum()
-    rows, columns = share.sum(axis=1), share.sum(axis=0)
-    observed = float(np.sum(share * weights))
-    chance = float(rows @ weights @ columns)
-    kappa = (observed - chance) / (1 - chance)
-    # Fleiss, Cohen and Everitt's w-bar: the mean weight of a row against the columns' shares, and reversed.
-    of_row, of_column = weights @ columns, rows @ weights
-    pull = weights - np.add.outer(of_row, of_column) * (1 - kappa) - (kappa - chance * (1 - kappa))
-    return kappa, pull / (1 - chance)

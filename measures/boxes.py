@@ -21,8 +21,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import linear_sum_assignment
 
 from measures.clusters import members
 from measures.proportions import CONFIDENCE
@@ -56,10 +56,20 @@ class MeanOverlap:
 
 
 def iou(truth: ArrayLike, predicted: ArrayLike) -> NDArray[np.float64]:
-    """Intersection over union of every truth with every prediction, shape (truths, predictions).
+    """Intersection over union of every truth with every prediction.
+
+    Args:
+        truth: boxes (x_min, y_min, x_max, y_max), shape (truths, 4); edges are continuous, not pixel centres.
+        predicted: boxes on the same radiograph, shape (predictions, 4).
+
+    Returns:
+        Overlaps from 0 to 1, shape (truths, predictions).
 
     Raises:
         ValueError: a box without extent.
+
+    >>> iou([(0, 0, 2, 2)], [(0, 0, 2, 1), (2, 2, 3, 3)])
+    array([[0.5, 0. ]])
     """
     first, second = _boxes(truth), _boxes(predicted)
     low = np.maximum(first[:, None, :2], second[None, :, :2])
@@ -71,10 +81,25 @@ def iou(truth: ArrayLike, predicted: ArrayLike) -> NDArray[np.float64]:
 
 
 def match(truth: ArrayLike, predicted: ArrayLike) -> Overlap:
-    """The best one-to-one matching of the boxes of one radiograph."""
+    """The one-to-one matching of the boxes of one radiograph with the largest sum of overlaps.
+
+    Args:
+        truth: boxes (x_min, y_min, x_max, y_max), shape (truths, 4).
+        predicted: boxes on the same radiograph, shape (predictions, 4).
+
+    Returns:
+        The matched pairs and the three scores; a score is None where there is nothing to divide by.
+
+    Raises:
+        ValueError: a box without extent.
+
+    >>> found = match([(0, 0, 2, 2), (5, 5, 6, 6)], [(0, 0, 2, 2)])
+    >>> (found.score, found.per_truth, found.per_match)
+    (0.5, 0.5, 1.0)
+    """
     overlaps = iou(truth, predicted)
     truths, predictions = overlaps.shape
-    rows, columns = linear_sum_assignment(overlaps, maximize=True)
+    rows, columns = scipy.optimize.linear_sum_assignment(overlaps, maximize=True)
     pairs = tuple(
         (int(row), int(column), float(overlaps[row, column]))
         for row, column in zip(rows, columns, strict=True)
@@ -98,7 +123,19 @@ def mean_overlap(
     bootstrap: int = 2000,
     confidence: float = CONFIDENCE,
 ) -> MeanOverlap:
-    """The mean over questions, each weighing the same; the percentile bootstrap draws questions, or exams."""
+    """Mean overlap of many questions, each with the same weight, with a percentile bootstrap interval.
+
+    Args:
+        overlaps: one per question; those without a box on either side are left out.
+        clusters: number of each question's exam; exams are resampled instead of questions. None without
+            exams.
+        seed: of the resamples.
+        bootstrap: number of resamples; 0 for no interval.
+        confidence: of the interval.
+
+    Returns:
+        Means from 0 to 1; no interval for fewer than two questions.
+    """
     kept = [at for at, each in enumerate(overlaps) if each.score is not None]
     scores = np.array([overlaps[at].score for at in kept], dtype=np.float64)
     truth = [each.per_truth for each in overlaps if each.per_truth is not None]

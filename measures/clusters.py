@@ -9,9 +9,18 @@ from numpy.typing import NDArray
 
 
 def members(clusters: Sequence[int] | NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """Each question's cluster counted from 0, and how many clusters there are.
+    """Cluster numbers renumbered from 0 without gaps.
 
     Small numbers from 0 are ranked by counting, which takes a tenth of the time of sorting them.
+
+    Args:
+        clusters: the number of each question's cluster, shape (n,).
+
+    Returns:
+        Each question's cluster, 0 to c - 1, shape (n,); and c, the number of clusters.
+
+    >>> members([7, 3, 7])
+    (array([1, 0, 1]), 2)
     """
     given = np.asarray(clusters)
     if not given.size:

@@ -28,7 +28,20 @@ class Consensus:
 
 
 def majority(answers: Iterable[str], *, strict: bool = False) -> Consensus:
-    """The consensus of one question's answers."""
+    """The answer that more raters gave than any other.
+
+    Args:
+        answers: one per rater; an empty text is no answer.
+        strict: whether more than half of those who answered must agree.
+
+    Returns:
+        The consensus; its answer is None, with a note, for a tie or without an answer.
+
+    >>> majority(["A", "A", "B"]).answer
+    'A'
+    >>> majority(["A", "B"]).note
+    'no consensus: a tie'
+    """
     counts = Counter(answer for answer in answers if answer)
     n = counts.total()
     if not n:

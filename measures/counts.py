@@ -15,14 +15,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 from domain.errors import InvalidValue
 from measures.overall import over_tasks
 from measures.paired import PairedRange, compare_margins, newcombe_unpaired
 from measures.proportions import CONFIDENCE, wilson
-
-Record = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +47,92 @@ class Count:
         return self.correct / self.n if self.n else 0.0
 
 
-def count_printed(percent: float, n: int, *, digits: int) -> int | None:
-    """The number right of ``n`` whose share prints as this percentage, to so many digits after the point.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountAccuracy:
+    """Accuracy of a rater in a task, from the count alone."""
 
-    Of several that do, the one nearest to it; None where no count does.
+    rater: str
+    task: str
+    n: int
+    correct: int | None
+    estimate: float | None
+    low: float | None
+    high: float | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountOverall:
+    """Micro and macro accuracy of a rater over ``tasks`` tasks; None without a question."""
+
+    rater: str
+    tasks: int
+    n: int
+    micro: float | None
+    macro: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DifferenceRange:
+    """Accuracy of ``a`` minus accuracy of ``b`` on the same questions, as a range over every pairing."""
+
+    a: str
+    b: str
+    task: str
+    n: int
+    difference: float
+    a_only_least: int
+    a_only_most: int
+    low_least: float
+    low_most: float
+    high_least: float
+    high_most: float
+    p_exact_least: float
+    p_exact_most: float
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountDifference:
+    """Accuracy of ``a`` minus accuracy of ``b`` on different questions (Newcombe)."""
+
+    a: str
+    b: str
+    task: str
+    n_a: int
+    n_b: int
+    difference: float
+    low: float
+    high: float
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountMeasures:
+    """All results of published counts, at one ``confidence``."""
+
+    accuracy: tuple[CountAccuracy, ...]
+    overall: tuple[CountOverall, ...]
+    paired: tuple[DifferenceRange, ...]
+    unpaired: tuple[CountDifference, ...]
+    confidence: float
+
+
+def count_printed(percent: float, n: int, *, digits: int) -> int | None:
+    """The count of correct answers whose percentage is printed like this.
+
+    Args:
+        percent: as printed, 0 to 100.
+        n: number of questions.
+        digits: digits after the point in print.
+
+    Returns:
+        The count nearest to the percentage; None where no count of ``n`` is printed so.
+
+    >>> count_printed(83.84, 198, digits=2)
+    166
+    >>> count_printed(83.9, 198, digits=1) is None
+    True
     """
     count = round(percent * n / 100)
     if not 0 <= count <= n or n == 0 or abs(100 * count / n - percent) > 0.5000001 * 10**-digits:
@@ -61,12 +140,26 @@ def count_printed(percent: float, n: int, *, digits: int) -> int | None:
     return count
 
 
-def measure_counts(counts: Sequence[Count], *, confidence: float = CONFIDENCE) -> dict[str, Any]:
-    """``accuracy``, ``overall``, ``paired`` (ranges) and ``unpaired`` as flat records, and ``settings``."""
+def measure_counts(counts: Sequence[Count], *, confidence: float = CONFIDENCE) -> CountMeasures:
+    """Accuracy of each count, both means of each rater, and the difference of each two raters of a task.
+
+    Args:
+        counts: one per rater and task, each rater and task once.
+        confidence: of the intervals.
+
+    >>> found = measure_counts([
+    ...     Count(rater="reader", task="", correct=166, n=198),
+    ...     Count(rater="model", task="", correct=153, n=198),
+    ... ])
+    >>> [round(result.estimate, 4) for result in found.accuracy]
+    [0.8384, 0.7727]
+    >>> (found.paired[0].a_only_least, found.paired[0].a_only_most)
+    (13, 45)
+    """
     tasks = list(dict.fromkeys(each.task for each in counts))
     raters = list(dict.fromkeys(each.rater for each in counts))
-    paired: list[Record] = []
-    unpaired: list[Record] = []
+    paired: list[DifferenceRange] = []
+    unpaired: list[CountDifference] = []
     for task in tasks:
         here = [(each, each.correct) for each in counts if each.task == task and each.n]
         for (a, right_a), (b, right_b) in combinations(here, 2):
@@ -77,67 +170,67 @@ def measure_counts(counts: Sequence[Count], *, confidence: float = CONFIDENCE) -
             else:
                 ends = newcombe_unpaired(right_a, a.n, right_b, b.n, confidence=confidence)
                 unpaired.append(_apart(a, b, ends))
-    return {
-        "accuracy": [_accuracy(each, confidence) for each in counts],
-        "overall": [_overall(name, [each for each in counts if each.rater == name]) for name in raters],
-        "paired": paired,
-        "unpaired": unpaired,
-        "settings": {"confidence": confidence, "version": "overread.counts/1"},
-    }
+    return CountMeasures(
+        accuracy=tuple(_accuracy(each, confidence) for each in counts),
+        overall=tuple(_overall(name, [each for each in counts if each.rater == name]) for name in raters),
+        paired=tuple(paired),
+        unpaired=tuple(unpaired),
+        confidence=confidence,
+    )
 
 
-def _accuracy(each: Count, confidence: float) -> Record:
+def _accuracy(each: Count, confidence: float) -> CountAccuracy:
     if each.correct is None:
         low = high = None
         share, note = each.share, f"no interval: no count of {each.n:,} prints so; is n another?"
     else:
         found = wilson(each.correct, each.n, confidence=confidence)
         share, low, high, note = found.estimate, found.low, found.high, found.note
-    return {
-        "rater": each.rater,
-        "task": each.task,
-        "n": each.n,
-        "correct": each.correct,
-        "estimate": share,
-        "low": low,
-        "high": high,
-        "note": note,
-    }
+    return CountAccuracy(
+        rater=each.rater,
+        task=each.task,
+        n=each.n,
+        correct=each.correct,
+        estimate=share,
+        low=low,
+        high=high,
+        note=note,
+    )
 
 
-def _overall(rater: str, own: list[Count]) -> Record:
+def _overall(rater: str, own: list[Count]) -> CountOverall:
     found = over_tasks([each.accuracy for each in own], [each.n for each in own])
-    return {"rater": rater, "tasks": found.tasks, "n": found.n, "micro": found.micro, "macro": found.macro}
+    return CountOverall(rater=rater, tasks=found.tasks, n=found.n, micro=found.micro, macro=found.macro)
 
 
-def _range(a: Count, b: Count, found: PairedRange) -> Record:
-    return {
-        "a": a.rater,
-        "b": b.rater,
-        "task": a.task,
-        "n": found.n,
-        "difference": found.difference,
-        "a_only_least": found.a_only[0],
-        "a_only_most": found.a_only[1],
-        "low_least": found.low[0],
-        "low_most": found.low[1],
-        "high_least": found.high[0],
-        "high_most": found.high[1],
-        "p_exact_least": found.p_exact[0],
-        "p_exact_most": found.p_exact[1],
-        "note": found.note,
-    }
+def _range(a: Count, b: Count, found: PairedRange) -> DifferenceRange:
+    return DifferenceRange(
+        a=a.rater,
+        b=b.rater,
+        task=a.task,
+        n=found.n,
+        difference=found.difference,
+        a_only_least=found.a_only[0],
+        a_only_most=found.a_only[1],
+        low_least=found.low[0],
+        low_most=found.low[1],
+        high_least=found.high[0],
+        high_most=found.high[1],
+        p_exact_least=found.p_exact[0],
+        p_exact_most=found.p_exact[1],
+        note=found.note,
+    )
 
 
-def _apart(a: Count, b: Count, ends: tuple[float, float]) -> Record:
-    return {
-        "a": a.rater,
-        "b": b.rater,
-        "task": a.task,
-        "n_a": a.n,
-        "n_b": b.n,
-        "difference": a.accuracy - b.accuracy,
-        "low": ends[0],
-        "high": ends[1],
-        "note": "of different questions: not paired",
-    }
+def _apart(a: Count, b: Count, ends: tuple[float, float]) -> CountDifference:
+    return CountDifference(
+        a=a.rater,
+        b=b.rater,
+        task=a.task,
+        n_a=a.n,
+        n_b=b.n,
+        difference=a.accuracy - b.accuracy,
+        low=ends[0],
+        high=ends[1],
+        note="of different questions: not paired",
+    )

@@ -22,14 +22,14 @@ Prediger DJ, Educ Psychol Meas 1981;41:687-699; Krippendorff K, Computing Krippe
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import norm, t
 
 from measures.clusters import members
+from measures.estimate import Estimate
 from measures.proportions import CONFIDENCE
 
 Ratings = NDArray[np.int64]
@@ -47,20 +47,6 @@ class Coefficient(StrEnum):
     BRENNAN_PREDIGER = "brennan_prediger"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
-    """One coefficient over ``n`` questions with two answers or more; None where not defined, with the
-    reason.
-    """
-
-    n: int
-    estimate: float | None
-    se: float | None = None
-    low: float | None = None
-    high: float | None = None
-    note: str = ""
-
-
 def agreement_of(
     ratings: Ratings,
     coefficient: Coefficient,
@@ -68,8 +54,28 @@ def agreement_of(
     weights: Matrix,
     clusters: NDArray[np.int64] | None = None,
     confidence: float = CONFIDENCE,
-) -> Agreement:
-    """One coefficient of a group of raters, by agreement ``weights`` of shape (k, k), 1 on the diagonal."""
+) -> Estimate:
+    """One coefficient of agreement of two or more raters, with Gwet's standard error.
+
+    Prefer AC1 where one category dominates: the other coefficients then drop although raters agree. Prefer
+    Krippendorff's alpha where many answers are missing, and Conger's kappa where the raters differ in how
+    often they use the categories. For ordinal distances see :func:`ordinal_alpha`.
+
+    Args:
+        ratings: category numbers 0 to k - 1, -1 where missing, shape (questions, raters).
+        coefficient: which notion of chance is subtracted.
+        weights: of agreement, shape (k, k), 1 on the diagonal; :func:`measures.agreement.agreement_weights`.
+        clusters: number of each question's exam, shape (questions,); None when all are independent.
+        confidence: of the interval.
+
+    Returns:
+        The coefficient, at most 1; 0 is chance level. Not defined without a question that has two answers, or
+        with a single category (except percent agreement, AC1 and Brennan-Prediger).
+
+    >>> ratings = np.array([[0, 0, 0], [1, 1, 1], [0, 0, 1], [1, 1, 1]])
+    >>> round(agreement_of(ratings, Coefficient.FLEISS, weights=np.eye(2)).value, 3)
+    0.657
+    """
     k = len(weights)
     counts = _counts(ratings, k)
     answers = counts.sum(axis=1)
@@ -80,7 +86,7 @@ def agreement_of(
     several = answers >= 2
     n, shared = len(answers), int(several.sum())
     if shared == 0:
-        return Agreement(n=0, estimate=None, note="not defined: no question has two answers")
+        return Estimate(n=0, note="not defined: no question has two answers")
     agreeing = np.sum(counts * (counts @ weights - 1.0), axis=1)
     pairs = np.where(several, answers * (answers - 1.0), 1.0)
     observed = np.where(several, agreeing / pairs, 0.0)
@@ -100,30 +106,79 @@ def agreement_of(
         # Gwet's: a question with one answer stands for no agreement, and the others weigh n / shared.
         ups = np.where(several, observed - chance, 0.0) * (n / shared) + chance
     if 1.0 - chance < 1e-12:
-        return Agreement(n=shared, estimate=None, note="not defined: one category")
-    estimate = (found - chance) / (1.0 - chance)
+        return Estimate(n=shared, note="not defined: one category")
+    value = (found - chance) / (1.0 - chance)
     influence = (ups - uncorrected - (1.0 - uncorrected) / (1.0 - chance) * pulls) / (1.0 - chance)
     if n < 2:
-        return Agreement(n=shared, estimate=estimate, note="no interval: one question only")
+        return Estimate(n=shared, value=value, note="no interval: one question only")
     if clusters is None:
         groups, squares = n, float(np.sum(influence**2))
     else:
         member, groups = members(clusters)
         squares = float(np.sum(np.bincount(member, weights=influence) ** 2))
     if groups < 2:
-        return Agreement(n=shared, estimate=estimate, note="no interval: all of one exam")
+        return Estimate(n=shared, value=value, note="no interval: all of one exam")
     se = math.sqrt(squares * groups / (groups - 1)) / n
     if se < 1e-12:
-        return Agreement(n=shared, estimate=estimate, se=0.0, note="no interval: every question is alike")
+        return Estimate(n=shared, value=value, se=0.0, note="no interval: every question is alike")
     degrees = (answered if clusters is None else groups) - 1
-    reach = float(t.ppf(0.5 + confidence / 2, degrees)) * se
-    return Agreement(
-        n=shared, estimate=estimate, se=se, low=max(-1.0, estimate - reach), high=min(1.0, estimate + reach)
+    reach = float(scipy.special.stdtrit(degrees, 0.5 + confidence / 2)) * se
+    return Estimate(
+        n=shared,
+        value=value,
+        se=se,
+        low=max(-1.0, value - reach),
+        high=min(1.0, value + reach),
+        method="Gwet's",
     )
 
 
+def ordinal_alpha(ratings: Ratings, *, k: int) -> float | None:
+    """Krippendorff's alpha of ordered categories, with the ordinal distances of the answers themselves.
+
+    The distance of two categories is the number of answers between them, not the steps of a scale, so it is
+    no fixed weight: :func:`agreement_of` computes alpha for unordered categories and for weights. There is no
+    interval.
+
+    Args:
+        ratings: category numbers 0 to k - 1 in their order, -1 where missing, shape (questions, raters);
+            questions with fewer than two answers are left out.
+        k: number of categories.
+
+    Returns:
+        Alpha, at most 1; 0 is chance level; None for a single category.
+
+    Source: Krippendorff K, Computing Krippendorff's alpha-reliability, University of Pennsylvania, 2011.
+
+    >>> round(ordinal_alpha(np.array([[0, 0, -1], [1, 1, 2], [2, 2, 2], [0, 1, 1]]), k=3), 3)
+    0.738
+    """
+    counts = _counts(ratings, k)
+    counts = counts[counts.sum(axis=1) >= 2]
+    weights = 1.0 / (counts.sum(axis=1) - 1.0)
+    coincidences = (counts * weights[:, None]).T @ counts - np.diag(weights @ counts)
+    totals = coincidences.sum(axis=1)
+    # How many answers lie from one category to the other, half of each end.
+    middles = np.cumsum(totals) - totals / 2
+    distance = np.subtract.outer(middles, middles) ** 2
+    expected = float(totals @ distance @ totals) / (totals.sum() - 1.0) if totals.sum() > 1 else 0.0
+    if expected <= 0:
+        return None
+    return float(1.0 - float(np.sum(coincidences * distance)) / expected)
+
+
 def fleiss_z(ratings: Ratings, *, k: int) -> float | None:
-    """Fleiss' kappa over its error where raters agree by chance only; every rater answered every question."""
+    """Fleiss' kappa divided by its standard error under chance agreement.
+
+    Args:
+        ratings: category numbers 0 to k - 1, shape (questions, raters); no answer is missing.
+        k: number of categories.
+
+    Returns:
+        The statistic, normal under chance agreement; None for a single category or a single rater.
+
+    Source: Fleiss JL, Nee JCM, Landis JR, Psychol Bull 1979;86:974-977.
+    """
     counts = _counts(ratings, k)
     n, raters = len(counts), int(counts[0].sum())
     share = counts.mean(axis=0) / raters
@@ -131,7 +186,7 @@ def fleiss_z(ratings: Ratings, *, k: int) -> float | None:
     whole = float(product.sum())
     if whole == 0 or raters < 2:
         return None
-    found = agreement_of(ratings, Coefficient.FLEISS, weights=np.eye(k)).estimate
+    found = agreement_of(ratings, Coefficient.FLEISS, weights=np.eye(k)).value
     spread = whole**2 - float(np.sum(product * (1 - 2 * share)))
     if found is None or spread <= 0:
         return None
@@ -139,7 +194,15 @@ def fleiss_z(ratings: Ratings, *, k: int) -> float | None:
 
 
 def fleiss_by_category(ratings: Ratings, *, k: int) -> list[float | None]:
-    """Fleiss' kappa of each category against all others; None where all or none of the answers are in it."""
+    """Fleiss' kappa of each category against all others.
+
+    Args:
+        ratings: category numbers 0 to k - 1, -1 where missing, shape (questions, raters).
+        k: number of categories.
+
+    Returns:
+        One kappa per category; None where all or none of the answers are in it.
+    """
     counts = _counts(ratings, k)
     raters = counts.sum(axis=1)
     kappas: list[float | None] = []
@@ -154,8 +217,12 @@ def fleiss_by_category(ratings: Ratings, *, k: int) -> list[float | None]:
 
 
 def chance_level(estimate: float, se: float) -> float:
-    """Two-sided p of no agreement beyond chance, by the normal distribution."""
-    return float(2 * norm.sf(abs(estimate / se)))
+    """Two-sided p value of no agreement beyond chance, by the normal distribution.
+
+    >>> round(chance_level(0.2, 0.1), 4)
+    0.0455
+    """
+    return float(2 * scipy.special.ndtr(-abs(estimate / se)))
 
 
 def _counts(ratings: Ratings, k: int) -> Matrix:

@@ -45,7 +45,7 @@ def bootstrap_kappas(
     strata: Sequence[NDArray[np.int64]] | None = None,
     clusters: NDArray[np.int64] | None = None,
 ) -> Matrix:
-    """Kappa of each resample, stratum and pair: shape (resamples, strata, pairs).
+    """Kappa of each resample, stratum and pair, from one joint bootstrap over cases.
 
     Args:
         answers: category numbers 0 to k - 1, -1 where missing, shape (questions, raters).
@@ -55,6 +55,9 @@ def bootstrap_kappas(
         resamples: how many.
         strata: the places of each stratum's questions; None for one stratum of all.
         clusters: number of each question's exam, drawn together.
+
+    Returns:
+        Shape (resamples, strata, pairs); NaN where a resample has a single category.
     """
     questions, k = len(answers), len(weights)
     drawn = _drawn(questions, clusters, seed, resamples)
@@ -83,7 +86,24 @@ def kappa_difference(
     clusters: NDArray[np.int64] | None = None,
     confidence: float = CONFIDENCE,
 ) -> KappaDifference:
-    """Kappa of the pair ``one`` less that of the pair ``other``."""
+    """The difference of two kappas on the same cases, with a percentile bootstrap interval.
+
+    Use for "does reader A agree with the reference more than reader B does?": the two kappas share cases, so
+    their intervals cannot be compared with each other.
+
+    Args:
+        answers: category numbers 0 to k - 1, -1 where missing, shape (questions, raters).
+        one: the two raters of the first kappa.
+        other: the two raters of the second kappa.
+        weights: of agreement, shape (k, k).
+        seed: of the resamples.
+        resamples: how many.
+        clusters: number of each question's exam, drawn together.
+        confidence: of the interval.
+
+    Returns:
+        First kappa minus second kappa, -2 to 2; None where one of them is not defined.
+    """
     tables = pair_tables(answers, [one, other], k=len(weights))[0]
     (first, second), _ = kappas(tables, weights)
     drawn = bootstrap_kappas(

@@ -4,7 +4,7 @@ Large-sample (Fleiss, Cohen and Everitt) where it holds: both raters used every 
 more, and they disagree as often. Elsewhere it covers as little as .80 instead of .95 (docs/coverage.md), and
 there is none at all where no question divides the raters. There the interval is of kappa's posterior: the
 shares of the table's cells are drawn (:mod:`measures.posterior`); the quantiles of their kappas are the
-limits, widened to hold the estimate. ``kind`` says which of the two an interval is.
+limits, widened to hold the estimate. ``method`` says which of the two an interval is.
 
 Where several questions are of one exam, the large-sample error sums their pulls by exam, and the posterior
 counts every question for as much as it is worth (one over the design effect).
@@ -19,34 +19,20 @@ Analysis, 3rd ed., 2013, ch. 3 (Dirichlet posterior of a table); the choice is b
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
-from measures.agreement import CONFIDENCE, FEW
+from measures.agreement import CONFIDENCE, FEW, contingency
 from measures.clusters import members
+from measures.estimate import Estimate
 from measures.pairs import ac1_pull, kappa_pull
 from measures.posterior import posterior_draws
 
 LARGE_SAMPLE, POSTERIOR = "large-sample", "posterior"
 #: In every category of both raters, and of disagreements.
 ENOUGH = 50
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interval:
-    """An estimate with its interval and the ``kind`` of it; what is not defined is None, ``note`` says
-    why.
-    """
-
-    estimate: float | None = None
-    se: float | None = None
-    low: float | None = None
-    high: float | None = None
-    kind: str | None = None
-    note: str = ""
 
 
 def kappa_interval(
@@ -58,45 +44,53 @@ def kappa_interval(
     confidence: float = CONFIDENCE,
     draws: int = 2000,
     seed: int = 0,
-) -> Interval:
-    """Kappa of two raters with the interval that holds at this prevalence and n.
+) -> Estimate:
+    """Cohen's kappa of two raters, with the interval that covers at this prevalence and n.
 
     Args:
-        first: categories 0 to k - 1 of the first rater, one a question.
+        first: categories 0 to k - 1 of the first rater, one per question.
         second: the second rater's, in the same order.
         weights: of agreement, shape (k, k), 1 on the diagonal.
         clusters: number of each question's exam; None when all are independent.
         confidence: of the interval.
         draws: of the posterior; 0 for the large-sample interval throughout.
         seed: of the draws.
+
+    Returns:
+        Kappa, -1 to 1, and the method of its interval. If one rater uses a single category: 0 without an
+        interval. If both do, or without a question: not defined.
+
+    >>> first, second = np.repeat([0, 0, 1, 1], [60, 10, 15, 65]), np.repeat([0, 1, 0, 1], [60, 10, 15, 65])
+    >>> round(kappa_interval(first, second, weights=np.eye(2), draws=0).value, 3)
+    0.667
     """
     n, k = len(first), len(weights)
     if n == 0:
-        return Interval(note="not defined: no question was answered by both")
-    table = table_of(first, second, k)
+        return Estimate(n=0, note="not defined: no question was answered by both")
+    table = contingency(first, second, k=k)
     rows, columns = table.sum(axis=1), table.sum(axis=0)
     one_side = [int((margin > 0).sum()) == 1 for margin in (rows, columns)]
     if all(one_side):
-        return Interval(note="not defined: one category" if n > 1 else "not defined: one question only")
+        return Estimate(n=n, note="not defined: one category" if n > 1 else "not defined: one question only")
     if any(one_side):
-        return Interval(estimate=0.0, note="no interval: one rater uses a single category")
-    estimate, pull = kappa_pull(table, weights)
+        return Estimate(n=n, value=0.0, note="no interval: one rater uses a single category")
+    value, pull = kappa_pull(table, weights)
     pulls = pull[first, second]
     se = _error(pulls, clusters)
     used = np.flatnonzero(rows + columns)
     fewest = min(int(rows[used].min()), int(columns[used].min()), n - int(np.trace(table)))
     few = f"fewer than {FEW} questions" if n < FEW else ""
     if fewest >= ENOUGH or not draws:
-        return _large_sample(estimate, se, confidence, few)
+        return _large_sample(n, value, se, confidence, few)
     effect = _design_effect(pulls, se, clusters)
-    low, high = posterior_limits(
+    limits = posterior_limits(
         table[np.ix_(used, used)] / effect,
         weights[np.ix_(used, used)],
         confidence=confidence,
         draws=draws,
         seed=seed,
     )
-    return _posterior(estimate, se, low, high, few)
+    return _posterior(n, value, se, limits, few)
 
 
 def posterior_limits(
@@ -107,7 +101,18 @@ def posterior_limits(
     draws: int = 2000,
     seed: int = 0,
 ) -> tuple[float, float]:
-    """Equal-tailed limits of kappa's posterior; ``counts`` of shape (k, k) need not be whole."""
+    """Equal-tailed limits of the posterior distribution of kappa.
+
+    Args:
+        counts: of the table, shape (k, k), two categories or more; they need not be whole numbers.
+        weights: of agreement, shape (k, k), 1 on the diagonal.
+        confidence: between the limits.
+        draws: number of posterior draws.
+        seed: of the draws.
+
+    Returns:
+        The lower and the upper limit, -1 to 1.
+    """
     drawn = posterior_draws(counts, weights, draws=draws, seed=seed)
     observed = drawn.observed
     chance = np.sum((drawn.first @ weights) * drawn.second, axis=1)
@@ -123,51 +128,70 @@ def ac1_interval(
     confidence: float = CONFIDENCE,
     draws: int = 2000,
     seed: int = 0,
-) -> Interval:
-    """AC1 of two raters (AC2 with weights), by the same choice; ``weights`` are of the whole scale."""
+) -> Estimate:
+    """Gwet's AC1 of two raters (AC2 with weights), with the interval that covers at this prevalence and n.
+
+    Use instead of kappa when one category dominates: kappa then drops although raters agree.
+
+    Args:
+        first: categories 0 to k - 1 of the first rater, one per question.
+        second: the second rater's, in the same order.
+        weights: of agreement over the whole scale, shape (k, k), 1 on the diagonal.
+        clusters: number of each question's exam; None when all are independent.
+        confidence: of the interval.
+        draws: of the posterior; 0 for the large-sample interval throughout.
+        seed: of the draws.
+
+    Returns:
+        AC1, at most 1; 0 is chance level. Not defined without a question.
+
+    Source: Gwet KL, Br J Math Stat Psychol 2008;61:29-48.
+
+    >>> first, second = np.repeat([0, 0, 1, 1], [20, 5, 10, 15]), np.repeat([0, 1, 0, 1], [20, 5, 10, 15])
+    >>> round(ac1_interval(first, second, weights=np.eye(2), draws=0).value, 3)
+    0.406
+    """
     n, k = len(first), len(weights)
     if n == 0:
-        return Interval(note="not defined: no question was answered by both")
-    table = table_of(first, second, k)
-    estimate, pull = ac1_pull(table, weights)
+        return Estimate(n=0, note="not defined: no question was answered by both")
+    table = contingency(first, second, k=k)
+    value, pull = ac1_pull(table, weights)
     pulls = pull[first, second]
     se, agreed = _error(pulls, clusters), int(np.trace(table))
     if not draws or k == 1 or min(n - agreed, agreed) >= ENOUGH:
-        return _large_sample(estimate, se, confidence, "")
+        return _large_sample(n, value, se, confidence, "")
     drawn = posterior_draws(table / _design_effect(pulls, se, clusters), weights, draws=draws, seed=seed)
     overall = (drawn.first + drawn.second) / 2
     chance = float(weights.sum()) / (k * (k - 1)) * np.sum(overall * (1 - overall), axis=1)
     observed = drawn.observed
-    low, high = _quantiles((observed - chance) / (1.0 - chance), confidence)
-    return _posterior(estimate, se, low, high, "")
+    limits = _quantiles((observed - chance) / (1.0 - chance), confidence)
+    return _posterior(n, value, se, limits, "")
 
 
-def table_of(first: NDArray[np.int64], second: NDArray[np.int64], k: int) -> NDArray[np.int64]:
-    """Counts of one pair, shape (k, k): rows the first rater's categories."""
-    return np.bincount(first * k + second, minlength=k * k).reshape(k, k)
-
-
-def _large_sample(estimate: float, se: float, confidence: float, note: str) -> Interval:
+def _large_sample(n: int, value: float, se: float, confidence: float, note: str) -> Estimate:
     if se < 1e-12:
-        return Interval(estimate=estimate, se=0.0, note="no interval: there is no disagreement")
+        return Estimate(n=n, value=value, se=0.0, note="no interval: there is no disagreement")
     reach = NormalDist().inv_cdf(0.5 + confidence / 2) * se
-    return Interval(
-        estimate=estimate,
+    return Estimate(
+        n=n,
+        value=value,
         se=se,
-        low=max(-1.0, estimate - reach),
-        high=min(1.0, estimate + reach),
-        kind=LARGE_SAMPLE,
+        low=max(-1.0, value - reach),
+        high=min(1.0, value + reach),
+        method=LARGE_SAMPLE,
         note=note,
     )
 
 
-def _posterior(estimate: float, se: float, low: float, high: float, note: str) -> Interval:
-    return Interval(
-        estimate=estimate,
+def _posterior(n: int, value: float, se: float, limits: tuple[float, float], note: str) -> Estimate:
+    low, high = limits
+    return Estimate(
+        n=n,
+        value=value,
         se=0.0 if se < 1e-12 else se,
-        low=min(low, estimate),
-        high=1.0 if estimate > 1 - 1e-12 else max(high, estimate),
-        kind=POSTERIOR,
+        low=min(low, value),
+        high=1.0 if value > 1 - 1e-12 else max(high, value),
+        method=POSTERIOR,
         note=note,
     )
 

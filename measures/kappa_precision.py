@@ -29,10 +29,20 @@ def kappa_half_width(
     weights: Weights = Weights.NONE,
     confidence: float = CONFIDENCE,
 ) -> float:
-    """Half of the interval's expected width.
+    """Half of the expected width of kappa's interval.
+
+    Args:
+        kappa: the expected agreement beyond chance, 0 or more, below 1.
+        shares: how often each category is used, above 0, together 1.
+        cases: number of cases, 1 or more.
+        weights: none, linear or quadratic.
+        confidence: of the interval.
 
     Raises:
-        InvalidValue: a kappa outside 0 to 1, or shares that don't add up to 1.
+        InvalidValue: a kappa outside its range, shares that do not add up to 1, no case.
+
+    >>> round(kappa_half_width(0.6, [0.5, 0.5], cases=100), 3)
+    0.157
     """
     if cases < 1:
         raise InvalidValue("cases", f"{cases} must be 1 or more")
@@ -47,7 +57,24 @@ def cases_for_kappa(
     weights: Weights = Weights.NONE,
     confidence: float = CONFIDENCE,
 ) -> int:
-    """The cases for an interval that reaches ``half_width`` to both sides."""
+    """Number of cases for an interval of kappa with the given half-width.
+
+    Args:
+        kappa: the expected agreement beyond chance, 0 or more, below 1.
+        shares: how often each category is used, above 0, together 1.
+        half_width: from the estimate to each limit, above 0 and below 1.
+        weights: none, linear or quadratic.
+        confidence: of the interval.
+
+    Returns:
+        The fewest cases, 2 or more.
+
+    Raises:
+        InvalidValue: a kappa or half-width outside its range, shares that do not add up to 1.
+
+    >>> cases_for_kappa(0.6, [0.5, 0.5], half_width=0.1)
+    246
+    """
     if not 0 < half_width < 1:
         raise InvalidValue("half_width", f"{half_width} must lie between 0 and 1, as 0.1")
     unit = NormalDist().inv_cdf(0.5 + confidence / 2) * _unit_error(kappa, shares, weights)

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import t
 
 from measures.clusters import members
 from measures.proportions import CONFIDENCE
@@ -42,9 +42,28 @@ def mean_by_cluster(
     most: float = math.inf,
     confidence: float = CONFIDENCE,
 ) -> Mean:
-    """The mean of ``values``; ``clusters`` are the numbers of their exams, in the same order.
+    """The mean over questions, with Student's interval by exam.
 
-    What is measured lies between ``least`` and ``most``, and so do the limits.
+    Use for ratings and times; for shares of correct answers use
+    :func:`measures.proportions.wilson_by_cluster`.
+
+    Args:
+        values: one per question, in any unit.
+        clusters: the number of each question's exam, in the same order.
+        least: the smallest possible value; the lower limit is never below it.
+        most: the largest possible value; the upper limit is never above it.
+        confidence: of the interval.
+
+    Returns:
+        The mean in the unit of the values. Not defined without a value; no interval for a single exam or if
+        all values are equal.
+
+    Raises:
+        ValueError: ``values`` and ``clusters`` differ in length.
+
+    >>> found = mean_by_cluster([1, 2, 3, 4], [0, 1, 2, 3])
+    >>> (found.estimate, round(found.low, 2), round(found.high, 2))
+    (2.5, 0.45, 4.55)
     """
     if len(values) != len(clusters):
         raise ValueError(f"{len(values)} values, {len(clusters)} clusters")
@@ -61,5 +80,5 @@ def mean_by_cluster(
     error = math.sqrt(groups / (groups - 1) * float(np.sum(sums**2))) / n
     if error < 1e-12:
         return Mean(n=n, estimate=mean, note="no interval: all are alike")
-    reach = float(t.ppf(0.5 + confidence / 2, groups - 1)) * error
+    reach = float(scipy.special.stdtrit(groups - 1, 0.5 + confidence / 2)) * error
     return Mean(n=n, estimate=mean, low=max(least, mean - reach), high=min(most, mean + reach))

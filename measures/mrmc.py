@@ -29,8 +29,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import norm, t
 
 from measures.clusters import members
 from measures.proportions import CONFIDENCE
@@ -79,14 +79,26 @@ def against_model(
     random_readers: bool = True,
     confidence: float = CONFIDENCE,
 ) -> Comparison:
-    """Readers against a model by the method that fits the design.
+    """Readers against a model, by the method that fits the design.
+
+    Random readers: Obuchowski-Rockette if every reader read every case or exams are given, otherwise
+    U-statistics. Fixed readers: cases random only.
 
     Args:
-        readers: 1 right, 0 wrong, NaN not read; shape (cases, readers).
-        model: the same of the model, shape (cases,).
+        readers: 1 correct, 0 incorrect, NaN not read; shape (cases, readers).
+        model: the same for the model, shape (cases,).
         exams: number of each case's exam, where several questions are of one; None otherwise.
         random_readers: whether the result is to hold for other readers too.
         confidence: of the interval.
+
+    Returns:
+        Mean accuracy of the readers minus that of the model, -1 to 1. Not defined without a case that both a
+        reader and the model answered.
+
+    >>> readers = np.array([[1, 1], [1, 0], [1, 1], [0, 1], [1, 1], [1, 1]], dtype=float)
+    >>> found = against_model(readers, np.array([1, 0, 1, 0, 0, 1], dtype=float))
+    >>> (found.readers, found.cases, round(found.difference, 3), found.method)
+    (2, 6, 0.333, 'Obuchowski-Rockette')
     """
     differences = readers - model[:, None]
     known = ~np.isnan(differences)
@@ -113,14 +125,20 @@ def against_model(
 def obuchowski_rockette(
     figures: Matrix, covariance: Matrix, *, cases: int, confidence: float = CONFIDENCE, method: str = ""
 ) -> Comparison:
-    """The mean of the readers' figures, readers and cases random.
+    """The mean of the readers' figures, with readers and cases random.
 
     Args:
-        figures: one figure of merit (or difference) a reader, shape (readers,).
-        covariance: of the figures over cases, the readers fixed, shape (readers, readers).
-        cases: how many; for the record.
+        figures: one figure of merit (or difference) per reader, shape (readers,).
+        covariance: of the figures over cases with the readers fixed, shape (readers, readers).
+        cases: how many, for the result.
         confidence: of the interval.
-        method: what the record calls it.
+        method: the name of the method in the result.
+
+    Returns:
+        The mean with Hillis' degrees of freedom; no interval for one reader or one case.
+
+    Source: Obuchowski NA, Rockette HE, Commun Stat Simul 1995;24:285-308; Hillis SL, Stat Med
+    2007;26:596-619.
     """
     r = len(figures)
     mean = float(np.mean(figures))
@@ -140,9 +158,15 @@ def obuchowski_rockette(
 
 
 def covariance_over_cases(differences: Matrix, exams: NDArray[np.int64] | None = None) -> Matrix:
-    """Covariance of the readers' means over cases (over exams, where given), shape (readers, readers).
+    """Covariance of the readers' means over cases, with the readers fixed.
 
-    Readers who share no case have none. With one question an exam and no gap: the sample covariance over n.
+    Args:
+        differences: shape (cases, readers), NaN where not read.
+        exams: number of each case's exam, shape (cases,); covariance is then over exams. None without exams.
+
+    Returns:
+        Shape (readers, readers); 0 for two readers without a common case. Without a gap and with one question
+        per exam it is the sample covariance divided by n.
     """
     pulls = _pulls(differences)
     if exams is not None:
@@ -154,9 +178,19 @@ def covariance_over_cases(differences: Matrix, exams: NDArray[np.int64] | None =
 
 
 def u_statistic(differences: Matrix, *, confidence: float = CONFIDENCE) -> Comparison:
-    """Readers and cases random, for any design; every reading weighs the same.
+    """The mean difference with readers and cases random, for any design; every reading has the same weight.
 
-    Degrees of freedom follow Hillis': the error's square over that of its readers' part, by Satterthwaite.
+    Use where not every reader read every case. Degrees of freedom follow Hillis: the square of the variance
+    over that of its part between readers, by Satterthwaite.
+
+    Args:
+        differences: reader minus model, shape (cases, readers), NaN where not read.
+        confidence: of the interval.
+
+    Returns:
+        The mean difference, -1 to 1; no interval for one reader or one case.
+
+    Source: Gallas BD, Acad Radiol 2006;13:353-362; Gallas BD, Brown DG, Neural Netw 2008;21:387-397.
     """
     known = ~np.isnan(differences)
     values = np.where(known, differences, 0.0)
@@ -188,7 +222,18 @@ def u_statistic(differences: Matrix, *, confidence: float = CONFIDENCE) -> Compa
 def fixed_readers(
     differences: Matrix, *, exams: NDArray[np.int64] | None = None, confidence: float = CONFIDENCE
 ) -> Comparison:
-    """These readers only: the error is over cases (exams). The mean of the readers' differences."""
+    """The mean of the readers' differences with these readers fixed: only cases (or exams) are random.
+
+    Use where the result is about these readers and no others; its interval is narrower.
+
+    Args:
+        differences: reader minus model, shape (cases, readers), NaN where not read.
+        exams: number of each case's exam, shape (cases,); None without exams.
+        confidence: of the interval.
+
+    Returns:
+        The mean difference, -1 to 1; no interval for one case or one exam.
+    """
     cases, r = differences.shape
     means = np.nanmean(differences, axis=0)
     groups = cases if exams is None else len(np.unique(exams))
@@ -260,7 +305,8 @@ def _comparison(
             method=method, note="no interval: no case divides readers and model",
         )  # fmt: skip
     finite = math.isfinite(degrees)
-    critical = float(t.ppf(0.5 + confidence / 2, degrees) if finite else norm.ppf(0.5 + confidence / 2))
+    upper = 0.5 + confidence / 2
+    critical = float(scipy.special.stdtrit(degrees, upper) if finite else scipy.special.ndtri(upper))
     statistic = abs(difference) / se
     return Comparison(
         readers=readers,
@@ -270,7 +316,7 @@ def _comparison(
         df=degrees if finite else None,
         low=max(-1.0, difference - critical * se),
         high=min(1.0, difference + critical * se),
-        p=float(2 * (t.sf(statistic, degrees) if finite else norm.sf(statistic))),
+        p=float(2 * (scipy.special.stdtr(degrees, -statistic) if finite else scipy.special.ndtr(-statistic))),
         random_readers=random_readers,
         method=method,
         note=note or ("" if finite else "df infinite: p and interval by the normal distribution"),

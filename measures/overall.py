@@ -24,10 +24,18 @@ class Overall:
 
 
 def over_tasks(accuracies: Sequence[float], counts: Sequence[int]) -> Overall:
-    """Both means of task accuracies, each over so many questions.
+    """Micro and macro mean of task accuracies.
+
+    Args:
+        accuracies: one per task, 0 to 1.
+        counts: number of questions per task, in the same order; a task without one is left out.
 
     Raises:
-        ValueError: not one count an accuracy.
+        ValueError: ``accuracies`` and ``counts`` differ in length.
+
+    >>> found = over_tasks([0.75, 1.0], [4, 1])
+    >>> (found.micro, found.macro)
+    (0.8, 0.875)
     """
     if len(accuracies) != len(counts):
         raise ValueError(f"{len(accuracies)} accuracies, {len(counts)} counts")

@@ -20,9 +20,8 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.stats import binom, chi2
 
 from measures.clusters import members
 from measures.proportions import CONFIDENCE, wilson
@@ -64,28 +63,63 @@ class PairedRange:
 
 
 def mcnemar(a_only: int, b_only: int) -> tuple[float, float]:
-    """Exact and mid-p values, two-sided, from the discordant questions; (1, 1) where there are none."""
+    """McNemar's exact and mid-p tests, two-sided.
+
+    Prefer mid-p for a single comparison: the exact test is conservative. Holm's adjustment uses the exact
+    one.
+
+    Args:
+        a_only: questions that only rater a answered correctly.
+        b_only: questions that only rater b answered correctly.
+
+    Returns:
+        The exact and the mid-p value; 1 and 1 without a discordant question.
+
+    >>> exact, mid = mcnemar(1, 5)
+    >>> (round(exact, 5), round(mid, 5))
+    (0.21875, 0.125)
+    """
     return swap_test(np.repeat([1, -1], [a_only, b_only]))
 
 
 def mcnemar_chi_square(a_only: int, b_only: int, *, corrected: bool = False) -> tuple[float | None, float]:
-    """The large-sample statistic (1 degree of freedom) and its p; (None, 1) without discordant questions."""
+    """McNemar's large-sample test with 1 degree of freedom; for comparison with published tables.
+
+    Args:
+        a_only: questions that only rater a answered correctly.
+        b_only: questions that only rater b answered correctly.
+        corrected: whether Edwards' correction for continuity is applied.
+
+    Returns:
+        The statistic and its p value; None and 1 without a discordant question.
+
+    >>> statistic, p = mcnemar_chi_square(10, 20)
+    >>> (round(statistic, 3), round(p, 3))
+    (3.333, 0.068)
+    """
     discordant = a_only + b_only
     if discordant == 0:
         return None, 1.0
     distance = max(0.0, abs(a_only - b_only) - (1.0 if corrected else 0.0))
     statistic = distance**2 / discordant
-    return statistic, float(chi2.sf(statistic, 1))
+    return statistic, float(scipy.special.chdtrc(1, statistic))
 
 
 def swap_test(differences: NDArray[np.int64]) -> tuple[float, float]:
-    """Exact and mid-p values of the sum of ``differences``, each as likely to have the other sign.
+    """Exact and mid-p values of the sum of ``differences``, if each is as likely to have the other sign.
 
-    With one question a cluster (differences of -1, 0 and 1) this is McNemar's exact test. The distribution is
-    enumerated, not drawn.
+    With one question per cluster (differences of -1, 0 and 1) this is McNemar's exact test. The distribution
+    is enumerated, not sampled.
 
     Args:
-        differences: whole numbers, one a cluster: questions only a had right less those only b had.
+        differences: whole numbers, one per cluster: questions that only a answered correctly minus those that
+            only b did.
+
+    Returns:
+        The exact and the mid-p value, two-sided; 1 and 1 if all differences are 0.
+
+    >>> swap_test(np.array([2, 1, 0, 1]))
+    (0.25, 0.125)
     """
     sizes = np.abs(differences[differences != 0]).astype(np.int64)
     if not sizes.size:
@@ -94,7 +128,7 @@ def swap_test(differences: NDArray[np.int64]) -> tuple[float, float]:
     chance = np.ones(1)  # of the sum of the sizes whose sign is plus
     for size, count in zip(*np.unique(sizes, return_counts=True), strict=True):
         part = np.zeros(int(size) * int(count) + 1)
-        part[:: int(size)] = binom.pmf(np.arange(int(count) + 1), int(count), 0.5)
+        part[:: int(size)] = scipy.stats.binom.pmf(np.arange(int(count) + 1), int(count), 0.5)
         chance = np.convolve(chance, part)
     distance = np.abs(2 * np.arange(total + 1) - total)
     seen = abs(int(differences.sum()))
@@ -105,9 +139,25 @@ def swap_test(differences: NDArray[np.int64]) -> tuple[float, float]:
 
 
 def tango(a_only: float, b_only: float, n: float, *, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Tango's score interval of the difference of two paired proportions, in -1 to 1.
+    """Tango's score interval of the difference of two paired proportions.
 
-    The score statistic is monotone in the difference; its two roots are the limits.
+    Prefer to the Wald interval in every case: it covers with few discordant questions and stays within -1 to
+    1.
+
+    Args:
+        a_only: questions that only rater a answered correctly; may be an effective size, not whole.
+        b_only: questions that only rater b answered correctly; likewise.
+        n: all questions that both answered; likewise.
+        confidence: of the interval.
+
+    Returns:
+        The lower and the upper limit of a minus b, -1 to 1.
+
+    Source: Tango T, Stat Med 1998;17:891-908.
+
+    >>> low, high = tango(12, 2, 44)
+    >>> (round(low, 3), round(high, 3))
+    (0.069, 0.386)
     """
     critical = NormalDist().inv_cdf(0.5 + confidence / 2)
 
@@ -125,16 +175,31 @@ def tango(a_only: float, b_only: float, n: float, *, confidence: float = CONFIDE
     middle, edge = (a_only - b_only) / n, 1 - 1e-12
     low, high = -1.0, 1.0
     if middle > -edge and score(-edge) > critical:
-        low = brentq(lambda at: score(at) - critical, -edge, min(middle, edge), xtol=1e-12)
+        low = scipy.optimize.brentq(lambda at: score(at) - critical, -edge, min(middle, edge), xtol=1e-12)
     if middle < edge and score(edge) < -critical:
-        high = brentq(lambda at: score(at) + critical, max(middle, -edge), edge, xtol=1e-12)
+        high = scipy.optimize.brentq(lambda at: score(at) + critical, max(middle, -edge), edge, xtol=1e-12)
     return float(low), float(high)
 
 
 def newcombe_paired(
     both: int, a_only: int, b_only: int, neither: int, *, confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
-    """Newcombe's square-and-add interval (method 10) of the paired difference, with his continuity rule."""
+    """Newcombe's square-and-add interval (method 10) of the paired difference, with his continuity rule.
+
+    :func:`tango` is the interval that reports use; this one is for comparison with published tables.
+
+    Args:
+        both: questions that both raters answered correctly.
+        a_only: questions that only rater a answered correctly.
+        b_only: questions that only rater b answered correctly.
+        neither: questions that neither answered correctly.
+        confidence: of the interval.
+
+    Returns:
+        The lower and the upper limit of a minus b, -1 to 1.
+
+    Source: Newcombe RG, Stat Med 1998;17:2635-2650.
+    """
     n = both + a_only + b_only + neither
     a, b = wilson(both + a_only, n, confidence=confidence), wilson(both + b_only, n, confidence=confidence)
     margins = (both + a_only) * (b_only + neither) * (both + b_only) * (a_only + neither)
@@ -147,7 +212,24 @@ def newcombe_paired(
 def newcombe_unpaired(
     a_right: int, a_n: int, b_right: int, b_n: int, *, confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
-    """Newcombe's square-and-add interval of the difference where each rater answered other questions."""
+    """Newcombe's square-and-add interval of the difference of two accuracies on different questions.
+
+    Args:
+        a_right: correct answers of rater a.
+        a_n: questions of rater a, 1 or more.
+        b_right: correct answers of rater b.
+        b_n: questions of rater b, 1 or more.
+        confidence: of the interval.
+
+    Returns:
+        The lower and the upper limit of a minus b, -1 to 1.
+
+    Source: Newcombe RG, Stat Med 1998;17:873-890 (method 10).
+
+    >>> low, high = newcombe_unpaired(56, 70, 48, 80)
+    >>> (round(low, 4), round(high, 4))
+    (0.0524, 0.3339)
+    """
     a, b = wilson(a_right, a_n, confidence=confidence), wilson(b_right, b_n, confidence=confidence)
     return _square_and_add(_parts(a), _parts(b), 0.0)
 
@@ -159,13 +241,23 @@ def compare(
     clusters: Sequence[int] | NDArray[np.int64] | None = None,
     confidence: float = CONFIDENCE,
 ) -> Paired:
-    """Rater a against rater b on the same questions.
+    """Rater a against rater b on the same questions: difference, Tango's interval, McNemar's tests.
 
     Args:
-        a: whether each question was right, in the order of the questions.
-        b: the same of the other rater.
+        a: whether each question was answered correctly, in the order of the questions.
+        b: the same for the other rater.
         clusters: number of each question's exam; None when all are independent.
         confidence: of Tango's interval.
+
+    Returns:
+        The difference of the accuracies, a minus b; not defined without a question.
+
+    Raises:
+        ValueError: ``a``, ``b`` and ``clusters`` differ in length.
+
+    >>> found = compare([True, True, True, False], [True, False, False, False])
+    >>> (found.a_only, found.b_only, found.difference, found.p_exact)
+    (2, 0, 0.5, 0.5)
     """
     first, second = np.asarray(a, dtype=bool), np.asarray(b, dtype=bool)
     if len(first) != len(second) or (clusters is not None and len(clusters) != len(first)):
@@ -194,9 +286,22 @@ def compare(
 
 
 def compare_margins(a_right: int, b_right: int, n: int, *, confidence: float = CONFIDENCE) -> PairedRange:
-    """Two raters of whom only the counts are known, as 166 and 153 of 198: every pairing's interval and p.
+    """Two raters on the same questions of whom only the counts are known: the range over every pairing.
 
-    The questions that only a had right number from max(0, a - b) to min(a, n - b).
+    The number of questions that only a answered correctly lies between max(0, a - b) and min(a, n - b).
+
+    Args:
+        a_right: correct answers of rater a.
+        b_right: correct answers of rater b.
+        n: questions, 1 or more.
+        confidence: of Tango's intervals.
+
+    Raises:
+        ValueError: counts that are not possible.
+
+    >>> found = compare_margins(166, 153, 198)
+    >>> found.a_only
+    (13, 45)
     """
     if not (0 <= a_right <= n and 0 <= b_right <= n and n > 0):
         raise ValueError(f"{a_right} and {b_right} of {n}")
@@ -218,7 +323,19 @@ def compare_margins(a_right: int, b_right: int, n: int, *, confidence: float = C
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's adjusted p of one family, in the order given; None stays None and does not count."""
+    """Holm's adjusted p values of one family.
+
+    Args:
+        p_values: in any order; None is not part of the family.
+
+    Returns:
+        The adjusted values in the same order, at most 1; None stays None.
+
+    Source: Holm S, Scand J Stat 1979;6:65-70.
+
+    >>> holm([0.01, None, 0.04])
+    [0.02, None, 0.04]
+    """
     known = sorted((p, at) for at, p in enumerate(p_values) if p is not None)
     adjusted: list[float | None] = [None] * len(p_values)
     highest = 0.0
@@ -229,13 +346,20 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def cochran_q(right: NDArray[np.bool_]) -> tuple[float | None, int, float | None]:
-    """Whether three or more raters have one accuracy: Q, its degrees of freedom, p.
+    """Cochran's Q: whether three or more raters have the same accuracy.
 
     Args:
-        right: shape (questions, raters), all of them answered by all.
+        right: shape (questions, raters); every rater answered every question.
 
     Returns:
-        Q None and p 1 where no question divides the raters; both None without two raters or a question.
+        Q, its degrees of freedom, and p. Q is None and p 1 where no question divides the raters; both are
+        None without two raters or without a question.
+
+    Source: Cochran WG, Biometrika 1950;37:256-266.
+
+    >>> q, degrees, p = cochran_q(np.array([[1, 1, 0], [1, 0, 0], [1, 1, 1], [1, 1, 0]], dtype=bool))
+    >>> (round(q, 3), degrees, round(p, 3))
+    (4.667, 2, 0.097)
     """
     questions, raters = right.shape
     if questions == 0 or raters < 2:
@@ -246,7 +370,7 @@ def cochran_q(right: NDArray[np.bool_]) -> tuple[float | None, int, float | None
     if divided == 0:
         return None, raters - 1, 1.0
     q = (raters - 1) * raters * float(np.sum((by_rater - by_rater.mean()) ** 2)) / divided
-    return q, raters - 1, float(chi2.sf(q, raters - 1))
+    return q, raters - 1, float(scipy.special.chdtrc(raters - 1, q))
 
 
 def _design_effect(step: NDArray[np.int64], member: NDArray[np.int64], groups: int) -> float:

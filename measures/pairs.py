@@ -29,9 +29,21 @@ def pair_tables(
     stratum: NDArray[np.int64] | None = None,
     strata: int = 1,
 ) -> NDArray[np.int64]:
-    """Counts of shape (strata, pairs, k, k); ``answers`` (questions, raters) holds -1 where missing.
+    """Contingency tables of many pairs of raters at once.
 
-    Questions whose ``stratum`` is -1 are in none.
+    Args:
+        answers: category numbers 0 to k - 1, -1 where missing, shape (questions, raters).
+        pairs: the two raters of each table, by column.
+        k: number of categories.
+        stratum: number of each question's stratum, -1 for none, shape (questions,); None for one stratum.
+        strata: number of strata.
+
+    Returns:
+        Counts, shape (strata, pairs, k, k); rows are the first rater's categories.
+
+    >>> pair_tables(np.array([[0, 0], [0, 1], [1, -1]]), [(0, 1)], k=2)[0, 0]
+    array([[1, 1],
+           [0, 0]])
     """
     size = k * k
     # Missing is category k: its row and column are counted and cut off, which is cheaper than choosing.
@@ -50,7 +62,19 @@ def pair_tables(
 
 
 def kappas(tables: NDArray[np.int64] | Matrix, weights: Matrix) -> tuple[Matrix, Matrix]:
-    """Cohen's kappa and its large-sample standard error, of each table: shapes (...)."""
+    """Cohen's kappa and its large-sample standard error of many tables at once.
+
+    Args:
+        tables: counts, shape (..., k, k); rows are the first rater's categories.
+        weights: of agreement, shape (k, k), 1 on the diagonal.
+
+    Returns:
+        Kappa and standard error, each of shape (...); NaN where not defined.
+
+    >>> kappa, error = kappas(np.array([[20, 5], [10, 15]]), np.eye(2))
+    >>> (round(float(kappa), 3), round(float(error), 3))
+    (0.4, 0.127)
+    """
     counts = np.asarray(tables, dtype=np.float64)
     n = counts.sum(axis=(-2, -1))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -74,7 +98,15 @@ def kappas(tables: NDArray[np.int64] | Matrix, weights: Matrix) -> tuple[Matrix,
 
 
 def observed_agreement(tables: NDArray[np.int64] | Matrix, weights: Matrix) -> Matrix:
-    """The (weighted) share of questions on which the two agree; NaN for an empty table."""
+    """The weighted share of questions on which two raters agree, of many tables at once.
+
+    Args:
+        tables: counts, shape (..., k, k).
+        weights: of agreement, shape (k, k), 1 on the diagonal.
+
+    Returns:
+        Shares from 0 to 1, shape (...); NaN for an empty table.
+    """
     counts = np.asarray(tables, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         agreed: Matrix = np.sum(counts * weights, axis=(-2, -1)) / counts.sum(axis=(-2, -1))
@@ -82,7 +114,16 @@ def observed_agreement(tables: NDArray[np.int64] | Matrix, weights: Matrix) -> M
 
 
 def kappa_pull(table: NDArray[np.int64] | Matrix, weights: Matrix) -> tuple[float, Matrix]:
-    """Kappa of one table with both raters varied, and each cell's pull on it (mean 0), shape (k, k)."""
+    """Kappa of one table, and the influence of each cell on it.
+
+    Args:
+        table: counts, shape (k, k), not empty and not all in one category.
+        weights: of agreement, shape (k, k), 1 on the diagonal.
+
+    Returns:
+        Kappa; and n times the change of kappa by one more question in a cell, mean 0 over the questions,
+        shape (k, k). The root of the sum of squares over the questions, divided by n, is the standard error.
+    """
     share = table / table.sum()
     rows, columns = share.sum(axis=1), share.sum(axis=0)
     chance = float(rows @ weights @ columns)
@@ -92,9 +133,14 @@ def kappa_pull(table: NDArray[np.int64] | Matrix, weights: Matrix) -> tuple[floa
 
 
 def ac1_pull(table: NDArray[np.int64], weights: Matrix) -> tuple[float, Matrix]:
-    """Gwet's AC1 (AC2 with weights) of one table, and each cell's pull on it (mean 0), shape (k, k).
+    """Gwet's AC1 (AC2 with weights) of one table, and the influence of each cell on it.
 
-    The length of the table is the length of the scale; with one category only AC1 is the observed agreement.
+    Args:
+        table: counts over the whole scale, shape (k, k), not empty.
+        weights: of agreement, shape (k, k), 1 on the diagonal.
+
+    Returns:
+        AC1 (with one category: the observed agreement); and each cell's influence, mean 0, shape (k, k).
     """
     k = len(weights)
     share = table / table.sum()

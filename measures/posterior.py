@@ -34,13 +34,17 @@ class Drawn:
 
 
 def posterior_draws(counts: Floats, weights: Floats, *, draws: int, seed: int) -> Drawn:
-    """Draws of the table's shares.
+    """Posterior draws of the shares of a table of two raters.
 
     Args:
-        counts: 0 or more, need not be whole, shape (k, k), two categories or more; rows the first rater.
+        counts: 0 or more, need not be whole, shape (k, k), two categories or more; rows are the first rater.
         weights: of agreement, shape (k, k), 1 on the diagonal.
         draws: how many.
         seed: of the draws.
+
+    Returns:
+        Of each draw: the weighted share of agreement, shape (draws,), and both raters' shares, shape (draws,
+        k).
     """
     random = np.random.default_rng(seed)
     k = len(counts)

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import beta
-from statsmodels.stats.proportion import proportion_confint
 
 from measures.clusters import members
 
@@ -32,13 +31,25 @@ class Proportion:
 def wilson(count: int, n: int, *, confidence: float = CONFIDENCE, corrected: bool = False) -> Proportion:
     """The share of ``count`` in ``n`` independent questions, with Wilson's score interval.
 
+    Use :func:`wilson_by_cluster` where several questions are of one exam.
+
     Args:
-        count: hits.
-        n: questions; with none of them the share is not defined.
+        count: hits, 0 to n.
+        n: questions; without one the share is not defined.
         confidence: of the interval.
         corrected: with Newcombe's correction for continuity: wider, for comparison with tables that have it.
 
-    Source: Wilson EB, J Am Stat Assoc 1927;22:209-212; by statsmodels. Newcombe RG, Stat Med 1998;17:857-872.
+    Returns:
+        Share and limits, 0 to 1.
+
+    Raises:
+        ValueError: a count that is not possible.
+
+    Source: Wilson EB, J Am Stat Assoc 1927;22:209-212. Newcombe RG, Stat Med 1998;17:857-872.
+
+    >>> found = wilson(166, 198)
+    >>> (round(found.estimate, 4), round(found.low, 4), round(found.high, 4))
+    (0.8384, 0.7808, 0.8831)
     """
     _check(count, n)
     if n == 0:
@@ -48,20 +59,45 @@ def wilson(count: int, n: int, *, confidence: float = CONFIDENCE, corrected: boo
 
 
 def jeffreys(count: int, n: int, *, confidence: float = CONFIDENCE) -> Proportion:
-    """The same share with the equal-tailed interval of Jeffreys' posterior, Beta(count + 1/2, n - count +
-    1/2).
+    """The share of ``count`` in ``n``, with the equal-tailed interval of the posterior under Jeffreys' prior.
 
-    At none and all of ``n`` the outer limit is 0 or 1.
+    At 0 and at ``n`` hits the outer limit is 0 or 1. :func:`wilson` is the interval that reports use.
+
+    Args:
+        count: hits, 0 to n.
+        n: questions; without one the share is not defined.
+        confidence: of the interval.
+
+    Raises:
+        ValueError: a count that is not possible.
 
     Source: Brown LD, Cai TT, DasGupta A, Stat Sci 2001;16:101-133.
+
+    >>> found = jeffreys(2, 10)
+    >>> (round(found.low, 3), round(found.high, 3))
+    (0.044, 0.503)
     """
     return _by_beta(count, n, (count + 0.5, n - count + 0.5), (count + 0.5, n - count + 0.5), confidence)
 
 
 def clopper_pearson(count: int, n: int, *, confidence: float = CONFIDENCE) -> Proportion:
-    """The same share with the exact interval, which covers at least what it says and is wider for it.
+    """The share of ``count`` in ``n``, with the exact interval.
+
+    It covers at least as often as it states and is wider for it; use it only where that is asked for.
+
+    Args:
+        count: hits, 0 to n.
+        n: questions; without one the share is not defined.
+        confidence: of the interval.
+
+    Raises:
+        ValueError: a count that is not possible.
 
     Source: Clopper CJ, Pearson ES, Biometrika 1934;26:404-413.
+
+    >>> found = clopper_pearson(2, 10)
+    >>> (round(found.low, 3), round(found.high, 3))
+    (0.025, 0.556)
     """
     return _by_beta(count, n, (count, n - count + 1), (count + 1, n - count), confidence)
 
@@ -74,15 +110,26 @@ def wilson_by_cluster(
 ) -> Proportion:
     """The share of hits among questions of which several may be of one cluster (an exam).
 
-    Wilson's interval at the effective size n / d, where the design effect d is the variance by clusters
-    over that of independent questions, at least 1. With one question a cluster this is :func:`wilson`; so
-    it is where all or none are hits, since the data then say nothing of d.
+    Wilson's interval at the effective size n / d, where the design effect d is the variance by clusters over
+    that of independent questions, at least 1. With one question per cluster this is :func:`wilson`; so it is
+    if all or none are hits, because the data then say nothing about d.
 
     Args:
         hits: whether each question is one.
         clusters: the number of each question's cluster, in the same order.
+        confidence: of the interval.
+
+    Returns:
+        Share and limits, 0 to 1; not defined without a question.
+
+    Raises:
+        ValueError: ``hits`` and ``clusters`` differ in length.
 
     Source: Korn EL, Graubard BI, Surv Methodol 1998;24:193-201, with Wilson's interval for theirs.
+
+    >>> found = wilson_by_cluster([True, True, False, False], [0, 0, 1, 1])
+    >>> (found.estimate, round(found.low, 3), round(found.high, 3))
+    (0.5, 0.069, 0.931)
     """
     if len(hits) != len(clusters):
         raise ValueError(f"{len(hits)} questions, {len(clusters)} clusters")
@@ -114,8 +161,8 @@ def _by_beta(
         count=count,
         n=n,
         estimate=count / n,
-        low=0.0 if count == 0 else float(beta.ppf(tail, *low)),
-        high=1.0 if count == n else float(beta.ppf(1 - tail, *high)),
+        low=0.0 if count == 0 else float(scipy.special.betaincinv(*low, tail)),
+        high=1.0 if count == n else float(scipy.special.betaincinv(*high, 1 - tail)),
     )
 
 
@@ -136,9 +183,14 @@ def _undefined() -> Proportion:
 
 
 def _interval(count: float, n: float, confidence: float) -> tuple[float, float]:
-    low, high = proportion_confint(count, n, alpha=1 - confidence, method="wilson")
+    """Wilson's score interval; ``count`` and ``n`` may be effective sizes, not whole."""
+    # From the lower tail, as statsmodels does: the same last digit.
+    z, share = -float(scipy.special.ndtri((1 - confidence) / 2)), count / n
+    scale = 1 + z**2 / n
+    middle = (share + z**2 / (2 * n)) / scale
+    reach = z * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / scale
     # Rounding leaves 1e-18 for none and 1 + 1e-16 for all.
-    return (0.0 if count == 0 else float(low)), (1.0 if count == n else float(high))
+    return (0.0 if count == 0 else middle - reach), (1.0 if count == n else middle + reach)
 
 
 def _check(count: int, n: int) -> None:

@@ -73,15 +73,24 @@ def checked(ratings: pd.DataFrame) -> pd.DataFrame:
 
 
 def canonical(answer: str) -> str:
-    """An answer with its ticks in one order, each once: "C | A" is "A|C"."""
+    """An answer with its ticks in one order, each once.
+
+    >>> canonical("C | A")
+    'A|C'
+    """
     if "|" not in answer:
         return answer
     return "|".join(sorted({tick.strip() for tick in answer.split("|")} - {""}))
 
 
 def repeats(table: pd.DataFrame) -> pd.DataFrame:
-    """The hidden repeats beside the same rater's first answers: question_id, task, exam, rater, first,
-    again.
+    """The hidden repeats, each with the same rater's first answer.
+
+    Args:
+        table: as :func:`checked` returns it.
+
+    Returns:
+        Columns question_id, task, exam, rater, first, again; pairs with an empty answer are left out.
     """
     first = table[~table["arm"].isin([TRAINING, REPEAT])].drop_duplicates(["question_id", "rater"])
     again = table[table["arm"] == REPEAT]
@@ -92,10 +101,21 @@ def repeats(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def scale(labels: Iterable[str]) -> list[float]:
-    """The places of ordered answers: numbers stand for themselves, single letters for their order.
+    """The values of ordered answers: numbers stand for themselves, single letters for their order.
+
+    Args:
+        labels: the answers.
+
+    Returns:
+        One value per answer, in the same order.
 
     Raises:
-        Refused: answers that have no order of their own; names some.
+        Refused: answers without an order of their own; the message names some.
+
+    >>> scale(["2", "10"])
+    [2.0, 10.0]
+    >>> scale(["A", "c"])
+    [65.0, 67.0]
     """
     names = list(labels)
     try:

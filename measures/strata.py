@@ -26,8 +26,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import t
 
 from measures.clusters import members
 from measures.proportions import CONFIDENCE
@@ -88,14 +88,23 @@ def whole_rate(
     draws: int = DRAWS,
     confidence: float = CONFIDENCE,
 ) -> WholeRate:
-    """The rate of hits in all strata together.
+    """The rate of hits in all strata together, from a stratified sample.
 
     Args:
         strata: all strata of the whole, those not sampled too.
         seed: of the draws.
         design_effect: how many questions that share exams are worth one that does not: :func:`exam_effect`.
-        draws: of the posterior.
+        draws: number of posterior draws.
         confidence: of the interval.
+
+    Returns:
+        The rate, 0 to 1, weighted by stratum size; not defined if a stratum has no judged question.
+
+    >>> strata = [StratumCount(name="a", size=900, reviewed=50, hits=5),
+    ...           StratumCount(name="b", size=100, reviewed=50, hits=25)]
+    >>> found = whole_rate(strata, seed=1)
+    >>> (round(found.estimate, 3), found.unweighted)
+    (0.14, 0.3)
     """
     filled = [each for each in strata if each.size]
     size, reviewed = sum(each.size for each in filled), sum(each.reviewed for each in filled)
@@ -130,13 +139,16 @@ def exam_effect(
     exams: Sequence[int] | NDArray[np.int64],
     weights: Sequence[float] | NDArray[np.float64],
 ) -> float:
-    """Variance of the weighted rate by exams over that of independent questions, at least 1.
+    """Design effect of exams: variance of the weighted rate by exams over that of independent questions.
 
     Args:
         hits: whether each judged question has the property.
         strata: the number of its stratum.
         exams: the number of its exam; an exam may have questions in several strata.
-        weights: the questions of the whole that it stands for: stratum size over judged.
+        weights: the questions of the whole that it stands for: stratum size over judged questions.
+
+    Returns:
+        1 or more.
     """
     values, stratum = np.asarray(hits, dtype=np.float64), np.asarray(strata)
     pulls = np.empty(len(values))
@@ -153,10 +165,24 @@ def exam_effect(
 def whole_mean(
     values: Sequence[NDArray[np.float64]], sizes: Sequence[int], *, confidence: float = CONFIDENCE
 ) -> WholeMean:
-    """Mean and total of any number measured on the sampled questions, one array a stratum.
+    """Mean and total of a number measured on the sampled questions.
+
+    Args:
+        values: one array per stratum, two values or more each, in any unit.
+        sizes: number of questions of each stratum, in the same order.
+        confidence: of Student's interval.
+
+    Returns:
+        The mean in the unit of the values, and the total over all questions of the whole.
 
     Raises:
         ValueError: fewer than two values in a stratum.
+
+    Source: Lohr SL, Sampling: Design and Analysis, 1999, ch. 4.
+
+    >>> found = whole_mean([np.array([1.0, 3.0]), np.array([10.0, 10.0])], [30, 10])
+    >>> (found.mean, found.total)
+    (4.0, 160.0)
     """
     if any(len(each) < 2 for each in values):
         raise ValueError("each stratum needs two values or more")
@@ -168,7 +194,7 @@ def whole_mean(
     )
     se, count = math.sqrt(variance), sum(len(each) for each in values)
     degrees = count - len(values)
-    reach = float(t.ppf(0.5 + confidence / 2, degrees)) * se
+    reach = float(scipy.special.stdtrit(degrees, 0.5 + confidence / 2)) * se
     return WholeMean(
         n=count, mean=mean, se=se, low=mean - reach, high=mean + reach, total=size * mean,
         total_se=size * se, df=degrees,

@@ -1,11 +1,10 @@
-"""Every measure of a table of ratings at once, as the flat records of ``measures.json``."""
+"""All measures of a table of ratings, and the text of ``measures.json``."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 import pandas as pd
 
@@ -19,39 +18,50 @@ from measures.records.mrmc import mrmc
 from measures.records.paired import paired, unpaired
 from measures.records.repeats import repeats
 from measures.records.settings import VERSION, Settings
-
-Record = dict[str, Any]
+from measures.results import (
+    AccuracyResult,
+    CoverageResult,
+    GroupAgreement,
+    MrmcComparison,
+    OverallAccuracy,
+    PairAgreement,
+    PairedDifference,
+    Record,
+    RepeatAgreement,
+    UnpairedDifference,
+    UsedSettings,
+    tables_to_records,
+    to_record,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measures:
-    """Arrays of flat records; what is undefined is None, and the record's ``note`` says why."""
+    """All results of one table of ratings, and the settings they were computed with."""
 
-    accuracy: list[Record]
-    agreement: list[Record]
-    group: list[Record]
-    paired: list[Record]
-    mrmc: list[Record]
-    by_category: list[Record]
-    overall: list[Record]
-    coverage: list[Record]
-    unpaired: list[Record]
-    repeats: list[Record]
-    settings: Record
+    accuracy: tuple[AccuracyResult, ...] = field(metadata={"group": "task"})
+    agreement: tuple[PairAgreement, ...]
+    group: tuple[GroupAgreement, ...]
+    paired: tuple[PairedDifference, ...]
+    mrmc: tuple[MrmcComparison, ...]
+    by_category: tuple[AccuracyResult, ...] = field(metadata={"group": "category"})
+    overall: tuple[OverallAccuracy, ...]
+    coverage: tuple[CoverageResult, ...]
+    unpaired: tuple[UnpairedDifference, ...]
+    repeats: tuple[RepeatAgreement, ...]
+    settings: UsedSettings
 
-    def plain(self) -> dict[str, Any]:
-        """As one object, the arrays in the order of the fields."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+    def records(self) -> dict[str, list[Record]]:
+        """The results as flat records, by the name of the table."""
+        return tables_to_records(self)
 
     def text(self) -> str:
-        """As JSON with one record a line; the same ratings and settings give the same bytes."""
+        """As JSON with one record per line; the same ratings and settings give the same bytes."""
         parts = []
-        for name, value in self.plain().items():
-            if isinstance(value, list):
-                lines = ",\n  ".join(_json(record) for record in value)
-                parts.append(f'"{name}": [\n  {lines}\n]' if lines else f'"{name}": []')
-            else:
-                parts.append(f'"{name}": {_json(value)}')
+        for name, records in self.records().items():
+            lines = ",\n  ".join(_json(record) for record in records)
+            parts.append(f'"{name}": [\n  {lines}\n]' if lines else f'"{name}": []')
+        parts.append(f'"settings": {_json(to_record(self.settings))}')
         return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
@@ -66,7 +76,7 @@ def measure(
     Args:
         ratings: one answer a row; the columns of :mod:`measures.ratings`.
         settings: reference, weights, seed, resamples, confidence, family; None for the defaults.
-        progress: is told the part that is done, 0 to 1: agreement, which takes nearly all the time.
+        progress: called with the fraction that is done, 0 to 1; agreement takes nearly all the time.
 
     Raises:
         Refused: a column or value that cannot be; names the line and the field.
@@ -86,15 +96,15 @@ def measure(
         coverage=coverage(known, settings),
         unpaired=unpaired(known, settings),
         repeats=repeats(again(table), settings),
-        settings={
-            "seed": settings.seed,
-            "bootstrap": settings.bootstrap,
-            "confidence": settings.confidence,
-            "family": settings.family,
-            "version": VERSION,
-            "weights": settings.weights.value,
-            "reference": None if known.reference is None else known.raters[known.reference],
-        },
+        settings=UsedSettings(
+            seed=settings.seed,
+            bootstrap=settings.bootstrap,
+            confidence=settings.confidence,
+            family=settings.family,
+            version=VERSION,
+            weights=settings.weights.value,
+            reference=None if known.reference is None else known.raters[known.reference],
+        ),
     )
 
 

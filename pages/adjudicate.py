@@ -74,7 +74,7 @@ def _through(batch: Batch, listed: list[Disputed]) -> None:
         [each.question_number for each in listed],
         index=None,
         placeholder="Choose its id",
-        format_func={each.question_number: each.question_id for each in listed}.get,
+        format_func={each.question_number: each.question_id for each in listed}.__getitem__,
         key=f"settle-again-{batch.id}",
         on_change=_again,
         args=(batch.id,),
@@ -96,7 +96,7 @@ def _chosen(person: Person, mine: list[Batch]) -> Batch:
             "Batch",
             list(names),
             index=list(names).index(chosen),
-            format_func=names.get,
+            format_func=names.__getitem__,
             key=f"settle-batch-{'-'.join(map(str, names))}",
         )
     return next(each for each in mine if each.id == chosen)

@@ -7,7 +7,7 @@ import streamlit as st
 from domain.batches import BatchState
 from domain.errors import DomainError
 from domain.people import Action
-from review.service import batches_for, veil
+from review.service import batches_for, open_page, veil
 from review.sheet import BatchForReviewer
 from ui import state
 from ui.address import number_in
@@ -41,15 +41,7 @@ def judging() -> None:
         if question is None:
             claimed = claim(person, chosen.batch.id, after=None, now=clock())
         with reading() as db:
-            data = form_data(
-                db,
-                person=person,
-                batch_id=chosen.batch.id,
-                question=question,
-                turn=state.judging_turn(),
-                batches=batches,
-                now=clock(),
-            )
+            page = open_page(db, person=person, batch_id=chosen.batch.id, question=question, now=clock())
     except DomainError as error:
         st.warning(plain(str(error)))
         st.button(
@@ -59,12 +51,13 @@ def judging() -> None:
             args=(chosen.batch.id, None),
         )
         return
-    if data is None:
+    if page is None:
         if claimed is not None and claimed.free_at is not None:
             all_with_others(chosen, claimed.free_at)
         else:
             nothing_open(person, chosen, batches)
         return
+    data = form_data(page, person=person, turn=state.judging_turn())
     go_to_question(data["batch"], data["question"])
     if judging_form(data, on_go=_went):
         _guideline(chosen.batch.name, chosen.batch.settings.guideline)

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 
 from domain.problems import Check, Problem
 from domain.questions import Question
-from domain.vocabulary import AnswerFormat
 
 #: Options of a choice question in the published form, {o1; o2; o3; o4}.
 FORM_OPTIONS = 4
@@ -31,10 +30,7 @@ _OPTIONS_IN_STEM = re.compile(r"\bA\s*[.):]\s.*\bB\s*[.):]\s", re.DOTALL)
 
 def check_schema(question: Question) -> Problem | None:
     """v1, the required structure: a choice question has exactly four options."""
-    if (
-        question.format in (AnswerFormat.SINGLE, AnswerFormat.MULTIPLE)
-        and len(question.options) != FORM_OPTIONS
-    ):
+    if question.format.has_options and len(question.options) != FORM_OPTIONS:
         reason = f"there are {len(question.options)}; the published form has {FORM_OPTIONS}"
         return Problem(check=Check.SCHEMA, field="options", reason=reason)
     return None
@@ -115,7 +111,7 @@ def _texts(question: Question) -> Iterator[tuple[str, str]]:
     yield "explanation", question.explanation
     for option in question.options:
         yield "options", option
-    if question.format is AnswerFormat.OPEN and isinstance(question.answer, str):
+    if question.format.is_free_text and isinstance(question.answer, str):
         yield "answer", question.answer
     for box in question.boxes:
         yield "boxes.label", box.label

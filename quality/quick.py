@@ -1,15 +1,13 @@
 """A first look that spares most questions the four checks: at 1.6 million records their cost would show.
 
-``surely_fine`` looks at one question, ``surely_all_fine`` at many together. Both may say no where nothing is
-wrong, never yes where a check would find something; tests hold them against the checks on generated
-questions.
+It may say no where nothing is wrong, never yes where a check would find something; tests hold it against the
+checks on generated questions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Protocol
 
 from quality.checks import FORM_OPTIONS, LEFTOVERS
 
@@ -21,46 +19,6 @@ _FIRST_OPTION_ENDS = _LETTERS_END + "\n"
 _SUSPICIOUS_IN_OPTIONS = (" \n", "\n ", "  ", "[", "{", "\t", "\r")
 
 
-class _Labelled(Protocol):
-    @property
-    def label(self) -> str: ...
-
-
-def surely_fine(
-    stem: str, options: Sequence[str], explanation: str, boxes: Sequence[_Labelled], minimum_explanation: int
-) -> bool:
-    """Whether none of the four checks can find anything in a choice question that has difficulty, category
-    and task. ``minimum_explanation`` is in characters; by place, not by keyword, since that is quicker.
-    """
-    if len(options) != FORM_OPTIONS or not stem or not explanation:
-        return False
-    if len(stem) < _SHORT or not stem[0].isalpha() or "nswer" in stem or "NSWER" in stem:
-        return False
-    if "A" in stem and ("A." in stem or "A)" in stem or "A:" in stem or "A " in stem):
-        return False
-    if len(explanation) < max(_SHORT, minimum_explanation) or not explanation[0].isalpha():
-        return False
-    joined = "\n".join(options)
-    if " \n" in joined or "\n " in joined or "  " in joined or "[" in joined or "{" in joined:
-        return False
-    if (
-        explanation[-1] in _BLANK
-        or joined[-1:] in _BLANK
-        or not joined[:1].isalnum()
-        or options[0][1:2] in _LETTERS_END
-    ):
-        return False
-    folded = set(joined.casefold().split("\n"))
-    if (
-        len(folded) != FORM_OPTIONS
-        or not folded.isdisjoint(LEFTOVERS)
-        or not joined.isascii()
-        or "\t" in joined
-    ):
-        return False
-    return all(map(_fine_label, [box.label for box in boxes]))
-
-
 def surely_all_fine(
     stems: Sequence[str],
     options: Sequence[Sequence[str]],
@@ -68,9 +26,10 @@ def surely_all_fine(
     labels: Iterable[str],
     minimum_explanation: int,
 ) -> bool:
-    """Whether ``surely_fine`` says yes to each of at least one question; no where it may not.
+    """Whether none of the four checks can find anything in any of at least one choice question.
 
-    Texts are joined, so that one look serves all of them: it takes a tenth of the time.
+    They have difficulty, category and task. Texts are joined, so that one look serves all of them: it takes a
+    tenth of the time. ``minimum_explanation`` is in characters.
     """
     if not (all(stems) and all(explanations) and set(map(len, options)) == {FORM_OPTIONS}):
         return False

@@ -18,10 +18,11 @@ from domain.people import Action, Person, require
 from domain.problems import Check, Problem
 from domain.questions import Question
 from quality.checks import check_question
-from storage import datasets, problems
-from storage.datasets import DatasetSummary, ImportedFile
-from storage.problems import ProblemCount, ProblemExample
-from storage.questions import load_question, load_questions
+from storage.intake import datasets
+from storage.intake.datasets import DatasetSummary, ImportedFile
+from storage.intake.questions import load_question, load_questions
+from storage.quality import problems
+from storage.quality.problems import ProblemCount, ProblemExample
 
 __all__ = [
     "CheckReport",

@@ -73,7 +73,7 @@ def extract(reply: str, *, format_: AnswerFormat, options: Sequence[str]) -> Ext
     if marked:
         answers = {answer for answer, _ in marked}
         return _found(marked[0][0] if len(answers) == 1 else None, marked[0][1])
-    if format_ is AnswerFormat.OPEN:
+    if format_.is_free_text:
         return _found(plain_text(text) or None, WHOLE)
     text = plain_text(text)
     cues = list(_CUE.finditer(text))

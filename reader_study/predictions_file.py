@@ -16,10 +16,10 @@ from domain.problems import Refusal
 from domain.questions import Answer, check_answer
 from domain.vocabulary import AnswerFormat
 from intake.containers import Container, QuestionFile
-from intake.records import BoxRecord
 from intake.strictness import decode
 from reader_study.extraction import GIVEN, Extraction, extract
 from reader_study.reply_values import listed, value_of
+from records.values import BoxRecord
 
 #: The longest free text of one reply, in characters.
 LONGEST_REPLY = 200_000

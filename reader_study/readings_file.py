@@ -14,7 +14,6 @@ from domain.problems import Refusal
 from domain.questions import Answer, letter
 from domain.studies import BlindCase
 from domain.table_cells import as_written
-from domain.vocabulary import YES_NO, AnswerFormat
 
 REQUIRED = ("study", "reader", "question_id", "answer", "seconds", "read_at")
 OPTIONAL = ("confidence",)
@@ -80,11 +79,11 @@ def answer_of(text: str, *, case: BlindCase) -> Answer | None:
         return None
     if not text:
         raise NotAnAnswer('is empty; leave the record out where nothing was answered, or write "?"')
-    if case.format is AnswerFormat.OPEN:
+    if case.format.is_free_text:
         return text
-    if case.format is AnswerFormat.CLOSED:
-        if text.lower() not in YES_NO:
-            raise NotAnAnswer(f"{text!r} is neither yes nor no")
+    if case.format.words:
+        if text.lower() not in case.format.words:
+            raise NotAnAnswer(f"{text!r} is neither {' nor '.join(case.format.words)}")
         return text.lower()
     if text in case.options:
         return (case.options.index(text),)
@@ -98,7 +97,7 @@ def answer_of(text: str, *, case: BlindCase) -> Answer | None:
     found = sorted(
         {case.options.index(each) if each in case.options else letters.index(each.upper()) for each in ticked}
     )
-    if case.format is AnswerFormat.SINGLE and len(found) > 1:
+    if not case.format.takes_several and len(found) > 1:
         raise NotAnAnswer(f"{text!r} names several options of a single-choice question")
     return tuple(found)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from domain.errors import InvalidValue, Refused
 from reader_study.scoring import KeyedQuestion
+from records.questions import question_from_plain
 from release.folder import MANIFEST, file_hash
-from release.native import question_of
 from release.private import KEYS, keys_folder
 from release.splits import Side
 from release.verify import read_manifest
@@ -54,9 +53,8 @@ def _questions(path: Path, *, sha256: str | None, side: Side) -> dict[str, Keyed
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             try:
-                record: dict[str, Any] = msgspec.json.decode(line)
-                question = question_of(record)
-            except (msgspec.DecodeError, KeyError, TypeError, ValueError) as error:
+                question = question_from_plain(msgspec.json.decode(line))
+            except (msgspec.DecodeError, InvalidValue) as error:
                 raise InvalidValue("release", f"{path}, line {number}: is no question: {error}") from error
             found[question.id] = KeyedQuestion(question=question, side=side.value)
     return found

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from domain.questions import Answer, letter
-from domain.vocabulary import YES_NO, AnswerFormat
+from domain.vocabulary import AnswerFormat
 
 #: Between letters that are named together.
 _BETWEEN = re.compile(r"\s*(?:,\s*and\b|[,;|&+]|\band\b)\s*", re.IGNORECASE)
@@ -30,11 +30,11 @@ def value_of(text: str, *, format_: AnswerFormat, options: Sequence[str]) -> Ans
     text = plain_text(text)
     if not text:
         return None
-    if format_ is AnswerFormat.OPEN:
+    if format_.is_free_text:
         return text
-    if format_ is AnswerFormat.CLOSED:
+    if format_.words:
         word = text.strip(" .!\"'()[]").lower()
-        return word if word in YES_NO else None
+        return word if word in format_.words else None
     by_text = _by_text(text, options)
     named = _letters(text, len(options))
     if named is None:
@@ -46,7 +46,7 @@ def value_of(text: str, *, format_: AnswerFormat, options: Sequence[str]) -> Ans
     found = by_text or named
     if not found or max(found) >= len(options):
         return None
-    if format_ is AnswerFormat.SINGLE and len(found) != 1:
+    if not format_.takes_several and len(found) != 1:
         return None
     return tuple(found)
 
@@ -59,7 +59,7 @@ def listed(values: Sequence[object], *, format_: AnswerFormat, options: Sequence
         if not isinstance(answer, tuple):
             return None
         found |= set(answer)
-    if not found or (format_ is AnswerFormat.SINGLE and len(found) != 1):
+    if not found or (not format_.takes_several and len(found) != 1):
         return None
     return tuple(sorted(found))
 

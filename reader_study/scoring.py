@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -31,20 +30,41 @@ class KeyedQuestion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
-    """Flat records of ``correct`` of ``n`` questions with interval, by ``side``, ``by`` and ``name``.
+class ScoreResult:
+    """``correct`` of ``n`` questions with interval, by ``side``, ``by`` and ``name``.
 
     ``n`` is all questions of the side: one without a prediction counts as wrong, as does a failed one;
     ``answered``, ``failed`` and ``missing`` say how many of each. A side without a prediction has no record.
     ``low`` and ``high`` are Wilson's; ``clustered_low`` and ``clustered_high`` take questions of one exam as
     dependent. Where predictions have boxes, ``by`` is "boxes (mean IoU)" in further records: GEMeX's V-score,
     of the questions whose key has a box; ``answered`` of them had one, ``correct`` is None.
+    """
+
+    side: str
+    by: str
+    name: str
+    n: int
+    correct: int | None
+    estimate: float | None
+    low: float | None
+    high: float | None
+    clustered_low: float | None
+    clustered_high: float | None
+    answered: int
+    failed: int | None
+    missing: int
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """The results of a predictions file against a release.
 
     ``refusals``: lines that are about no question of the release, or whose answer the question can't have;
     where there is one, nothing is scored.
     """
 
-    records: tuple[dict[str, Any], ...] = ()
+    results: tuple[ScoreResult, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     rules: dict[str, int] | None = None
 
@@ -102,63 +122,66 @@ def score(
     if refusals:
         return Score(refusals=tuple(refusals))
     return Score(
-        records=tuple(_records(list(judged.values()), confidence)), rules=dict(sorted(rules.items()))
+        results=tuple(_results(list(judged.values()), confidence)), rules=dict(sorted(rules.items()))
     )
 
 
-def _records(judged: list[_Judged], confidence: float) -> Iterable[dict[str, Any]]:
+def _results(judged: list[_Judged], confidence: float) -> Iterable[ScoreResult]:
     sides = sorted({each.keyed.side for each in judged if each.state != "missing"})
     for side in sides:
         of_side = [each for each in judged if each.keyed.side == side]
-        yield _record(side, "overall (micro)", "all", of_side, confidence)
+        yield _result(side, "overall (micro)", "all", of_side, confidence)
         tasks = _groups(of_side, "task")
         shares = [sum(each.right for each in some) / len(some) for some in tasks.values()]
-        yield {
-            **_record(side, "overall (macro)", "all", of_side, confidence),
-            "estimate": over_tasks(shares, [len(some) for some in tasks.values()]).macro,
-            "low": None,
-            "high": None,
-            "clustered_low": None,
-            "clustered_high": None,
-            "note": f"plain mean of {len(tasks)} tasks",
-        }
+        yield replace(
+            _result(side, "overall (macro)", "all", of_side, confidence),
+            estimate=over_tasks(shares, [len(some) for some in tasks.values()]).macro,
+            low=None,
+            high=None,
+            clustered_low=None,
+            clustered_high=None,
+            note=f"plain mean of {len(tasks)} tasks",
+        )
         for by, groups in (
             ("task", tasks),
             ("format", _groups(of_side, "format")),
             ("category", _groups(of_side, "category")),
         ):
             for name, some in groups.items():
-                yield _record(side, by, name, some, confidence)
-        yield from _box_records(side, of_side, confidence)
+                yield _result(side, by, name, some, confidence)
+        yield from _box_results(side, of_side, confidence)
 
 
-def _box_records(side: str, judged: list[_Judged], confidence: float) -> Iterable[dict[str, Any]]:
+def _box_results(side: str, judged: list[_Judged], confidence: float) -> Iterable[ScoreResult]:
     drawn = [
         (each.keyed.question.format, each.keyed.question.exam_id, each.keyed.question.boxes, each.boxes)
         for each in judged
     ]
-    for found in by_format(drawn, seed=0, confidence=confidence):
+    for name, with_boxes, found in by_format(drawn, seed=0, confidence=confidence):
         others = "; ".join(
-            f"{said} {found[name]:.4f}"
-            for name, said in (("per_truth", "over the key's boxes"), ("per_match", "over matched pairs"))
-            if found[name] is not None
+            f"{said} {value:.4f}"
+            for value, said in (
+                (found.per_truth, "over the key's boxes"),
+                (found.per_match, "over matched pairs"),
+            )
+            if value is not None
         )
-        yield {
-            "side": side,
-            "by": "boxes (mean IoU)",
-            "name": found["format"],
-            "n": found["n"],
-            "correct": None,
-            "estimate": found["estimate"],
-            "low": found["low"],
-            "high": found["high"],
-            "clustered_low": found["low"],
-            "clustered_high": found["high"],
-            "answered": found["with_boxes"],
-            "failed": None,
-            "missing": found["n"] - found["with_boxes"],
-            "note": "; ".join(filter(None, ["over the larger number of boxes", others, found["note"]])),
-        }
+        yield ScoreResult(
+            side=side,
+            by="boxes (mean IoU)",
+            name=name,
+            n=found.n,
+            correct=None,
+            estimate=found.score,
+            low=found.low,
+            high=found.high,
+            clustered_low=found.low,
+            clustered_high=found.high,
+            answered=with_boxes,
+            failed=None,
+            missing=found.n - with_boxes,
+            note="; ".join(filter(None, ["over the larger number of boxes", others, found.note])),
+        )
 
 
 def _groups(judged: list[_Judged], field: str) -> dict[str, list[_Judged]]:
@@ -169,7 +192,7 @@ def _groups(judged: list[_Judged], field: str) -> dict[str, list[_Judged]]:
     return dict(sorted(groups.items()))
 
 
-def _record(side: str, by: str, name: str, judged: list[_Judged], confidence: float) -> dict[str, Any]:
+def _result(side: str, by: str, name: str, judged: list[_Judged], confidence: float) -> ScoreResult:
     right = sum(each.right for each in judged)
     plain = wilson(right, len(judged), confidence=confidence)
     exams = {
@@ -180,19 +203,19 @@ def _record(side: str, by: str, name: str, judged: list[_Judged], confidence: fl
         np.array([exams[each.keyed.question.exam_id] for each in judged], dtype=np.int64),
         confidence=confidence,
     )
-    return {
-        "side": side,
-        "by": by,
-        "name": name,
-        "n": len(judged),
-        "correct": right,
-        "estimate": plain.estimate,
-        "low": plain.low,
-        "high": plain.high,
-        "clustered_low": clustered.low if differs else plain.low,
-        "clustered_high": clustered.high if differs else plain.high,
-        "answered": sum(each.state == "answered" for each in judged),
-        "failed": sum(each.state == "failed" for each in judged),
-        "missing": sum(each.state == "missing" for each in judged),
-        "note": "",
-    }
+    return ScoreResult(
+        side=side,
+        by=by,
+        name=name,
+        n=len(judged),
+        correct=right,
+        estimate=plain.estimate,
+        low=plain.low,
+        high=plain.high,
+        clustered_low=clustered.low if differs else plain.low,
+        clustered_high=clustered.high if differs else plain.high,
+        answered=sum(each.state == "answered" for each in judged),
+        failed=sum(each.state == "failed" for each in judged),
+        missing=sum(each.state == "missing" for each in judged),
+        note="",
+    )

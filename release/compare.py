@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from domain.errors import Refused
-from release.native import CORRECTABLE
 from release.private import QUESTIONS as PRIVATE
 from release.verify import read_manifest
 
@@ -120,4 +119,4 @@ def _records(folder: Path) -> dict[str, dict[str, Any]]:
 
 def _value(record: dict[str, Any], name: str) -> Any:  # noqa: ANN401 - any JSON value
     """What is empty is left out of a record, so all spellings of it are the same."""
-    return record.get(name, CORRECTABLE[name]) or None
+    return record.get(name) or None

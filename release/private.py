@@ -9,19 +9,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from records.questions import TELLING, QuestionRecord
 from release.folder import HashedFile
 from release.manifest import Entry
-from release.native import Record
 
 #: Within the release's folder.
 QUESTIONS = "private/questions.jsonl"
 #: Within the folder of the keys.
 KEYS = "keys.jsonl"
 CORRECTIONS = "corrections.jsonl"
-#: Fields of a record that tell the answer, or where to look for it.
-TELLING = frozenset(
-    {"answer", "also_right", "explanation", "boxes", "report", "category", "subcategory", "content_type"}
-)
 
 
 def keys_folder(folder: Path) -> Path:
@@ -40,14 +38,15 @@ class PrivateFiles:
         self._corrections = HashedFile(keys / CORRECTIONS)
         self.count = self.corrections = 0
 
-    def add(self, record: Record, *, corrections: list[dict[str, Any]]) -> None:
+    def add(self, record: QuestionRecord, *, corrections: list[dict[str, Any]]) -> None:
         """One question as ``gold.jsonl`` would have it, and its lines of ``corrections.jsonl``."""
         self.count += 1
         self.corrections += len(corrections)
         for each in corrections:
             self._corrections.write_json_line(each)
         self._keys.write_json_line(record)
-        asked = {name: value for name, value in record.as_plain().items() if name not in TELLING}
+        plain = msgspec.to_builtins(record)
+        asked = {name: value for name, value in plain.items() if name not in TELLING}
         self._questions.write_json_line(asked)
 
     def close(self, kind: type[BaseException] | None) -> None:

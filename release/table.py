@@ -11,14 +11,14 @@ from domain.exams import Exam
 from domain.gold import GoldItem
 from domain.questions import Answer, letter
 from domain.table_cells import harmless
+from records.questions import QUESTION_FIELDS, QuestionRecord
 from release.folder import HashedFile
-from release.native import Record
 
+#: The question's own columns; its boxes come last, since they are the widest.
+_OF_QUESTION = (*(name for name in QUESTION_FIELDS if name != "boxes"), "boxes")
 COLUMNS = (
-    "question_id", "decision", "corrected", "format", "stem", "options", "answer", "also_right",
-    "explanation", "task", "content_type", "category", "subcategory", "difficulty", "boxes", "exam_id",
-    "patient", "indication", "age", "sex", "radiographs", "batches", "reviewers", "stratum",
-    "inclusion_probability",
+    "question_id", "decision", "corrected", *_OF_QUESTION, "exam_id", "patient", "indication", "age", "sex",
+    "radiographs", "batches", "reviewers", "stratum", "inclusion_probability",
 )  # fmt: skip
 
 _QUOTE, _TWO = '"', '""'
@@ -43,7 +43,7 @@ class GoldTable:
         self._of_exam: tuple[Exam, str] | None = None
         self._of_sample: dict[tuple[str, float, str, int], str] = {}
 
-    def add(self, gold: GoldItem, record: Record, files: Mapping[str, str]) -> None:
+    def add(self, gold: GoldItem, record: QuestionRecord, files: Mapping[str, str]) -> None:
         """One released question with its record; ``files`` are its images' by SHA-256, else their own."""
         exam = gold.judged.exam
         if self._of_exam is None or self._of_exam[0] is not exam:  # its questions come one after the other
@@ -83,20 +83,24 @@ def _cell(text: str | None) -> str:
     return quoted(harmless(text) if text[0] in _DOUBTFUL else text)
 
 
-def _question_cells(gold: GoldItem, record: Record) -> str:
-    """The cells of ``question_id`` to ``boxes``; fields of our own words need no quotes."""
+def _question_cells(gold: GoldItem, record: QuestionRecord) -> str:
+    """The cells of ``question_id`` to ``boxes``."""
     question = gold.question
     corrected = "; ".join([each.field for each in gold.changes]) if gold.changes else ""
-    options = "\n".join([f"{sign}. {text}" for sign, text in zip(_LETTERS, question.options, strict=False)])
-    also_right = " or ".join(map(_answer, question.also_right)) if question.also_right else ""
-    boxes = msgspec.json.encode(record.boxes).decode() if record.boxes else ""
-    return (
-        f"{_cell(question.id)},{gold.decision},{corrected},{question.format},{_cell(question.stem)},"
-        f"{quoted(options)},{_cell(_answer(question.answer))},{quoted(also_right)},"
-        f"{_cell(question.explanation)},{question.task or ''},{_cell(question.content_type)},"
-        f"{_cell(question.category)},{_cell(question.subcategory)},{question.difficulty or ''},"
-        f"{quoted(boxes)}"
-    )
+    cells = [_cell(question.id), gold.decision.value, corrected]
+    for name, write in _WRITERS:
+        value = getattr(question, name)
+        cells.append(_cell(value) if write is None else write(value) if value else "")
+    cells[-1] = quoted(msgspec.json.encode(record.boxes).decode()) if record.boxes else ""
+    return ",".join(cells)
+
+
+def _options(options: tuple[str, ...]) -> str:
+    return quoted("\n".join([f"{sign}. {text}" for sign, text in zip(_LETTERS, options, strict=False)]))
+
+
+def _also_right(answers: tuple[Answer, ...]) -> str:
+    return quoted(" or ".join(map(_answer, answers)))
 
 
 def _exam_cells(exam: Exam, files: Mapping[str, str]) -> str:
@@ -109,3 +113,18 @@ def _exam_cells(exam: Exam, files: Mapping[str, str]) -> str:
 def _answer(answer: Answer) -> str:
     """Letters for options (A, C), text for closed and open questions."""
     return answer if isinstance(answer, str) else ", ".join([letter(index) for index in answer])
+
+
+#: How the cell of a field is written; None for a text of the file's own, which is made harmless.
+_WRITERS = tuple(
+    (
+        name,
+        {
+            "options": _options,
+            "answer": lambda answer: _cell(_answer(answer)),
+            "also_right": _also_right,
+            "boxes": lambda _: "",  # as the record has them
+        }.get(name),
+    )
+    for name in _OF_QUESTION
+)

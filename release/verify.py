@@ -10,12 +10,12 @@ from typing import Any
 
 import msgspec
 
+from domain.corrections import CORRECTABLE
 from domain.errors import InvalidValue
+from records.questions import TELLING, question_from_plain
 from release.folder import MANIFEST, file_hash
 from release.manifest import FORMAT, Entry, entries_of
-from release.native import CORRECTABLE, question_of
 from release.private import QUESTIONS as PRIVATE
-from release.private import TELLING
 
 #: So many faults are named; a folder with more is not worth reading on.
 SHOWN = 100
@@ -159,8 +159,8 @@ class _Gold:
         for line, record in self._lines("gold.jsonl", found):
             self.questions += 1
             try:
-                question = question_of(record)
-            except (InvalidValue, KeyError, TypeError, ValueError, AttributeError) as error:
+                question = question_from_plain(record)
+            except InvalidValue as error:
                 found.append(f"gold.jsonl, line {line}: no question: {error}")
                 continue
             if question.id in seen:
@@ -215,7 +215,7 @@ def _not_carried(record: dict[str, Any], corrections: dict[str, Any]) -> Iterato
         if field not in CORRECTABLE:
             yield f"corrections.jsonl: question {record['id']!r}: {field!r} is no field that is corrected"
             continue
-        carried = record.get(field, CORRECTABLE[field])
+        carried = record.get(field)
         # What is empty is left out of a record, so all spellings of it are the same.
         if (carried or None) != (after or None):
             yield f"gold.jsonl: question {record['id']!r}: {field} is not what corrections.jsonl says"

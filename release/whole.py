@@ -11,19 +11,19 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from domain.gold import GoldItem, LeftOut
+from records.questions import exam_to_record, question_to_record
 from release.forms.coco import CocoForm
 from release.forms.datacard import Content
 from release.forms.form import Form, FormName, Original
 from release.forms.gemex import GemexForm
-from release.forms.parquet import ParquetForm, Picture
 from release.forms.rexvqa import RexvqaForm
 from release.manifest import Entry
-from release.native import record_of
 from release.private import PrivateFiles
 from release.splits import Side
 from release.writers import GoldWriters
 
 if TYPE_CHECKING:
+    from release.forms.parquet import Picture
     from release.forms.sr import SrForm
 
 
@@ -65,7 +65,7 @@ class ReleaseFiles:
             FormName.REXVQA: lambda: RexvqaForm(folder, files=files, with_report=contents.with_report),
             FormName.GEMEX: lambda: GemexForm(folder, files=files, with_report=contents.with_report),
             FormName.COCO: lambda: CocoForm(folder, files=files),
-            FormName.PARQUET: lambda: ParquetForm(folder, files=files, picture=contents.picture),
+            FormName.PARQUET: lambda: _parquet_form(folder, files, contents.picture),
         }
         self.forms: list[Form] = [made() for name, made in opened.items() if name in contents.forms]
         self._sr: SrForm | None = None
@@ -95,9 +95,8 @@ class ReleaseFiles:
         if side is Side.PRIVATE and self.private is not None:
             exam = settled.judged.exam
             self.gold.add_images(exam)
-            record = record_of(
-                settled.question, exam, files=self._files, with_report=self._contents.with_report
-            )
+            report = exam.report if self._contents.with_report else None
+            record = question_to_record(settled.question, exam_to_record(exam, self._files), report=report)
             self.private.add(record, corrections=self.gold.corrections_of(settled))
             return
         self.gold.add(settled)
@@ -155,3 +154,9 @@ class ReleaseFiles:
         if self._contents.side_of is None:
             return Side.PUBLIC
         return self._contents.side_of[gold.judged.exam.id]
+
+
+def _parquet_form(folder: Path, files: Mapping[str, str], picture: Picture | None) -> Form:
+    from release.forms.parquet import ParquetForm  # noqa: PLC0415 - brings pyarrow, which a start needs not
+
+    return ParquetForm(folder, files=files, picture=picture)

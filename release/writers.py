@@ -12,10 +12,13 @@ import msgspec
 
 from domain.exams import Exam, Radiograph
 from domain.gold import GoldItem, Judgement, LeftOut
+from domain.image_display import ImageDisplay
 from domain.verdicts import ErrorKind
+from records.corrections import correction_to_plain
+from records.questions import exam_to_record, question_to_record
+from records.values import to_plain
 from release.folder import HashedFile
 from release.manifest import Entry
-from release.native import exam_record, plain, record_of
 from release.table import GoldTable
 from release.tally import corrects
 
@@ -55,10 +58,9 @@ class GoldWriters:
         self.add_images(exam)
         files = self.images if self._with_images else {}
         if self._exam_as is None or self._exam_as[0] is not exam:  # its questions come one after the other
-            self._exam_as = (exam, _exam_json(exam, files))
-        record = record_of(
-            settled.question, exam, files=files, with_report=self._with_report, exam_as=self._exam_as[1]
-        )
+            self._exam_as = (exam, msgspec.Raw(msgspec.json.encode(exam_to_record(exam, files))))
+        report = exam.report if self._with_report else None
+        record = question_to_record(settled.question, self._exam_as[1], report=report)
         self._gold.write_json_line(record)
         self._table.add(settled, record, files)
         for line in self.corrections_of(settled) if settled.changes else ():
@@ -75,13 +77,14 @@ class GoldWriters:
                 "batch": gold.judged.settled_in,
                 "revision": settled.revision,
                 "adjudicated": True,
+                **_image(settled.image),
             }
             return [
                 {
                     "question_id": gold.question.id,
                     "field": change.field,
-                    "before": plain(change.field, change.before),
-                    "after": plain(change.field, change.after),
+                    "before": to_plain(change.before),
+                    "after": to_plain(change.after),
                     **made,
                 }
                 for change in gold.changes
@@ -90,13 +93,14 @@ class GoldWriters:
             {
                 "question_id": gold.question.id,
                 "field": change.field,
-                "before": plain(change.field, change.before),
-                "after": plain(change.field, change.after),
+                "before": to_plain(change.before),
+                "after": to_plain(change.after),
                 "who": self._names[judgement.person_id],
                 "when": iso(judgement.given_at),
                 "why": _why(judgement),
                 "batch": judgement.batch,
                 "revision": judgement.revision,
+                **_image(judgement.image),
             }
             for judgement in gold.judged.judgements
             if corrects(judgement.decision)
@@ -154,7 +158,8 @@ class GoldWriters:
                     "decision": each.decision.value,
                     "errors": _errors(each),
                     "comment": each.comment,
-                    "correction": _correction(each),
+                    "correction": correction_to_plain(each.correction),
+                    **_image(each.image),
                 }
                 for each in settled.judged.judgements
             ],
@@ -166,7 +171,14 @@ class GoldWriters:
         if adjudication is None:
             return {}
         who, when = self._names[adjudication.person_id], iso(adjudication.given_at)
-        return {"adjudication": {"who": who, "when": when, "why": adjudication.reason}}
+        return {
+            "adjudication": {
+                "who": who,
+                "when": when,
+                "why": adjudication.reason,
+                **_image(adjudication.image),
+            }
+        }
 
 
 def iso(moment: datetime) -> str:
@@ -180,20 +192,13 @@ def _why(judgement: Judgement) -> str:
     return ": ".join(part for part in (", ".join(_errors(judgement)), words) if part)
 
 
+def _image(image: ImageDisplay | None) -> dict[str, str]:
+    """Whether the radiographs were on screen; nothing where that was not recorded."""
+    return {} if image is None else {"image": image.value}
+
+
 def _errors(judgement: Judgement) -> list[str]:
     return [kind.value for kind in _KINDS if kind in judgement.errors] if judgement.errors else []
-
-
-def _correction(judgement: Judgement) -> dict[str, Any]:
-    correction = judgement.correction
-    names = ("stem", "options", "answer", "explanation", "task", "category", "difficulty", "boxes",
-             "also_right")  # fmt: skip
-    found = {name: getattr(correction, name) for name in names}
-    return {name: plain(name, value) for name, value in found.items() if value is not None}
-
-
-def _exam_json(exam: Exam, files: dict[str, str]) -> msgspec.Raw:
-    return msgspec.Raw(msgspec.json.encode(exam_record(exam, files)))
 
 
 def _suffix(radiograph: Radiograph) -> str:

@@ -134,11 +134,11 @@ def _of_two(
         weighted=scale.weighted,
         percent=_share(first == second, exams),
         kappa=Figure(
-            n=n, estimate=kappa.estimate, low=kappa.low, high=kappa.high, kind=kappa.kind or "",
+            n=n, estimate=kappa.value, low=kappa.low, high=kappa.high, kind=kappa.method or "",
             note=kappa.note,
         ),
         third=Figure(
-            n=n, estimate=ac1.estimate, low=ac1.low, high=ac1.high, kind=ac1.kind or "", note=ac1.note
+            n=n, estimate=ac1.value, low=ac1.low, high=ac1.high, kind=ac1.method or "", note=ac1.note
         ),
         third_name="AC2" if scale.weighted else "AC1",
     )  # fmt: skip
@@ -244,7 +244,7 @@ def _of_group(
 ) -> Figure:
     found = agreement_of(codes, coefficient, weights=weights, clusters=exams)
     return Figure(
-        n=found.n, estimate=found.estimate, low=found.low, high=found.high,
+        n=found.n, estimate=found.value, low=found.low, high=found.high,
         kind="" if found.low is None else GROUP_INTERVAL, note=found.note,
     )  # fmt: skip
 

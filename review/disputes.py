@@ -10,14 +10,14 @@ import numpy as np
 
 from domain.adjudications import Dispute
 from domain.boxes import LabelledBox
-from domain.corrections import corrected
+from domain.corrections import CORRECTABLE, corrected
 from domain.questions import Question
 from domain.verdicts import Decision, Verdict
 from measures.boxes import match
 
-#: Fields of the corrected question that are compared, in the order in which they are shown.
-FIELDS = ("stem", "options", "answer", "also_right", "explanation", "task", "category", "difficulty", "boxes")
 _KEY = ("options", "answer", "also_right")
+#: Fields of the corrected question that are compared, in the order in which they are shown.
+FIELDS = ("stem", *_KEY, *(name for name in CORRECTABLE if name not in ("stem", *_KEY)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.verdicts import RATING_NAMES
+from domain.ratings import RATING_NAMES, VALUES
 from measures.means import Mean, mean_by_cluster
 from measures.proportions import Proportion, wilson_by_cluster
 
@@ -67,7 +67,7 @@ def _block(first: int, verdicts: TimedVerdicts, there: NDArray[np.int64]) -> Dri
     for name, column in zip(RATING_NAMES, verdicts.ratings.T, strict=True):
         values = column[there]
         given = values > 0
-        ratings[name] = mean_by_cluster(values[given], exams[given], least=1, most=5)
+        ratings[name] = mean_by_cluster(values[given], exams[given], least=VALUES[0], most=VALUES[-1])
     return DriftBlock(
         first=first,
         last=first + len(there) - 1,

@@ -9,7 +9,6 @@ from domain.boxes import LabelledBox
 from domain.corrections import corrected
 from domain.questions import Question
 from domain.verdicts import Decision, Verdict
-from domain.vocabulary import AnswerFormat
 from measures.boxes import Overlap, match
 
 
@@ -39,9 +38,7 @@ def key_of(question: Question) -> frozenset[object]:
 
 def choices_of(question: Question) -> int:
     """How many answers there are to choose from; 0 where no number can be named."""
-    if question.format is AnswerFormat.CLOSED:
-        return 2
-    return len(question.options) if question.format is AnswerFormat.SINGLE else 0
+    return 0 if question.format.takes_several else len(question.format.words or question.options)
 
 
 def overlap_of_boxes(

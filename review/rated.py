@@ -11,11 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.verdicts import FLAG_NAMES, RATING_NAMES
+from domain.ratings import RATINGS, VALUES
+from domain.verdicts import FLAGS
 from measures.means import Mean, mean_by_cluster
 from measures.proportions import Proportion, wilson_by_cluster
-
-VALUES = (1, 2, 3, 4, 5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +40,12 @@ def rating_lines(ratings: NDArray[np.int8], exams: NDArray[np.int64]) -> tuple[R
     """One line a dimension; ``ratings`` have a row a judgement, 0 where not judged."""
     return tuple(
         RatingLine(
-            name=name.replace("_", " "),
+            name=scale.name,
             counts=tuple(int((given == value).sum()) for value in VALUES),
             not_judged=int((given == 0).sum()),
-            mean=mean_by_cluster(given[given > 0], exams[given > 0], least=1, most=5),
+            mean=mean_by_cluster(given[given > 0], exams[given > 0], least=VALUES[0], most=VALUES[-1]),
         )
-        for name, given in zip(RATING_NAMES, ratings.T, strict=True)
+        for scale, given in zip(RATINGS, ratings.T, strict=True)
     )
 
 
@@ -54,11 +53,11 @@ def flag_lines(flags: NDArray[np.int8], exams: NDArray[np.int64]) -> tuple[FlagL
     """One line a yes-or-no question; ``flags`` have a row a judgement, -1 where not judged."""
     return tuple(
         FlagLine(
-            name=name.replace("_", " "),
+            name=flag.name,
             yes=wilson_by_cluster(given[given >= 0] == 1, exams[given >= 0]),
             not_judged=int((given < 0).sum()),
         )
-        for name, given in zip(FLAG_NAMES, flags.T, strict=True)
+        for flag, given in zip(FLAGS, flags.T, strict=True)
     )
 
 

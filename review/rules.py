@@ -10,21 +10,18 @@ from domain.errors import InvalidValue, NotFound, Refused
 from domain.exams import Exam
 from domain.people import Person
 from domain.questions import Question, answer_text
-from domain.verdicts import RATING_NAMES, Decision, OwnAnswer, Verdict, check_decision
+from domain.ratings import RATING_NAMES, RATINGS
+from domain.verdicts import FLAGS, Decision, OwnAnswer, Verdict, check_decision
 
 #: What may be corrected where a batch asks for the key only.
 KEY_FIELDS = frozenset({"options", "answer"})
 
-#: Names as they stand on the form.
-WORDS = {
-    "clinical_quality": "clinical quality",
-    "explanation_clarity": "explanation clarity",
-    "factual_correctness": "factual correctness",
-    "image_alignment": "image alignment",
-    "domain_specific": "needs radiology (yes or no)",
-    "cognitive_depth": "more than recall (yes or no)",
+#: What a complete opinion needs beside the ratings, and how it is called when it is missing.
+REQUIRED = {
+    **{each.id: f"{each.label.lower()} (yes or no)" for each in FLAGS if each.required},
     "difficulty": "your own difficulty",
 }
+WORDS = {**{each.id: each.label.lower() for each in RATINGS}, **REQUIRED}
 
 
 def not_theirs(person: Person, *, batch_id: int) -> NotFound:
@@ -54,9 +51,11 @@ def asked_ratings(parts: Parts, *, explained: bool) -> tuple[str, ...]:
     """The ratings that are asked for; the clarity of an explanation only where there is one."""
     if parts is Parts.KEY:
         return ()
-    if parts is Parts.IMAGE_ALIGNMENT:
-        return ("image_alignment",)
-    return tuple(name for name in RATING_NAMES if explained or name != "explanation_clarity")
+    return tuple(
+        each.id
+        for each in RATINGS
+        if (explained or not each.of_explanation) and (each.of_image or parts is Parts.ALL)
+    )
 
 
 def check_asked_parts(verdict: Verdict, *, question: Question, settings: BatchSettings) -> None:
@@ -76,7 +75,7 @@ def check_asked_parts(verdict: Verdict, *, question: Question, settings: BatchSe
         return
     asked = asked_ratings(settings.parts, explained=bool(question.explanation.strip()))
     if settings.parts is Parts.ALL:
-        asked = (*asked, "domain_specific", "cognitive_depth", "difficulty")
+        asked = (*asked, *REQUIRED)
     missing = [WORDS[name] for name in asked if _judged(verdict, name) is None]
     if missing:
         raise Refused(f"Not judged yet: {', '.join(missing)}. A {verdict.decision} needs all of them.")

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.verdicts import FLAG_NAMES, RATING_NAMES, Decision, ErrorKind, Verdict
+from domain.ratings import RATINGS, VALUES
+from domain.verdicts import FLAGS, Decision, ErrorKind, Verdict
 from domain.vocabulary import Difficulty
 
 
@@ -52,28 +53,24 @@ def _error(kind: ErrorKind) -> Callable[[frozenset[ErrorKind]], int]:
     return lambda errors: int(kind in errors)
 
 
-def _words(name: str) -> str:
-    return name.replace("_", " ")
-
-
 SCALES: tuple[Scale, ...] = (
     Scale(
         name="decision", group="decision", k=len(Decision), field="decision", code=list(Decision).index,
     ),
     *(
         Scale(
-            name=_words(each), group="rating", k=5, field=f"opinion.ratings.{each}", code=_rating,
+            name=each.name, group="rating", k=len(VALUES), field=f"opinion.ratings.{each.id}", code=_rating,
             weighted=True,
         )
-        for each in RATING_NAMES
+        for each in RATINGS
     ),
     Scale(
         name="expert tier", group="rating", k=len(Difficulty), field="opinion.difficulty",
         code=lambda tier: -1 if tier is None else list(Difficulty).index(tier), weighted=True,
     ),
     *(
-        Scale(name=_words(each), group="flag", k=2, field=f"opinion.{each}", code=_number)
-        for each in FLAG_NAMES
+        Scale(name=each.name, group="flag", k=2, field=f"opinion.{each.id}", code=_number)
+        for each in FLAGS
     ),
     *(
         Scale(name=each.value, group="error", k=2, field="opinion.errors", code=_error(each))

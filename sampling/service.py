@@ -15,7 +15,8 @@ from domain.people import Action, Person, require
 from sampling.allocation import allocate
 from sampling.draw import draw, in_order
 from sampling.notes import notes_on
-from storage import applying, batches, draws, frames
+from storage.browsing import applying
+from storage.sampling import batches, draws, frames
 
 #: The longest name of a batch, in characters.
 LONGEST_NAME = 80

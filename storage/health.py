@@ -11,8 +11,9 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from domain.errors import DomainError
 from storage.engine import engine_for
-from storage.image_files import image_store
+from storage.images.files import image_store
 from storage.schema import is_current
+from storage.schema_check import schema_differences, way_out
 from storage.unit_of_work import reading
 from storage.workspace import Workspace
 
@@ -31,18 +32,13 @@ class HealthCheck:
 
 def health_of(workspace: Workspace) -> list[HealthCheck]:
     """Look at everything; nothing is raised, whatever is wrong."""
-    looks: dict[str, Callable[[Workspace], str]] = {
-        "database": _database,
-        "tables": _tables,
-        "disk": _disk,
-        "images": _images,
-    }
-    return [_looked(name, look, workspace) for name, look in looks.items()]
+    return [check(workspace, name) for name in CHECKS]
 
 
-def _looked(name: str, look: Callable[[Workspace], str], workspace: Workspace) -> HealthCheck:
+def check(workspace: Workspace, name: str) -> HealthCheck:
+    """Look at one thing; it may take as long as that thing lets a caller wait."""
     try:
-        return HealthCheck(name=name, good=True, said=look(workspace))
+        return HealthCheck(name=name, good=True, said=CHECKS[name](workspace))
     except DomainError as error:
         return HealthCheck(name=name, good=False, said=str(error))
     except (SQLAlchemyError, OSError) as error:
@@ -61,8 +57,13 @@ def _database(workspace: Workspace) -> str:
 
 
 def _tables(workspace: Workspace) -> str:
-    if not is_current(engine_for(workspace.database_url)):
+    engine = engine_for(workspace.database_url)
+    if not is_current(engine):
         raise _Unfit("not those of this version; they are brought up when the app starts")
+    with engine.execution_options(overread_read_only=True).connect() as connection:
+        differences = schema_differences(connection)
+    if differences:
+        raise _Unfit("\n".join([*map(str, differences), way_out(differences)]))
     return "those of this version"
 
 
@@ -77,3 +78,12 @@ def _disk(workspace: Workspace) -> str:
 def _images(workspace: Workspace) -> str:
     image_store(workspace).check()
     return f"{workspace.bucket or workspace.images} can be written and read"
+
+
+#: What is looked at, by name, in the order of the answer.
+CHECKS: dict[str, Callable[[Workspace], str]] = {
+    "database": _database,
+    "tables": _tables,
+    "disk": _disk,
+    "images": _images,
+}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any, cast
 
-from sqlalchemy import BigInteger, DateTime, Dialect, Integer
+from sqlalchemy import BigInteger, CursorResult, DateTime, Dialect, Integer, Result, Row, Select
 from sqlalchemy.types import TypeDecorator
 
 #: 64 bits on PostgreSQL; on SQLite INTEGER, which is 64 bits and, as a primary key, the row id.
@@ -30,3 +31,14 @@ class UtcDateTime(TypeDecorator[datetime]):
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+#: A SELECT of any columns, for functions that add conditions to one.
+AnySelect = Select[*tuple[Any, ...]]
+#: A result row of any columns, read by name.
+AnyRow = Row[*tuple[Any, ...]]
+
+
+def affected_rows(result: Result[*tuple[Any, ...]]) -> int:
+    """How many rows an UPDATE or DELETE changed."""
+    return cast("CursorResult[*tuple[Any, ...]]", result).rowcount

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import altair as alt
 import pandas as pd
@@ -37,7 +37,7 @@ def chart(
 
     ``width="content"`` keeps the chart's own width: in a narrower window it is scrolled, not squeezed or cut.
     """
-    words = {"labelColor": _ON_LIGHT, "titleColor": _ON_LIGHT} if is_light() else {}
+    words: dict[str, Any] = {"labelColor": _ON_LIGHT, "titleColor": _ON_LIGHT} if is_light() else {}
     # Streamlit's theme moves the first and the last label off what they name.
     made = made.configure_axis(labelFlush=False, **words)
     if words:

@@ -15,6 +15,7 @@ from ui.connection.component import connection_strip
 from ui.context import clock, clock_time, person_or_nobody, token, unit_of_work
 from ui.door.gate import SIGN_IN
 from ui.door.interrupted import take_interrupted
+from ui.garbage import freeze_modules
 from ui.navigation import HOME, PAGES, Page, pages_for
 from ui.parts import act, away, notices, plain
 from ui.redirect import send_to
@@ -25,6 +26,7 @@ _ASSETS = Path(__file__).parent / "assets"
 
 def main() -> None:
     """One run: navigation is always built anew, from what the database says now."""
+    freeze_modules()
     st.set_page_config(page_title="Overread", layout="wide", page_icon=_asset("mark.svg"))
     st.html(_ASSETS / "shell.css")
     try:

@@ -1,8 +1,6 @@
-"""The reading-room viewer: where its browser part lies, what it is told and says of boxes.
+"""The reading-room viewer: addresses of its radiographs, and what it is told and says of boxes.
 
-Its source is TypeScript in ``viewer/frontend/``; what is built from that is committed in ``viewer/bundle/``,
-so nobody who works on the Python side needs Node. The judging form imports the bundle and falls back on the
-plain editor where it can't be started (docs/decisions/020-reading-room-viewer.md).
+Its browser part is ``frontend/src/viewer/`` (docs/decisions/020-reading-room-viewer.md).
 
 Boxes go to it and come back in pixels of the stored matrix, as JSON numbers, which lose nothing: a box that
 nobody touched comes back as it was.
@@ -12,16 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from domain.boxes import Box, LabelledBox
 from domain.errors import InvalidValue
 
-BUNDLE = Path(__file__).with_name("bundle") / "viewer.js"
-#: What the bundle starts beside itself to unpack matrices.
-WORKER = BUNDLE.with_name("viewer-worker.js")
 #: The ``type`` of a box in what the viewer says; the drawable canvas' objects have another.
 BOX = "Box"
 

@@ -15,7 +15,7 @@ from sqlmodel import Session
 
 from accounts.service.tokens import token_sha256
 from domain.errors import Refused
-from storage import people, sign_ins, wrong_passwords
+from storage.accounts import people, sign_ins, wrong_passwords
 
 #: Wrong passwords in a row before the first wait: for a name at one address, and for a name anywhere.
 FREE, FREE_ANYWHERE = 5, 20

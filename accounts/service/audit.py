@@ -8,7 +8,7 @@ from sqlmodel import Session
 
 from domain.audit import canonical
 from domain.people import Person
-from storage.audit import Unchained, add_entry, last_entry_of
+from storage.audit.trail import Unchained, add_entry, last_entry_of
 
 
 def record(  # allow writes-without-record: it is what puts on record

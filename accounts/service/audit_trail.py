@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -12,11 +13,12 @@ from sqlmodel import Session
 
 from domain.audit import NO_ENTRY, AuditEntry, canonical
 from domain.people import Action, Person, require
-from storage import audit_reading, judgements
-from storage.assignments import batches_of
-from storage.audit import BEGINS, last_number_and_hash
-from storage.audit_reading import AuditFilter
-from storage.shared_queues import pools_of
+from storage.audit import entries as audit_reading
+from storage.audit import judgements
+from storage.audit.entries import AuditFilter
+from storage.audit.trail import BEGINS, last_number_and_hash
+from storage.review.assignments import batches_of
+from storage.review.shared_queues import pools_of
 
 __all__ = ["AuditCheck", "AuditFilter", "ShownEntry", "audit_choices", "audit_entries", "export_audit",
            "verify_audit"]  # fmt: skip
@@ -154,8 +156,15 @@ def _hold_against(
     return replace(checked, judgements=count)
 
 
+def _without_nulls(new: str | None) -> str | None:
+    """What was recorded without the fields that had no value: an entry is older than some of the fields."""
+    if new is None or ":null" not in new:
+        return new
+    return canonical({name: value for name, value in json.loads(new).items() if value is not None})
+
+
 def _digest(what: str, person_id: int | None, subject: str, new: str | None) -> int:
-    text = "\x00".join((what, str(person_id), subject, new or ""))
+    text = "\x00".join((what, str(person_id), subject, _without_nulls(new) or ""))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 

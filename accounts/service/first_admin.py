@@ -11,7 +11,7 @@ from accounts.service.people import add_person, command_line_person, people_with
 from accounts.service.tokens import token_sha256
 from domain.errors import NotSignedIn, Refused
 from domain.people import Action, Person, Role, require
-from storage import first_admin_codes
+from storage.accounts import first_admin_codes
 
 #: How long a code holds.
 CODE_HOLDS = timedelta(hours=1)

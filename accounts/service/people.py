@@ -11,7 +11,7 @@ from accounts.passwords import DEMO_PASSWORD, check_password_rules, hash_passwor
 from accounts.service.audit import record
 from domain.errors import InvalidValue, NotFound, Refused, StaleRevision
 from domain.people import Action, Person, Role, check_name, require
-from storage import people, sign_ins
+from storage.accounts import people, sign_ins
 
 
 def command_line_person() -> Person:

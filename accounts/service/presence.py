@@ -12,7 +12,7 @@ from accounts.service.audit import record
 from accounts.service.tokens import token_sha256
 from domain.errors import NotSignedIn
 from domain.people import Person
-from storage import people, sign_ins
+from storage.accounts import people, sign_ins
 
 #: How long a browser may be silent before it has to sign in again, unless a setting says otherwise.
 IDLE_LIMIT = timedelta(hours=12)

@@ -11,7 +11,7 @@ from accounts.claims import Claims, RoleClaim
 from accounts.service.audit import record
 from domain.errors import NotSignedIn
 from domain.people import Person
-from storage import people
+from storage.accounts import people
 
 _DISABLED = "This account is disabled. Ask an admin to enable it again."
 

@@ -14,7 +14,7 @@ from accounts.service.presence import IDLE_LIMIT, LONGEST, holds
 from accounts.service.tokens import token_sha256
 from domain.errors import NotFound, Refused
 from domain.people import Action, Person, require
-from storage import people, sign_ins
+from storage.accounts import people, sign_ins
 
 _MARK_LENGTH = 16
 

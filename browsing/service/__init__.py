@@ -11,7 +11,7 @@ from browsing.service.applying import (
     take_rule_back,
 )
 from browsing.service.finding import Choices, Found, batches_of, browsable, choices, count_found, find
-from browsing.service.indexing import IndexState, index_questions, search_index
+from browsing.service.indexing import index_questions, search_index
 from browsing.service.statistics import (
     DatasetStatistics,
     FormatLine,
@@ -21,9 +21,10 @@ from browsing.service.statistics import (
 )
 from browsing.service.telling import History, history, question_number
 from browsing.service.wording import told
-from storage.applying import AppliedRule
-from storage.found_questions import FoundQuestion
-from storage.question_events import QuestionEvent
+from storage.browsing.applying import AppliedRule
+from storage.browsing.found_questions import FoundQuestion
+from storage.browsing.question_events import QuestionEvent
+from storage.browsing.search import IndexState
 
 __all__ = [
     "MOST_QUEUED",

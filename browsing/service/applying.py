@@ -16,13 +16,13 @@ from browsing.service.finding import asked
 from domain.batches import BatchSettings, BatchState
 from domain.errors import AlreadyThere, InvalidValue, Refused
 from domain.people import Action, Person, require
-from storage import applying
-from storage import search as words
-from storage.applying import AppliedRule
-from storage.batches import find_batch, load_batch, save_state
-from storage.found_questions import FoundQuestion, found_questions
-from storage.frames import dataset_number
-from storage.search import index_state
+from storage.browsing import applying
+from storage.browsing import search as words
+from storage.browsing.applying import AppliedRule
+from storage.browsing.found_questions import FoundQuestion, found_questions
+from storage.browsing.search import index_state
+from storage.sampling.batches import find_batch, load_batch, save_state
+from storage.sampling.frames import dataset_number
 
 _EXAMPLES = 20
 

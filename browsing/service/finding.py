@@ -9,10 +9,10 @@ from sqlmodel import Session
 
 from browsing.search import Search, Standing
 from domain.people import Action, Person, require
-from storage import search as words
-from storage.batches import list_batches, load_batch
-from storage.found_questions import FoundQuestion, found_questions, values_of
-from storage.frames import dataset_names, dataset_number
+from storage.browsing import search as words
+from storage.browsing.found_questions import FoundQuestion, found_questions, values_of
+from storage.sampling.batches import list_batches, load_batch
+from storage.sampling.frames import dataset_names, dataset_number
 
 #: Above it a count says "more than". Twice as many took 185 ms of 1.6 million (benchmarks/browse.py).
 COUNTED = 5_000
@@ -128,7 +128,8 @@ def asked(db: Session, search: Search) -> dict[str, Any]:
             facets.append(words.facet(column, str(value)))
     if search.with_boxes:
         facets.append(words.WITH_BOXES)
-    conditions, values = [], {}
+    conditions: list[str] = []
+    values: dict[str, object] = {}
     if search.standing is not None:
         if search.standing in _STANDING:
             conditions.append(_STANDING[search.standing])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlmodel import Session
 
-from storage.search import IndexState, index_more, index_state
+from storage.browsing.search import IndexState, index_more, index_state
 
 #: Questions that go into the index in one transaction: a third of a second.
 AT_ONCE = 10_000

@@ -11,8 +11,8 @@ from sqlmodel import Session
 from browsing.words import TextCounts, binned, mean
 from domain.people import Action, Person, require
 from domain.vocabulary import AnswerFormat, Task
-from storage import statistics
-from storage.frames import dataset_number
+from storage.browsing import statistics
+from storage.sampling.frames import dataset_number
 
 _WORDS, _OBSERVATIONS = 40, 200
 _CHARACTERS, _IN_WORDS = 10, 2  # the widths of the histograms' bins

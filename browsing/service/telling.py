@@ -10,11 +10,11 @@ from domain.errors import NotFound
 from domain.exams import Exam
 from domain.people import Action, Person, require
 from domain.questions import Question
-from storage.exams import exam_number, load_exam, load_report
-from storage.found_questions import number_of
-from storage.frames import dataset_number
-from storage.question_events import QuestionEvent, events_of
-from storage.questions import load_question
+from storage.browsing.found_questions import number_of
+from storage.browsing.question_events import QuestionEvent, events_of
+from storage.intake.exams import exam_number, load_exam, load_report
+from storage.intake.questions import load_question
+from storage.sampling.frames import dataset_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,17 @@ from browsing.applying import Step, said
 from domain.adjudications import Adjudication
 from domain.batches import AssignmentState
 from domain.corrections import Correction, changes
+from domain.image_display import ImageDisplay
 from domain.questions import Question, answer_text
-from domain.verdicts import RATING_NAMES, Decision, ErrorKind, Verdict
-from storage.question_events import QuestionEvent
+from domain.ratings import RATINGS
+from domain.verdicts import Decision, ErrorKind, Verdict
+from storage.browsing.question_events import QuestionEvent
 
+_DISPLAYED = {
+    ImageDisplay.DRAWN: "the radiograph was on screen",
+    ImageDisplay.CONFIRMED: "confirmed: without seeing the radiograph",
+    ImageDisplay.NO_IMAGE: "no image of the exam was in the workspace",
+}
 _DECIDED = {Decision.ACCEPT: "accepted it", Decision.REVISE: "corrected it", Decision.REJECT: "rejected it"}
 
 
@@ -45,7 +52,8 @@ def _own_answer(event: QuestionEvent, question: Question) -> tuple[str, list[str
     answer = event.more["answer"]
     said = "cannot determine" if answer is None else _answer(answer, question)
     return f"answered before seeing the key, in batch {event.place}", [
-        f"{said}, confidence {event.more['confidence']} of 5"
+        f"{said}, confidence {event.more['confidence']} of 5",
+        *_displayed(event.more["image"]),
     ]
 
 
@@ -58,17 +66,16 @@ def _verdict(event: QuestionEvent, question: Question) -> tuple[str, list[str]]:
     opinion = verdict.opinion
     again = f", revision {verdict.revision}" if verdict.revision > 1 else ""
     details = []
-    kinds = [kind.value for kind in ErrorKind if kind in opinion.errors]
+    kinds = [kind.label for kind in ErrorKind if kind in opinion.errors]
     if kinds:
         details.append(f"errors: {', '.join(kinds)}")
     details += _changes(question, opinion.correction)
     rated = [
-        f"{name.replace('_', ' ')} {value}"
-        for name in RATING_NAMES
-        if (value := getattr(opinion.ratings, name)) is not None
+        f"{each.name} {value}" for each in RATINGS if (value := getattr(opinion.ratings, each.id)) is not None
     ]
     if rated:
         details.append(f"ratings: {', '.join(rated)}")
+    details += _displayed(verdict.image)
     details += [text for text in (opinion.comment, verdict.why) if text]
     return f"{_DECIDED[verdict.decision]} in batch {event.place}{again}", details
 
@@ -77,7 +84,7 @@ def _adjudication(event: QuestionEvent, question: Question) -> tuple[str, list[s
     settled: Adjudication = event.more["adjudication"]
     again = f", revision {settled.revision}" if settled.revision > 1 else ""
     line = f"settled the dispute in batch {event.place}{again}: {settled.decision.value}"
-    return line, [*_changes(question, settled.correction), settled.reason]
+    return line, [*_changes(question, settled.correction), settled.reason, *_displayed(settled.image)]
 
 
 def _released(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
@@ -94,6 +101,11 @@ def _rule(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
 
 def _taken_back(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
     return f"rule {event.more['rule']} was taken back", [event.more["reason"]]
+
+
+def _displayed(image: ImageDisplay | None) -> list[str]:
+    """Whether the radiographs were on screen; nothing where that was not recorded."""
+    return [] if image is None else [_DISPLAYED[image]]
 
 
 def _changes(question: Question, correction: Correction) -> list[str]:

@@ -1,6 +1,7 @@
 """Path lengths of the beam through simple solids."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,33 +80,32 @@ def fractal(
     total: Field = np.zeros(shape, np.float32)
     grain, strength = float(coarsest), 1.0
     for _ in range(octaves):
-        small = random.standard_normal((int(shape[0] / grain) + 4, int(shape[1] / grain) + 4)).astype(
-            np.float32
+        small = random.standard_normal((int(shape[0] / grain) + 4, int(shape[1] / grain) + 4))
+        rows, columns = (
+            _cubic(length, count, grain) for length, count in zip(shape, small.shape, strict=True)
         )
-        rows = np.arange(shape[0], dtype=np.float32) / grain + 1
-        columns = np.arange(shape[1], dtype=np.float32) / grain + 1
-        part = _cubic(small, rows, 0)
-        total += np.float32(strength) * _cubic(part, columns, 1)
+        total += (np.float32(strength) * rows) @ (small.astype(np.float32) @ columns.T)
         grain, strength = max(grain / 2, 1.0), strength * fall
     deviation = float(total.std())
     return ((total - total.mean()) / max(deviation, 1e-6)).astype(np.float32)
 
 
-def _cubic(field: Field, at: Field, axis: int) -> Field:
-    """Uniform cubic B-spline along one axis, at fractional indices: separable, hence cheap."""
+@lru_cache(maxsize=32)
+def _cubic(length: int, count: int, grain: float) -> Field:
+    """Uniform cubic B-splines at each of ``length`` pixels, shape (length, count), a grain apart."""
+    at = np.arange(length) / grain + 1
     low = np.floor(at).astype(np.int64)
-    t = (at - low).astype(np.float32)
+    t = at - low
     weights = (
         (1 - t) ** 3 / 6,
         (3 * t**3 - 6 * t**2 + 4) / 6,
         (-3 * t**3 + 3 * t**2 + 3 * t + 1) / 6,
         t**3 / 6,
     )
-    shape = (-1, 1) if axis == 0 else (1, -1)
-    return sum(  # type: ignore[return-value]  # sum() starts from the integer 0
-        np.take(field, low + offset - 1, axis=axis) * weight.reshape(shape)
-        for offset, weight in enumerate(weights)
-    )
+    splines: Field = np.zeros((length, count), np.float32)
+    for offset, weight in enumerate(weights):
+        splines[np.arange(length), low + offset - 1] = weight
+    return splines
 
 
 def smooth(field: Field, sigma: float) -> Field:
@@ -114,11 +114,9 @@ def smooth(field: Field, sigma: float) -> Field:
     if factor == 1:
         return ndimage.gaussian_filter(field, sigma, mode="nearest", truncate=3)
     rows, columns = field.shape
-    pad = ((0, -rows % factor), (0, -columns % factor))
-    padded = np.pad(field, pad, mode="edge")
-    small = padded.reshape(padded.shape[0] // factor, factor, -1, factor).mean(axis=(1, 3))
-    small = ndimage.gaussian_filter(small, sigma / factor, mode="nearest", truncate=3)
-    large = Image.fromarray(np.ascontiguousarray(small, dtype=np.float32)).resize(
-        (padded.shape[1], padded.shape[0]), Image.Resampling.BILINEAR
+    small = Image.fromarray(np.ascontiguousarray(field, dtype=np.float32)).reduce(factor)
+    blurred = ndimage.gaussian_filter(np.asarray(small), sigma / factor, mode="nearest", truncate=3)
+    large = Image.fromarray(blurred).resize(
+        (blurred.shape[1] * factor, blurred.shape[0] * factor), Image.Resampling.BILINEAR
     )
     return np.asarray(large, dtype=np.float32)[:rows, :columns]

@@ -45,10 +45,13 @@ def expose(attenuation: Field, spacing: float, technique: Technique, random: np.
     # air outside the body would flood the scatter; a real detector is collimated and gridded there
     scattered = technique.scatter * smooth(np.minimum(primary, 0.22), 28 / spacing) + np.float32(0.0022)
     signal = primary + scattered
-    quanta = np.float32(9000 * technique.dose * (spacing / 0.34) ** 2) * signal
-    noisy = signal * (1 + random.standard_normal(signal.shape, dtype=np.float32) / np.sqrt(quanta))
+    quanta = np.float32(
+        9000 * technique.dose * (spacing / 0.34) ** 2
+    )  # of a signal of 1; the noise is Poisson's
+    noise = random.standard_normal(signal.shape, dtype=np.float32)
+    noise *= np.sqrt(signal / quanta)
     # the scintillator spreads light over about a pixel
-    spread = smooth(noisy, 0.17 / spacing)
+    spread = smooth(signal + noise, 0.17 / spacing)
     return -np.log(np.clip(spread, 1e-4, None)).astype(np.float32)
 
 

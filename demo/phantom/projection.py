@@ -13,14 +13,14 @@ from demo.phantom.girdle import GIRDLE_CLASSES, draw_clavicles, draw_raised_arms
 from demo.phantom.habitus import stream
 from demo.phantom.lungs import LungPaths, between_lungs, lung_paths
 from demo.phantom.marker import marker_line
-from demo.phantom.ribs import RIB_CLASSES, costal_cartilage, draw_ribs, draw_sternum
+from demo.phantom.ribs import RIB_CLASSES, costal_cartilage, draw_sternum
 from demo.phantom.scene import SIDES, Scene
 from demo.phantom.soft_tissue import body_chord
 from demo.phantom.spine import vertebral_path
-from demo.phantom.tubes import Tubes, project_tubes
-from demo.phantom.vessels import TRUNK_CLASSES, VESSEL_CLASSES, draw_vessels, split_by_radius
+from demo.phantom.tubes import TubeLayer, Tubes, project_layers, project_tubes
+from demo.phantom.vessels import TRUNK_CLASSES, VESSEL_CLASSES, split_by_radius
 
-COARSE_MM, FINE_MM = 0.68, 0.30
+COARSE_MM, FINE_MM = 0.68, 0.30  # of the working grids: anatomy, and lines and tubes
 
 
 def project(scene: Scene, frame: Frame) -> NDArray[np.uint16]:
@@ -31,9 +31,8 @@ def project(scene: Scene, frame: Frame) -> NDArray[np.uint16]:
     paths = lung_paths(scene, frame, coarse, middle)
     broad, aerated = _soft_parts(scene, frame, coarse, paths, random)
     broad += _bones(scene, frame, coarse)
-    thin = _vessels(scene, frame, coarse=coarse, fine=fine, aerated=aerated, broad=broad)
-    line = frame.enlarge(broad, coarse) + thin
-    line += _devices(scene, frame, fine)
+    broad += _vessels(scene, frame, coarse) * aerated
+    line = frame.enlarge(broad, coarse) + _devices(scene, frame, fine)
     technique = _technique(scene, frame)
     seen = expose(line, frame.spacing, technique, random)
     # scatter would veil the lead letter, which lies on the detector
@@ -89,42 +88,39 @@ def _soft_parts(
 def _bones(scene: Scene, frame: Frame, step: int) -> Field:
     """Attenuation of the skeleton in excess of soft tissue."""
     habitus, cage = scene.habitus, scene.cage
-    ribs = [draw_ribs(habitus, cage)]
-    path = project_tubes(ribs, frame, step, classes=RIB_CLASSES, blur=0.2)
-    if frame.view is View.PA:
-        thin, stout = draw_scapulae(habitus)
-        path += project_tubes(
-            [draw_clavicles(habitus), stout, thin], frame, step, classes=GIRDLE_CLASSES, blur=0.4
-        )
+    frontal = frame.view is View.PA
     # from the side the ribs' flat faces lie across the beam
-    path *= np.float32(habitus.dense_bone * (1.0 if frame.view is View.PA else 0.62))
-    if frame.view is View.LATERAL:
-        path += project_tubes([draw_raised_arms(habitus)], frame, step, classes=GIRDLE_CLASSES, blur=0.6)
-    extra: list[Tubes] = [draw_sternum(cage)]
-    path += project_tubes(extra, frame, step, classes=(4.2,), blur=0.5) * np.float32(
-        0.07 if frame.view is View.PA else 0.8
-    )
+    scale = habitus.dense_bone * (1.0 if frontal else 0.62)
+    layers = [
+        TubeLayer(tubes=[scene.ribs], classes=RIB_CLASSES, blur=0.2, scale=scale),
+        TubeLayer(tubes=[draw_sternum(cage)], classes=(4.2,), blur=0.5, scale=0.07 if frontal else 0.8),
+    ]
+    if frontal:
+        girdle = [draw_clavicles(habitus), *draw_scapulae(habitus)]
+        layers.append(TubeLayer(tubes=girdle, classes=GIRDLE_CLASSES, blur=0.4, scale=scale))
+    else:
+        layers.append(TubeLayer(tubes=[draw_raised_arms(habitus)], classes=GIRDLE_CLASSES, blur=0.6))
     cartilage = costal_cartilage(habitus, cage)
     if cartilage is not None:
-        path += project_tubes([cartilage], frame, step, classes=(0.9,), blur=0.7)
+        layers.append(TubeLayer(tubes=[cartilage], classes=(0.9,), blur=0.7))
+    path = project_layers(layers, frame, step)
     path += vertebral_path(habitus, cage, frame, step)
     return (BONE * path).astype(np.float32)
 
 
-def _vessels(scene: Scene, frame: Frame, *, coarse: int, fine: int, aerated: Field, broad: Field) -> Field:
-    """Attenuation of the vessels on the stored matrix; the stout ones are added to ``broad`` in place."""
+def _vessels(scene: Scene, frame: Frame, step: int) -> Field:
+    """Attenuation of the vessels on the working grid, as if all of the cavity were aerated."""
     thin, stout = [], []
     for side in SIDES:
-        tubes = _collapsed(
-            scene, draw_vessels(scene.habitus, scene.cage, scene.domes[side], scene.heart), side
-        )
-        small, large = split_by_radius(tubes, VESSEL_CLASSES[-1])
+        small, large = split_by_radius(_collapsed(scene, scene.vessels[side], side), VESSEL_CLASSES[-1])
         thin.append(small)
         stout.append(large)
-    contrast = np.float32(1.65 * (SOFT - LUNG))
-    broad += contrast * project_tubes(stout, frame, coarse, classes=TRUNK_CLASSES, blur=0.4) * aerated
-    field = project_tubes(thin, frame, fine, classes=VESSEL_CLASSES, blur=0.3)
-    return contrast * frame.enlarge(field, fine) * frame.enlarge(aerated, coarse)
+    contrast = 1.65 * (SOFT - LUNG)
+    layers = [
+        TubeLayer(tubes=thin, classes=VESSEL_CLASSES, blur=0.3, scale=contrast),
+        TubeLayer(tubes=stout, classes=TRUNK_CLASSES, blur=0.4, scale=contrast),
+    ]
+    return project_layers(layers, frame, step)
 
 
 def _collapsed(scene: Scene, tubes: Tubes, side: Side) -> Tubes:

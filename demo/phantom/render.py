@@ -22,8 +22,9 @@ def render_exam(
     age: int = 55,
     rows: int = ROWS,
     columns: int = COLUMNS,
+    views: Sequence[View] = tuple(View),
 ) -> PhantomExam:
-    """A frontal and a lateral chest radiograph of a patient who does not exist.
+    """A frontal and a lateral chest radiograph of a patient who does not exist, or one of the two.
 
     The same arguments give the same pixels. Anatomy, exposure and noise depend on ``seed``, ``sex`` and
     ``age`` alone, so an exam with and without a finding differs by that finding only.
@@ -35,6 +36,7 @@ def render_exam(
         age: years, 18 to 100.
         rows: height of both images in pixels. The field is 350 mm wide, so the usual shape is about 5 : 4.
         columns: width of both images in pixels.
+        views: which radiographs are rendered; boxes are given for both views in any case.
 
     Raises:
         ValueError: an argument is out of its range.
@@ -46,8 +48,8 @@ def render_exam(
     scene = build_scene(seed, findings=findings, sex=sex, age=age)
     frames = {view: frame_of(scene.habitus, view, rows=rows, columns=columns) for view in View}
     images = tuple(
-        PhantomImage(view=view, pixels=project(scene, frame), spacing=frame.spacing)
-        for view, frame in frames.items()
+        PhantomImage(view=view, pixels=project(scene, frames[view]), spacing=frames[view].spacing)
+        for view in views
     )
     found = tuple(
         PhantomFinding(

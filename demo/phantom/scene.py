@@ -15,7 +15,10 @@ from demo.phantom.pleura import (
     pneumothorax_gap,
     pneumothorax_shell,
 )
+from demo.phantom.ribs import draw_ribs
 from demo.phantom.thorax import NO_SHELL, Cage, Dome, Shell, draw_dome
+from demo.phantom.tubes import Tubes
+from demo.phantom.vessels import draw_vessels
 from domain.boxes import Box
 
 Extent = tuple[float, float, float, float]
@@ -38,12 +41,17 @@ class Placed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """Patient and findings; the shells hold what fluid and air do to the lung of a side."""
+    """Patient and findings; the shells hold what fluid and air do to the lung of a side.
+
+    ``vessels`` are those of a healthy lung.
+    """
 
     habitus: Habitus
     cage: Cage
     domes: dict[Side, Dome]
     heart: Heart
+    ribs: Tubes
+    vessels: dict[Side, Tubes]
     fluid: dict[Side, Shell]
     air: dict[Side, Shell]
     nodules: tuple[Nodule, ...]
@@ -99,6 +107,8 @@ def build_scene(seed: int, *, findings: Sequence[FindingSpec], sex: str, age: in
         cage=cage,
         domes=domes,
         heart=heart,
+        ribs=draw_ribs(habitus, cage),
+        vessels={side: draw_vessels(habitus, cage, domes[side], heart) for side in SIDES},
         fluid=fluid,
         air=air,
         nodules=tuple(part for part in parts if isinstance(part, Nodule)),

@@ -3,11 +3,13 @@
 A tube along a curve is the sum of the curve's points, each weighted with the arc length it stands for,
 convolved with a disc: across a straight tube of radius R that lies flat on the detector this gives exactly
 the chord 2 sqrt(R^2 - d^2), and a tube that runs along the beam gets longer paths, as it should. The
-convolution is done once for all tubes of a radius, in Fourier space.
+convolution is done once for all tubes of a radius, in Fourier space. The kernels are the same for every exam,
+so they are kept.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,7 @@ from scipy.interpolate import CubicSpline
 from demo.phantom.frame import Field, Frame, Points
 
 _TABLE = 16384
+Grid = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +74,91 @@ def join(
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TubeLayer:
+    """Tubes that are projected alike.
+
+    ``classes`` are radii in mm, increasing; a tube's radius is shared between its two neighbours among them.
+    ``blur`` is the standard deviation in mm of the unsharpness (focal spot and detector). All paths are
+    multiplied by ``scale``.
+    """
+
+    tubes: Sequence[Tubes]
+    classes: Sequence[float]
+    blur: float = 0.25
+    scale: float = 1.0
+
+
+def project_tubes(
+    tubes: Sequence[Tubes], frame: Frame, step: int, *, classes: Sequence[float], blur: float = 0.25
+) -> Field:
+    """Path length in mm (times the tubes' own weights) on the working grid of ``step``."""
+    return project_layers([TubeLayer(tubes=tubes, classes=classes, blur=blur)], frame, step)
+
+
+def project_layers(layers: Sequence[TubeLayer], frame: Frame, step: int) -> Field:
+    """The sum of the layers' path lengths in mm on the working grid of ``step``, by one inverse transform."""
+    shape = frame.shape(step)
+    pitch = frame.spacing * step
+    margin = int(np.ceil((max(max(layer.classes) for layer in layers) + 3) / pitch)) + 2
+    padded = (fft.next_fast_len(shape[0] + 2 * margin), fft.next_fast_len(shape[1] + 2 * margin, real=True))
+    spectrum = np.zeros((padded[0], padded[1] // 2 + 1), np.complex64)
+    for layer in layers:
+        for (cortex, core), tubes in _by_rim(layer.tubes).items():
+            u, v = frame.project(tubes.points)
+            columns = (u - frame.origin + frame.width / 2) / pitch - 0.5 + margin
+            rows = v / pitch - 0.5 + margin
+            place = np.interp(tubes.radii, layer.classes, np.arange(len(layer.classes)))
+            for index, radius in enumerate(layer.classes):
+                share = np.clip(1 - np.abs(place - index), 0, None)
+                used = share > 0
+                if not used.any():
+                    continue
+                # a tube between two classes keeps its own area, hence its own mean path length
+                weights = tubes.weights[used] * share[used] * (tubes.radii[used] / radius) ** 2 * layer.scale
+                density = fft.rfft2(_splat(rows[used], columns[used], weights, padded), workers=1)
+                density *= _kernel(padded, pitch, radius=radius, blur=layer.blur, cortex=cortex, core=core)
+                spectrum += density
+    field = fft.irfft2(spectrum, s=padded, workers=1)
+    return np.ascontiguousarray(
+        field[margin : margin + shape[0], margin : margin + shape[1]], dtype=np.float32
+    )
+
+
+def _by_rim(sets: Sequence[Tubes]) -> dict[tuple[float, float], Tubes]:
+    """One set for all tubes of the same cortex and core."""
+    kinds: dict[tuple[float, float], list[Tubes]] = {}
+    for tubes in sets:
+        kinds.setdefault((tubes.cortex, tubes.core), []).append(tubes)
+    return {
+        (cortex, core): join(
+            [(tubes.points, tubes.weights, tubes.radii) for tubes in alike], cortex=cortex, core=core
+        )
+        for (cortex, core), alike in kinds.items()
+    }
+
+
+@lru_cache(maxsize=64)
+def _kernel(
+    padded: Grid, pitch: float, *, radius: float, blur: float, cortex: float, core: float
+) -> NDArray[np.float32]:
+    """The spectrum of a tube's cross section, per pixel of the padded grid."""
+    frequency, index_of = _frequencies(padded, pitch)
+    kernel = _disc_spectrum(frequency, radius, blur)
+    if cortex > 0 and radius > cortex:
+        kernel -= (1 - core) * _disc_spectrum(frequency, radius - cortex, blur)
+    return (kernel / (pitch * pitch)).astype(np.float32)[index_of]
+
+
+@lru_cache(maxsize=4)
+def _frequencies(padded: Grid, pitch: float) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """A table of radial frequencies, and which of them each place of the spectrum has."""
+    fy, fx = fft.fftfreq(padded[0], pitch), fft.rfftfreq(padded[1], pitch)
+    radial = np.hypot(fy[:, None], fx[None, :]).astype(np.float32)
+    table = np.linspace(1e-6, float(radial.max()), _TABLE)
+    return table, (radial * np.float32((_TABLE - 1) / table[-1])).astype(np.int32)
+
+
 def _disc_spectrum(k: NDArray[np.float64], radius: float, blur: float) -> NDArray[np.float64]:
     """Fourier transform of a disc of ``radius`` mm blurred by a Gaussian, at the radial frequencies ``k``."""
     return radius * special.j1(2 * np.pi * radius * k) / k * np.exp(-2 * (np.pi * blur * k) ** 2)
@@ -91,47 +179,3 @@ def _splat(
     index = np.concatenate([flat, flat + 1, flat + shape[1], flat + shape[1] + 1])
     value = np.concatenate([(1 - fr) * (1 - fc), (1 - fr) * fc, fr * (1 - fc), fr * fc]) * np.tile(weights, 4)
     return np.bincount(index, value, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float32)
-
-
-def project_tubes(
-    sets: Sequence[Tubes], frame: Frame, step: int, *, classes: Sequence[float], blur: float = 0.25
-) -> Field:
-    """Path length in mm (times the tubes' own weights) on the working grid of ``step``.
-
-    Args:
-        classes: radii in mm, increasing; a tube's radius is shared between its two neighbours among them.
-        blur: standard deviation in mm of the unsharpness (focal spot and detector).
-    """
-    shape = frame.shape(step)
-    pitch = frame.spacing * step
-    margin = int(np.ceil((max(classes) + 3) / pitch)) + 2
-    padded = (fft.next_fast_len(shape[0] + 2 * margin), fft.next_fast_len(shape[1] + 2 * margin, real=True))
-    fy, fx = fft.fftfreq(padded[0], pitch), fft.rfftfreq(padded[1], pitch)
-    # the kernels depend on the radial frequency only: a table of each, looked up through one index
-    frequency = np.hypot(fy[:, None], fx[None, :]).astype(np.float32)
-    table = np.linspace(1e-6, float(frequency.max()), _TABLE)
-    index_of = (frequency * np.float32((_TABLE - 1) / table[-1])).astype(np.int32)
-    spectrum = np.zeros(frequency.shape, np.complex64)
-    levels = np.asarray(classes, dtype=float)
-    for tubes in sets:
-        u, v = frame.project(tubes.points)
-        columns = (u - frame.origin + frame.width / 2) / pitch - 0.5 + margin
-        rows = v / pitch - 0.5 + margin
-        place = np.interp(tubes.radii, levels, np.arange(len(levels)))
-        for index, radius in enumerate(levels):
-            share = np.clip(1 - np.abs(place - index), 0, None)
-            used = share > 0
-            if not used.any():
-                continue
-            # a tube between two classes keeps its own area, hence its own mean path length
-            weights = tubes.weights[used] * share[used] * (tubes.radii[used] / radius) ** 2
-            density = _splat(rows[used], columns[used], weights, padded)
-            kernel = _disc_spectrum(table, radius, blur)
-            if tubes.cortex > 0 and radius > tubes.cortex:
-                kernel -= (1 - tubes.core) * _disc_spectrum(table, radius - tubes.cortex, blur)
-            spectrum += fft.rfft2(density, workers=1) * kernel.astype(np.float32)[index_of]
-    # the density is per pixel, the disc per mm^2
-    field = fft.irfft2(spectrum, s=padded, workers=1) / np.float32(pitch * pitch)
-    return np.ascontiguousarray(
-        field[margin : margin + shape[0], margin : margin + shape[1]], dtype=np.float32
-    )

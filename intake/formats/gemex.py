@@ -7,11 +7,12 @@ from typing import Any
 import msgspec
 
 from domain.errors import InvalidValue
+from domain.questions import Answer
 from domain.vocabulary import AnswerFormat
 from intake.formats.gemex_shape import GRID, Ids, boxes_of, closed_answer, exam_of, format_named, places_of
-from intake.records import QuestionRecord
 from intake.strictness import decode
 from intake.texts import known, lettered
+from records.questions import QuestionRecord
 
 
 class _Record(msgspec.Struct, gc=False):
@@ -50,8 +51,8 @@ class GemexTest:
         type_format = format_named(record.type or "")
         answer_format = type_format or self._of_file or _format_of(record)
         letters, options = lettered(record.choices or [])
-        answer: list[int] | str
-        if answer_format in (AnswerFormat.SINGLE, AnswerFormat.MULTIPLE):
+        answer: Answer
+        if answer_format.has_options:
             answer = places_of(record.answer, letters)
         elif not isinstance(record.answer, str):
             raise InvalidValue("answer", f"of a question without choices must be text, not {record.answer}")
@@ -65,9 +66,9 @@ class GemexTest:
         return QuestionRecord(
             id=key,
             exam=exam,
-            format=answer_format.value,
+            format=answer_format,
             stem=record.question.strip(),
-            options=options,
+            options=tuple(options),
             answer=answer,
             explanation=known(record.reason),
             boxes=boxes_of(locations, record.visual_regions or [], exam.radiographs[0].id),

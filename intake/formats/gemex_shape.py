@@ -8,8 +8,9 @@ from pathlib import PurePosixPath
 
 from domain.errors import InvalidValue
 from domain.vocabulary import YES_NO, AnswerFormat
-from intake.records import BoxRecord, ExamRecord, RadiographRecord
 from intake.texts import place_of
+from records.questions import ExamRecord, RadiographRecord
+from records.values import BoxRecord
 
 #: Chest ImaGenome's grid, on which the boxes are; the image fills it as a letterbox.
 GRID = (224, 224)
@@ -66,7 +67,7 @@ def closed_answer(answer: str) -> str:
     return told
 
 
-def places_of(answer: list[str] | str, letters: list[str]) -> list[int]:
+def places_of(answer: list[str] | str, letters: list[str]) -> tuple[int, ...]:
     """The options that an answer names: "C", ["A", "B"], "['A', 'B']", "[A, B]" or "A, B"; in rising order.
 
     Raises:
@@ -83,10 +84,12 @@ def places_of(answer: list[str] | str, letters: list[str]) -> list[int]:
         raise InvalidValue("answer", "names no option")
     if len(set(places)) != len(places):
         raise InvalidValue("answer", f"names an option twice: {answer}")
-    return places
+    return tuple(places)
 
 
-def boxes_of(locations: list[list[float]], regions: list[str] | None, radiograph: str) -> list[BoxRecord]:
+def boxes_of(
+    locations: list[list[float]], regions: list[str] | None, radiograph: str
+) -> tuple[BoxRecord, ...]:
     """Boxes [x1, y1, x2, y2] on the grid, labelled by the regions beside them; training files name none.
 
     Raises:
@@ -102,7 +105,7 @@ def boxes_of(locations: list[list[float]], regions: list[str] | None, radiograph
         x_min, y_min, x_max, y_max = location
         label = regions[place].strip() if regions else ""
         boxes.append(BoxRecord(radiograph=radiograph, label=label, box=(x_min, y_min, x_max, y_max)))
-    return boxes
+    return tuple(boxes)
 
 
 def format_named(text: str) -> AnswerFormat | None:

@@ -8,11 +8,12 @@ from typing import Any
 import msgspec
 
 from domain.errors import InvalidValue
+from domain.questions import Answer
 from domain.vocabulary import AnswerFormat
 from intake.formats.gemex_shape import GRID, Ids, boxes_of, closed_answer, exam_of, format_named, places_of
-from intake.records import QuestionRecord
 from intake.strictness import decode
 from intake.texts import known
+from records.questions import QuestionRecord
 
 
 class _Turn(msgspec.Struct, gc=False):
@@ -65,8 +66,8 @@ class GemexTrain:
         stem, options = _question(asked, record.type_prompt)
         exam = exam_of(record.image)
         letters = [chr(ord("A") + place) for place in range(len(options))]
-        answer: list[int] | str = target["answer"]
-        if answer_format in (AnswerFormat.SINGLE, AnswerFormat.MULTIPLE):
+        answer: Answer = target["answer"]
+        if answer_format.has_options:
             answer = places_of(
                 target["answer"].strip("[]'\" ") if "," not in target["answer"] else target["answer"], letters
             )
@@ -75,9 +76,9 @@ class GemexTrain:
         return QuestionRecord(
             id=key,
             exam=exam,
-            format=answer_format.value,
+            format=answer_format,
             stem=stem,
-            options=options,
+            options=tuple(options),
             answer=answer,
             explanation=known(target["reason"]),
             boxes=boxes_of(_boxes(target["location"]), None, exam.radiographs[0].id),

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from intake.records import QuestionRecord
 from intake.strictness import decode, decode_plain, read_plain
+from records.questions import QuestionRecord
 
 _decoder = msgspec.json.Decoder(QuestionRecord)
 

@@ -9,19 +9,14 @@ from typing import Any
 import msgspec
 
 from domain.errors import InvalidValue
+from domain.vocabulary import AnswerFormat, Difficulty, Task
 from intake.formats.views import view_of
-from intake.records import ExamRecord, QuestionRecord, RadiographRecord
 from intake.strictness import decode
 from intake.texts import as_list, known, lettered, place_of
+from records.questions import ExamRecord, QuestionRecord, RadiographRecord
 
-#: Task names as the paper and the files spell them, each by the word that tells it.
-_TASKS = (
-    ("differential", "differential"),
-    ("geometric", "geometric"),
-    ("location", "location"),
-    ("negation", "negation"),
-    ("presence", "presence"),
-)
+#: The tasks in the order in which they are looked for: a name that holds the word of one is of that task.
+_TASKS = (Task.DIFFERENTIAL, Task.GEOMETRIC, Task.LOCATION, Task.NEGATION, Task.PRESENCE)
 _SECTIONS = ("Comparison", "Findings", "Impression")
 #: The files' writer left NaN, which is no JSON, where an exam lacks a section. Anywhere else it is refused.
 _NO_SECTION = re.compile(rb'(?<!\\)("(?:Indication|Comparison|Findings|Impression)"\s*:\s*)NaN(?=\s*[,}])')
@@ -85,16 +80,16 @@ class ReXVQA:
                 age=known(_text(record.PatientAge)),
                 sex=known(record.PatientSex),
             ),
-            format="single",
+            format=AnswerFormat.SINGLE,
             stem=record.question.strip(),
-            options=options,
-            answer=[place_of(record.correct_answer, letters)],
+            options=tuple(options),
+            answer=(place_of(record.correct_answer, letters),),
             explanation=known(record.correct_answer_explanation),
-            task=task,  # type: ignore[arg-type]  # one of the five
+            task=task,
             content_type=known(record.class_) if task else known(record.task_name),
             category=known(record.category),
             subcategory=known(record.subcategory),
-            difficulty=_difficulty(record.difficulty),  # type: ignore[arg-type]  # one of the three
+            difficulty=_difficulty(record.difficulty),
             report=_report(record),
         )
 
@@ -114,18 +109,18 @@ def _radiographs(record: _Record) -> list[RadiographRecord]:
     ]
 
 
-def _task(task_name: str | None) -> str | None:
+def _task(task_name: str | None) -> Task | None:
     told = (task_name or "").casefold()
-    return next((task for word, task in _TASKS if word in told), None)
+    return next((task for task in _TASKS if task.value in told), None)
 
 
-def _difficulty(text: str | None) -> str | None:
+def _difficulty(text: str | None) -> Difficulty | None:
     told = known(text)
     if told is None:
         return None
-    if told.casefold() not in ("easy", "medium", "hard"):
-        raise InvalidValue("difficulty", f"{told!r} is none of easy, medium, hard")
-    return told.casefold()
+    if told.casefold() not in set(Difficulty):
+        raise InvalidValue("difficulty", f"{told!r} is none of {', '.join(Difficulty)}")
+    return Difficulty(told.casefold())
 
 
 def _report(record: _Record) -> str | None:

@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 
 from domain.errors import InvalidValue
-from domain.vocabulary import YES_NO
-from intake.records import ExamRecord, QuestionRecord, RadiographRecord
+from domain.vocabulary import YES_NO, AnswerFormat, Task
 from intake.strictness import decode
+from records.questions import ExamRecord, QuestionRecord, RadiographRecord
 
 #: Only where the type says the task for certain; SIZE, ABN and the others ask for various skills.
-_TASKS = {"PRES": "presence", "POS": "location"}
+_TASKS = {"PRES": Task.PRESENCE, "POS": Task.LOCATION}
 
 
 class _Record(msgspec.Struct, gc=False):
@@ -58,9 +58,9 @@ class VqaRad:
                 id=image, radiographs=[RadiographRecord(id=PurePosixPath(image).stem, file=image)]
             ),
             # "CLOSED" with another answer than yes or no ("Right") chose between things that no option lists.
-            format="closed" if closed else "open",
+            format=AnswerFormat.CLOSED if closed else AnswerFormat.OPEN,
             stem=" ".join(record.question.split()),
             answer=yes_no if closed else answer,
-            task=_TASKS.get(types),  # type: ignore[arg-type]  # the values above are tasks
+            task=_TASKS.get(types),
             content_type=": ".join(part for part in (answer_type, types) if part) or None,
         )

@@ -30,8 +30,8 @@ from intake.service.look import Look, image_source, look_at
 from intake.service.pictures import Pictures
 from intake.zipped import ZippedImages
 from privacy.service import search_with_headers
-from storage import datasets
-from storage.bulk import indexes_afterwards, lock_for_import
+from storage.intake import datasets
+from storage.intake.bulk import indexes_afterwards, lock_for_import
 from storage.workspace import Workspace
 
 #: What a caller may name as the format; "gemex" covers both of its forms.

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from domain.boxes import Box, BoxFit, BoxGrid
 from domain.errors import InvalidValue
 from intake.exams import ExamState, together
-from intake.parsed_batch import BOXES, Boxes, ParsedBatch, written
+from intake.parsed_batch import BOXES, Boxes, ParsedBatch
 from intake.rules import placed
+from records.values import BoxRecord, to_json
 
 if TYPE_CHECKING:
     from intake.service.landing import Landing
@@ -129,10 +130,10 @@ class BatchRows:
                 and x_max <= picture.columns
                 and y_max <= picture.rows
             ):
-                new.append((radiograph, label, corners))
+                new.append(BoxRecord(radiograph, label, corners))
                 continue
             box = Box(x_min=x_min, y_min=y_min, x_max=x_max, y_max=y_max)
             on_image = placed(box, grid=grid, rows=picture.rows, columns=picture.columns)
-            new.append((radiograph, label, on_image.as_tuple()))
+            new.append(BoxRecord(radiograph, label, on_image.as_tuple()))
             changed = True
-        return (*question[:BOXES], written(new), *question[BOXES + 1 :]) if changed else question
+        return (*question[:BOXES], to_json(new), *question[BOXES + 1 :]) if changed else question

@@ -17,7 +17,7 @@ from intake.refusals import RefusalList
 from intake.seen import SeenHashes
 from intake.service.batch_rows import BatchRows
 from intake.service.pictures import Pictures, view_told
-from storage.bulk import (
+from storage.intake.bulk import (
     FEW,
     add_facts,
     has_exams,

@@ -19,8 +19,8 @@ from imaging.radiograph import ImageFacts
 from intake.folders import ImageFolder
 from intake.service.door import Door
 from intake.zipped import ZippedImages
-from storage.bulk import insert_rows, known_images
-from storage.image_files import image_store
+from storage.images.files import image_store
+from storage.intake.bulk import insert_rows, known_images
 from storage.workspace import Workspace
 
 _COLUMNS = ("sha256", "media_type", "bytes", "rows", "columns", "bits", "photometric")

@@ -1,3 +1,1 @@
-"""The flat records of ``measures.json``, one module a kind of record; what is undefined is None, and
-``note`` says why.
-"""
+"""The measures of a table of ratings: one module for each kind of result of :mod:`measures.results`."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,33 +18,40 @@ from measures.clusters import members
 from measures.coded import Cell, Coded
 from measures.proportions import Proportion, wilson, wilson_by_cluster
 from measures.records.settings import Settings
+from measures.results import AccuracyResult, CoverageResult, OverallAccuracy
 
-Record = dict[str, Any]
 CLUSTERED, HELPED = "clustered by exam", "helped to set the reference"
 
 
-def accuracy(coded: Coded, settings: Settings) -> list[Record]:
-    """One record a rater (but the reference) and task; ``n`` is the questions with an answer and a truth."""
-    return [_record(coded, settings, rater, "task", cell) for cell in coded.cells() for rater in coded.judged]
+def accuracy(coded: Coded, settings: Settings) -> tuple[AccuracyResult, ...]:
+    """Accuracy of each rater except the reference, for all tasks together and for each task.
+
+    Args:
+        coded: the ratings.
+        settings: the confidence is used.
+
+    Returns:
+        Task by task, all tasks first; within a task in the order of the raters. Intervals are clustered by
+        exam where questions share exams.
+    """
+    return tuple(_accuracy(coded, settings, rater, cell) for cell in coded.cells() for rater in coded.judged)
 
 
-def by_category(coded: Coded, settings: Settings) -> list[Record]:
+def by_category(coded: Coded, settings: Settings) -> tuple[AccuracyResult, ...]:
     """The same by category instead of task."""
-    return [
-        _record(coded, settings, rater, "category", cell)
-        for cell in coded.category_cells()
-        for rater in coded.judged
-    ]
+    return tuple(
+        _accuracy(coded, settings, rater, cell) for cell in coded.category_cells() for rater in coded.judged
+    )
 
 
-def coverage(coded: Coded, settings: Settings) -> list[Record]:
-    """Accuracy with "cannot determine" left out, beside the share of questions that was determined."""
-    return list(_coverage(coded, settings))
+def coverage(coded: Coded, settings: Settings) -> tuple[CoverageResult, ...]:
+    """Accuracy without "cannot determine", and the share of questions that were determined."""
+    return tuple(_coverage(coded, settings))
 
 
-def overall(coded: Coded, settings: Settings) -> list[Record]:
-    """Micro and macro accuracy of each rater, both by name with their n."""
-    records: list[Record] = []
+def overall(coded: Coded, settings: Settings) -> tuple[OverallAccuracy, ...]:
+    """Micro and macro accuracy of each rater, with their n."""
+    results: list[OverallAccuracy] = []
     tasks = [cell.rows for cell in coded.cells()[1:]]
     for rater in coded.judged:
         micro = _share(coded, settings, rater, np.arange(len(coded.questions)))
@@ -57,28 +63,37 @@ def overall(coded: Coded, settings: Settings) -> list[Record]:
         why = "" if known else "macro not defined: no task is stated"
         if known and error is None:
             why = "no interval of macro: a task has one question only"
-        records.append(
-            {
-                "rater": coded.raters[rater],
-                "kind": coded.kinds[rater],
-                "n": micro.n,
-                "micro": micro.estimate,
-                "micro_low": micro.low,
-                "micro_high": micro.high,
-                "tasks": len(known),
-                "macro": macro,
-                "macro_low": None if macro is None or reach is None else max(0.0, macro - reach),
-                "macro_high": None if macro is None or reach is None else min(1.0, macro + reach),
-                "note": "; ".join(filter(None, [why, _helped(coded, rater)])),
-            }
+        results.append(
+            OverallAccuracy(
+                rater=coded.raters[rater],
+                kind=coded.kinds[rater],
+                n=micro.n,
+                micro=micro.estimate,
+                micro_low=micro.low,
+                micro_high=micro.high,
+                tasks=len(known),
+                macro=macro,
+                macro_low=None if macro is None or reach is None else max(0.0, macro - reach),
+                macro_high=None if macro is None or reach is None else min(1.0, macro + reach),
+                note="; ".join(filter(None, [why, _helped(coded, rater)])),
+            )
         )
-    return records
+    return tuple(results)
 
 
 def share_of(
     right: NDArray[np.int64], exam: NDArray[np.int64] | None, *, confidence: float
 ) -> tuple[Proportion, bool]:
-    """The share of 1 among 0 and 1 (-1 is left out), and whether the interval is clustered."""
+    """The share of correct answers.
+
+    Args:
+        right: 1 correct, 0 incorrect, -1 not known (left out), shape (n,).
+        exam: number of each question's exam, shape (n,); None where no exam is known.
+        confidence: of the interval.
+
+    Returns:
+        The share, and whether its interval is clustered by exam.
+    """
     known = right >= 0
     hits = right[known] == 1
     if exam is None or members(exam[known])[1] == len(hits):
@@ -90,27 +105,27 @@ def _share(coded: Coded, settings: Settings, rater: int, rows: NDArray[np.int64]
     return share_of(coded.right[rows, rater], coded.exams(rows), confidence=settings.confidence)[0]
 
 
-def _record(coded: Coded, settings: Settings, rater: int, field: str, cell: Cell) -> Record:
+def _accuracy(coded: Coded, settings: Settings, rater: int, cell: Cell) -> AccuracyResult:
     right, exams = coded.right[cell.rows, rater], coded.exams(cell.rows)
     share, clustered = share_of(right, exams, confidence=settings.confidence)
     notes = [share.note, CLUSTERED if clustered and not share.note else ""]
     if share.n == 0:
         notes = ["not defined: no question with this rater's answer and a truth"]
     notes.append(_helped(coded, rater))
-    return {
-        "rater": coded.raters[rater],
-        "kind": coded.kinds[rater],
-        field: cell.name,
-        "n": share.n,
-        "correct": share.count,
-        "estimate": share.estimate,
-        "low": share.low,
-        "high": share.high,
-        "note": "; ".join(filter(None, notes)),
-    }
+    return AccuracyResult(
+        rater=coded.raters[rater],
+        kind=coded.kinds[rater],
+        group=cell.name,
+        n=share.n,
+        correct=share.count,
+        estimate=share.estimate,
+        low=share.low,
+        high=share.high,
+        note="; ".join(filter(None, notes)),
+    )
 
 
-def _coverage(coded: Coded, settings: Settings) -> Iterator[Record]:
+def _coverage(coded: Coded, settings: Settings) -> Iterator[CoverageResult]:
     for cell in coded.cells():
         rows, exam = cell.rows, coded.exams(cell.rows)
         for rater in coded.judged:
@@ -118,21 +133,21 @@ def _coverage(coded: Coded, settings: Settings) -> Iterator[Record]:
             unsure = (right >= 0) & (coded.answers[rows, rater] == coded.undetermined)
             n = int((right >= 0).sum())
             share, _ = share_of(np.where(unsure, -1, right), exam, confidence=settings.confidence)
-            yield {
-                "rater": coded.raters[rater],
-                "kind": coded.kinds[rater],
-                "task": cell.name,
-                "n": n,
-                "undetermined": int(unsure.sum()),
-                "coverage": None if n == 0 else share.n / n,
-                "n_determined": share.n,
-                "correct": share.count,
-                "estimate": share.estimate,
-                "low": share.low,
-                "high": share.high,
-                "not_reached": int((coded.answers[rows, rater] < 0).sum()),
-                "note": "; ".join(filter(None, [share.note, _helped(coded, rater)])),
-            }
+            yield CoverageResult(
+                rater=coded.raters[rater],
+                kind=coded.kinds[rater],
+                task=cell.name,
+                n=n,
+                undetermined=int(unsure.sum()),
+                coverage=None if n == 0 else share.n / n,
+                n_determined=share.n,
+                correct=share.count,
+                estimate=share.estimate,
+                low=share.low,
+                high=share.high,
+                not_reached=int((coded.answers[rows, rater] < 0).sum()),
+                note="; ".join(filter(None, [share.note, _helped(coded, rater)])),
+            )
 
 
 def _helped(coded: Coded, rater: int) -> str:

@@ -11,18 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from measures.agreement import Weights
 from measures.coded import Cell, Coded
-from measures.kappa_intervals import Interval, ac1_interval, kappa_interval
+from measures.estimate import Estimate
+from measures.kappa_intervals import ac1_interval, kappa_interval
 from measures.records.scales import Scale, scale_of
 from measures.records.settings import Settings
+from measures.results import PairAgreement
 
-Record = dict[str, Any]
 #: More categories than this (free text) have no table worth looking at.
 MANY = 400
 #: Fewer questions than this tell nothing of why the others were not read twice.
@@ -32,26 +32,29 @@ VERIFICATION = "not shown: a second opinion only where the first gave certain an
 
 def agreement(
     coded: Coded, settings: Settings, progress: Callable[[float], None] | None = None
-) -> list[Record]:
-    """One record a pair of raters and task; ``n`` is the questions that both answered.
+) -> tuple[PairAgreement, ...]:
+    """Agreement of each pair of raters, for all tasks together and for each task.
 
-    ``progress`` is told the part that is done, 0 to 1.
+    Args:
+        coded: the ratings; the reference is one of the raters here.
+        settings: weights, confidence, resamples, seed.
+        progress: called with the fraction that is done, 0 to 1.
     """
     pairs = list(combinations(coded.judged, 2))
     if coded.reference is not None:
         pairs += [(at, coded.reference) for at in coded.judged]
     cells = coded.cells()
-    records: list[Record] = []
+    results: list[PairAgreement] = []
     for cell in cells:
         scale = scale_of(coded, cell.rows, settings.weights)
         for pair in pairs:
-            records.append(_record(coded, settings, pair, cell, scale))
+            results.append(_pair(coded, settings, pair, cell, scale))
             if progress is not None:
-                progress(len(records) / (len(cells) * len(pairs)))
-    return records
+                progress(len(results) / (len(cells) * len(pairs)))
+    return tuple(results)
 
 
-def _record(coded: Coded, settings: Settings, pair: tuple[int, int], cell: Cell, scale: Scale) -> Record:
+def _pair(coded: Coded, settings: Settings, pair: tuple[int, int], cell: Cell, scale: Scale) -> PairAgreement:
     (a, b), rows = pair, cell.rows
     first, second = scale.codes[:, a], scale.codes[:, b]
     common = (first >= 0) & (second >= 0)
@@ -61,9 +64,9 @@ def _record(coded: Coded, settings: Settings, pair: tuple[int, int], cell: Cell,
     same = first == second
     exam = coded.exams(rows)
     if biased:
-        return _empty(coded, pair, cell.name, n, VERIFICATION)
+        return PairAgreement(a=coded.raters[a], b=coded.raters[b], task=cell.name, n=n, note=VERIFICATION)
     if n and scale.k > MANY:
-        kappa = ac1 = Interval(note=f"not defined: {scale.k} different answers, too many for a table")
+        kappa = ac1 = Estimate(n=n, note=f"not defined: {scale.k} different answers, too many for a table")
     else:
         kappa = kappa_interval(
             first, second, weights=scale.weights, clusters=exam, confidence=settings.confidence,
@@ -82,37 +85,26 @@ def _record(coded: Coded, settings: Settings, pair: tuple[int, int], cell: Cell,
         notes.append("brennan_prediger: not defined: one possible answer only")
     if n and not wrong:
         notes.append(f"both_wrong: not defined: {_why_none_wrong(coded, a, b, rows)}")
-    return {
-        "a": coded.raters[a],
-        "b": coded.raters[b],
-        "task": cell.name,
-        "n": n,
-        "observed": float(same.mean()) if n else None,
-        "kappa": kappa.estimate,
-        "se": kappa.se,
-        "low": kappa.low,
-        "high": kappa.high,
-        "interval": kappa.kind,
-        "ac1": ac1.estimate,
-        "ac1_low": ac1.low,
-        "ac1_high": ac1.high,
-        "brennan_prediger": brennan_prediger,
-        "jaccard": _jaccard(coded, a, b, rows, same),
-        "both_wrong": wrong_same / wrong if wrong else None,
-        "both_wrong_n": wrong,
-        "note": "; ".join(filter(None, notes)),
-    }
-
-
-def _empty(coded: Coded, pair: tuple[int, int], task: str, n: int, note: str) -> Record:
-    """A record that shows no agreement."""
-    a, b = pair
-    undefined = dict.fromkeys(
-        ("observed", "kappa", "se", "low", "high", "interval", "ac1", "ac1_low", "ac1_high",
-         "brennan_prediger", "jaccard", "both_wrong")
-    )  # fmt: skip
-    names = {"a": coded.raters[a], "b": coded.raters[b], "task": task, "n": n}
-    return {**names, **undefined, "both_wrong_n": 0, "note": note}
+    return PairAgreement(
+        a=coded.raters[a],
+        b=coded.raters[b],
+        task=cell.name,
+        n=n,
+        observed=float(same.mean()) if n else None,
+        kappa=kappa.value,
+        se=kappa.se,
+        low=kappa.low,
+        high=kappa.high,
+        interval=kappa.method,
+        ac1=ac1.value,
+        ac1_low=ac1.low,
+        ac1_high=ac1.high,
+        brennan_prediger=brennan_prediger,
+        jaccard=_jaccard(coded, a, b, rows, same),
+        both_wrong=wrong_same / wrong if wrong else None,
+        both_wrong_n=wrong,
+        note="; ".join(filter(None, notes)),
+    )
 
 
 def _verification_bias(
@@ -135,7 +127,7 @@ def _verification_bias(
     return False
 
 
-def _note(kappa: Interval, settings: Settings, n: int) -> str:
+def _note(kappa: Estimate, settings: Settings, n: int) -> str:
     notes = [kappa.note]
     if n and settings.weights is not Weights.NONE:
         notes.append(f"{settings.weights} weights; ac1 is AC2")

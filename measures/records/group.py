@@ -9,30 +9,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from measures.agreement import Weights
 from measures.coded import Cell, Coded
-from measures.group import Agreement, Coefficient, agreement_of
-from measures.krippendorff import Metric, alpha
+from measures.estimate import Estimate
+from measures.group import Coefficient, agreement_of, ordinal_alpha
 from measures.paired import cochran_q
 from measures.pairs import kappas, pair_tables
 from measures.records.scales import Scale, scale_of
 from measures.records.settings import Settings
+from measures.results import GroupAgreement
 
-Record = dict[str, Any]
 
+def group(coded: Coded, settings: Settings) -> tuple[GroupAgreement, ...]:
+    """Agreement of each group of two raters or more, for all tasks together and for each task.
 
-def group(coded: Coded, settings: Settings) -> list[Record]:
-    """One record a task and group of two raters or more; ``n`` is the questions with two answers or more."""
-    return [
-        _record(coded, settings, name, raters, cell)
+    Args:
+        coded: the ratings.
+        settings: weights and confidence are used.
+
+    Returns:
+        All raters first, then readers and models if there are two or more of each kind and others beside
+        them.
+    """
+    return tuple(
+        _group(coded, settings, name, raters, cell)
         for name, raters in _groups(coded)
         for cell in coded.cells()
-    ]
+    )
 
 
 def _groups(coded: Coded) -> Iterator[tuple[str, list[int]]]:
@@ -46,18 +53,18 @@ def _groups(coded: Coded) -> Iterator[tuple[str, list[int]]]:
             yield kind, members
 
 
-def _record(coded: Coded, settings: Settings, name: str, raters: list[int], cell: Cell) -> Record:
+def _group(coded: Coded, settings: Settings, name: str, raters: list[int], cell: Cell) -> GroupAgreement:
     rows, exam = cell.rows, coded.exams(cell.rows)
     scale = scale_of(coded, rows, settings.weights)
     answers = scale.codes[:, raters]
-    found: dict[Coefficient, Agreement] = {
+    found: dict[Coefficient, Estimate] = {
         each: agreement_of(
             answers, each, weights=scale.weights, clusters=exam, confidence=settings.confidence
         )
         for each in (Coefficient.PERCENT, Coefficient.FLEISS, Coefficient.CONGER, Coefficient.AC1)
         if scale.k
     }
-    missing = Agreement(n=0, estimate=None, note="not defined: no question has two answers")
+    missing = Estimate(n=0, note="not defined: no question has two answers")
     percent, fleiss, conger, ac1 = (
         found.get(each, missing)
         for each in (Coefficient.PERCENT, Coefficient.FLEISS, Coefficient.CONGER, Coefficient.AC1)
@@ -67,41 +74,41 @@ def _record(coded: Coded, settings: Settings, name: str, raters: list[int], cell
     q, degrees, p = cochran_q(right[(right >= 0).all(axis=1)] == 1)
     light = _light(answers, scale)
     complete = int((right >= 0).all(axis=1).sum())
-    return {
-        "task": cell.name,
-        "raters": len(raters),
-        "n": percent.n,
-        "fleiss": fleiss.estimate,
-        "conger": conger.estimate,
-        "light": light,
-        "alpha": krippendorff.estimate,
-        "ac1": ac1.estimate,
-        "cochran_q": q,
-        "q_df": degrees,
-        "q_p": p,
-        "q_n": complete,
-        "kind": name,
-        "percent": percent.estimate,
-        "percent_low": percent.low,
-        "percent_high": percent.high,
-        "fleiss_low": fleiss.low,
-        "fleiss_high": fleiss.high,
-        "conger_low": conger.low,
-        "conger_high": conger.high,
-        "alpha_low": krippendorff.low,
-        "alpha_high": krippendorff.high,
-        "ac1_low": ac1.low,
-        "ac1_high": ac1.high,
-        "note": _note(
+    return GroupAgreement(
+        task=cell.name,
+        raters=len(raters),
+        n=percent.n,
+        fleiss=fleiss.value,
+        conger=conger.value,
+        light=light,
+        alpha=krippendorff.value,
+        ac1=ac1.value,
+        cochran_q=q,
+        q_df=degrees,
+        q_p=p,
+        q_n=complete,
+        kind=name,
+        percent=percent.value,
+        percent_low=percent.low,
+        percent_high=percent.high,
+        fleiss_low=fleiss.low,
+        fleiss_high=fleiss.high,
+        conger_low=conger.low,
+        conger_high=conger.high,
+        alpha_low=krippendorff.low,
+        alpha_high=krippendorff.high,
+        ac1_low=ac1.low,
+        ac1_high=ac1.high,
+        note=_note(
             {"percent": percent, "fleiss": fleiss, "conger": conger, "ac1": ac1, "alpha": krippendorff},
             light=light,
             q=q,
             complete=complete,
         ),
-    }
+    )
 
 
-def _note(found: dict[str, Agreement], *, light: float | None, q: float | None, complete: int) -> str:
+def _note(found: dict[str, Estimate], *, light: float | None, q: float | None, complete: int) -> str:
     """Why what is None is so; a reason that is not that of all coefficients begins with their names."""
     reasons: dict[str, list[str]] = {}
     for name, each in found.items():
@@ -111,7 +118,7 @@ def _note(found: dict[str, Agreement], *, light: float | None, q: float | None, 
         reason if len(names) == len(found) else f"{', '.join(names)}: {reason}"
         for reason, names in reasons.items()
     ]
-    if light is None and all(each.estimate is not None for each in found.values()):
+    if light is None and all(each.value is not None for each in found.values()):
         told.append("light: not defined: no pair has a kappa")
     if q is None:
         why = "no question divides the raters" if complete else "no question with a truth that all answered"
@@ -121,15 +128,15 @@ def _note(found: dict[str, Agreement], *, light: float | None, q: float | None, 
 
 def _alpha(
     answers: NDArray[np.int64], scale: Scale, settings: Settings, exam: NDArray[np.int64] | None
-) -> Agreement:
+) -> Estimate:
     if settings.weights is not Weights.LINEAR:
         return agreement_of(
             answers, Coefficient.ALPHA, weights=scale.weights, clusters=exam, confidence=settings.confidence
         )
-    ordinal = alpha(answers, places=scale.places, metric=Metric.ORDINAL)
+    ordinal = ordinal_alpha(answers, k=scale.k)
     n = int(((answers >= 0).sum(axis=1) >= 2).sum())
     note = "no interval: ordinal with linear weights" if ordinal is not None else "not defined: one category"
-    return Agreement(n=n, estimate=ordinal, note=note)
+    return Estimate(n=n, value=ordinal, note=note)
 
 
 def _light(answers: NDArray[np.int64], scale: Scale) -> float | None:

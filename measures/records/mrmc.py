@@ -6,22 +6,24 @@ model.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from measures.coded import Coded
 from measures.mrmc import against_model
 from measures.records.settings import Settings
+from measures.results import MrmcComparison, to_record
 
-Record = dict[str, Any]
 
+def mrmc(coded: Coded, settings: Settings) -> tuple[MrmcComparison, ...]:
+    """Two comparisons for each model, over all tasks: readers random, then fixed; empty without a reader.
 
-def mrmc(coded: Coded, settings: Settings) -> list[Record]:
-    """Two records a model, over all tasks; none without a reader."""
+    Args:
+        coded: the ratings.
+        settings: the confidence is used.
+    """
     readers = [at for at in coded.judged if coded.kinds[at] == "reader"]
     right = np.where(coded.right < 0, np.nan, coded.right).astype(np.float64)
-    records: list[Record] = []
+    results: list[MrmcComparison] = []
     for at in coded.judged:
         if coded.kinds[at] != "model" or not readers:
             continue
@@ -33,20 +35,5 @@ def mrmc(coded: Coded, settings: Settings) -> list[Record]:
                 random_readers=random_readers,
                 confidence=settings.confidence,
             )
-            records.append(
-                {
-                    "model": coded.raters[at],
-                    "readers": found.readers,
-                    "cases": found.cases,
-                    "difference": found.difference,
-                    "se": found.se,
-                    "df": found.df,
-                    "low": found.low,
-                    "high": found.high,
-                    "p": found.p,
-                    "random_readers": random_readers,
-                    "method": found.method,
-                    "note": found.note,
-                }
-            )
-    return records
+            results.append(MrmcComparison(model=coded.raters[at], **to_record(found)))
+    return tuple(results)

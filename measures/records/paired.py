@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,43 +22,54 @@ from measures.clusters import members
 from measures.coded import Cell, Coded
 from measures.paired import compare, holm, newcombe_unpaired
 from measures.records.settings import EVERY_PAIR, READERS_WITH_MODELS, Settings
+from measures.results import PairedDifference, UnpairedDifference, to_record
 
-Record = dict[str, Any]
 
+def paired(coded: Coded, settings: Settings) -> tuple[PairedDifference, ...]:
+    """The difference of each pair of raters except the reference, over all tasks and for each task.
 
-def paired(coded: Coded, settings: Settings) -> list[Record]:
-    """One record a pair of raters (but the reference) and task."""
+    Args:
+        coded: the ratings.
+        settings: confidence, and the family within which Holm's adjustment counts.
+
+    Raises:
+        InvalidValue: a family that names no rater of the table.
+    """
     named = settings.family_of(coded.raters)
-    records: list[Record] = []
+    results: list[PairedDifference] = []
     for cell in coded.cells():
-        of_task = [_record(coded, settings, a, b, cell) for a, b in combinations(coded.judged, 2)]
-        counted = [
-            record["p_exact"] if _in_family(record, coded, settings, named) else None for record in of_task
-        ]
-        for record, adjusted in zip(of_task, holm(counted), strict=True):
-            record["p_holm"] = adjusted
-            outside = (
-                "p_holm: outside the family" if adjusted is None and record["p_exact"] is not None else ""
-            )
-            note = "; ".join(filter(None, (record.pop("note"), outside)))
-            records.append(record | {"note": note})
-    return records
+        of_task = [_paired(coded, settings, a, b, cell) for a, b in combinations(coded.judged, 2)]
+        counted = [row.p_exact if _in_family(row, coded, settings, named) else None for row in of_task]
+        for row, adjusted in zip(of_task, holm(counted), strict=True):
+            outside = "p_holm: outside the family" if adjusted is None and row.p_exact is not None else ""
+            note = "; ".join(filter(None, (row.note, outside)))
+            results.append(replace(row, p_holm=adjusted, note=note))
+    return tuple(results)
 
 
-def unpaired(coded: Coded, settings: Settings) -> list[Record]:
-    """The pairs whose raters did not answer the same questions, all tasks together and each."""
-    return [
-        record
+def unpaired(coded: Coded, settings: Settings) -> tuple[UnpairedDifference, ...]:
+    """The pairs whose raters did not answer the same questions, for all tasks together and for each task.
+
+    Args:
+        coded: the ratings.
+        settings: the confidence is used.
+
+    Returns:
+        Differences over all questions of each: Newcombe's interval without a common question or exam,
+        otherwise the U-statistic of two fixed raters.
+    """
+    return tuple(
+        result
         for cell in coded.cells()
         for a, b in combinations(coded.judged, 2)
-        for record in _unpaired(coded, settings, a, b, cell)
-    ]
+        for result in _unpaired(coded, settings, a, b, cell)
+    )
 
 
 def _in_family(
-    record: Record, coded: Coded, settings: Settings, named: frozenset[frozenset[str]] | None
+    row: PairedDifference, coded: Coded, settings: Settings, named: frozenset[frozenset[str]] | None
 ) -> bool:
-    ends = frozenset((record["a"], record["b"]))
+    ends = frozenset((row.a, row.b))
     if named is not None:
         return ends in named
     if settings.family == EVERY_PAIR:
@@ -67,7 +78,7 @@ def _in_family(
     return settings.family == READERS_WITH_MODELS and kinds == {"reader", "model"}
 
 
-def _record(coded: Coded, settings: Settings, a: int, b: int, cell: Cell) -> Record:
+def _paired(coded: Coded, settings: Settings, a: int, b: int, cell: Cell) -> PairedDifference:
     rows, exams = cell.rows, coded.exams(cell.rows)
     first, second = coded.right[rows, a], coded.right[rows, b]
     common = (first >= 0) & (second >= 0)
@@ -79,26 +90,16 @@ def _record(coded: Coded, settings: Settings, a: int, b: int, cell: Cell) -> Rec
         notes.append(f"the {found.n} common questions only; {alone} were answered by one of the two")
     elif alone:
         notes.append("different questions: see unpaired")
-    return {
-        "a": coded.raters[a],
-        "b": coded.raters[b],
-        "task": cell.name,
-        "n": found.n,
-        "both": found.both,
-        "a_only": found.a_only,
-        "b_only": found.b_only,
-        "neither": found.neither,
-        "difference": found.difference,
-        "low": found.low,
-        "high": found.high,
-        "p_exact": found.p_exact,
-        "p_mid": found.p_mid,
-        "p_holm": None,
-        "note": "; ".join(filter(None, notes)),
-    }
+    return PairedDifference(
+        a=coded.raters[a],
+        b=coded.raters[b],
+        task=cell.name,
+        p_holm=None,
+        **to_record(found) | {"note": "; ".join(filter(None, notes))},
+    )
 
 
-def _unpaired(coded: Coded, settings: Settings, a: int, b: int, cell: Cell) -> Iterator[Record]:
+def _unpaired(coded: Coded, settings: Settings, a: int, b: int, cell: Cell) -> Iterator[UnpairedDifference]:
     rows, exam = cell.rows, coded.exams(cell.rows)
     first, second = coded.right[rows, a], coded.right[rows, b]
     n_a, n_b = int((first >= 0).sum()), int((second >= 0).sum())
@@ -116,18 +117,18 @@ def _unpaired(coded: Coded, settings: Settings, a: int, b: int, cell: Cell) -> I
         low, high = max(-1.0, difference - reach), min(1.0, difference + reach)
         how = "unpaired: different questions" if common == 0 else "partial overlap: U-statistic"
         how += ", clustered by exam" if exam is not None else ""
-    yield {
-        "a": coded.raters[a],
-        "b": coded.raters[b],
-        "task": cell.name,
-        "n_a": n_a,
-        "n_b": n_b,
-        "n_both": common,
-        "difference": difference,
-        "low": low,
-        "high": high,
-        "how": how,
-    }
+    yield UnpairedDifference(
+        a=coded.raters[a],
+        b=coded.raters[b],
+        task=cell.name,
+        n_a=n_a,
+        n_b=n_b,
+        n_both=common,
+        difference=difference,
+        low=low,
+        high=high,
+        how=how,
+    )
 
 
 def _error(first: NDArray[np.int64], second: NDArray[np.int64], exam: NDArray[np.int64] | None) -> float:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -11,18 +9,20 @@ from measures.agreement import Weights, agreement_weights
 from measures.kappa_intervals import kappa_interval
 from measures.ratings import ALL
 from measures.records.settings import Settings
+from measures.results import RepeatAgreement
 
-Record = dict[str, Any]
 
-
-def repeats(pairs: pd.DataFrame, settings: Settings) -> list[Record]:
-    """One record a rater over all tasks: unweighted kappa and agreement of the first answer with the second.
+def repeats(pairs: pd.DataFrame, settings: Settings) -> tuple[RepeatAgreement, ...]:
+    """Unweighted kappa of each rater's first answers with the second ones, over all tasks.
 
     Args:
-        pairs: as :func:`measures.ratings.repeats` gives them.
+        pairs: as :func:`measures.ratings.repeats` returns them.
         settings: confidence, resamples, seed.
+
+    Returns:
+        One result per rater with a repeat, in the order of the names.
     """
-    records: list[Record] = []
+    results: list[RepeatAgreement] = []
     for rater, own in pairs.sort_values(["rater", "question_id"]).groupby("rater", sort=True):
         labels = sorted({*own["first"], *own["again"]})
         first, again = (
@@ -38,18 +38,18 @@ def repeats(pairs: pd.DataFrame, settings: Settings) -> list[Record]:
             draws=settings.bootstrap,
             seed=settings.seed,
         )
-        records.append(
-            {
-                "rater": rater,
-                "task": ALL,
-                "n": len(own),
-                "observed": float((first == again).mean()),
-                "kappa": found.estimate,
-                "se": found.se,
-                "low": found.low,
-                "high": found.high,
-                "interval": found.kind,
-                "note": found.note,
-            }
+        results.append(
+            RepeatAgreement(
+                rater=str(rater),
+                task=ALL,
+                n=len(own),
+                observed=float((first == again).mean()),
+                kappa=found.value,
+                se=found.se,
+                low=found.low,
+                high=found.high,
+                interval=found.method,
+                note=found.note,
+            )
         )
-    return records
+    return tuple(results)

@@ -16,20 +16,26 @@ from measures.ratings import UNDETERMINED, scale
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """``codes`` (questions, raters): 0 to k - 1, -1 where missing; ``places`` (k,): on an ordered scale."""
+    """``codes`` (questions, raters): 0 to k - 1, -1 where missing; ``weights`` (k, k): of agreement."""
 
     k: int
     codes: NDArray[np.int64]
     weights: NDArray[np.float64]
-    places: tuple[float, ...]
 
 
 def scale_of(coded: Coded, rows: NDArray[np.int64], weights: Weights) -> Scale:
-    """The answers that anybody gave in these questions, numbered anew.
+    """The answers that were given to these questions, as categories 0 to k - 1 with their weights.
 
-    Without weights "cannot determine" is a category of its own; it has no place on an ordered scale and is
-    taken as missing there. The steps of a scale of numbers are their distances, so that a step nobody used
-    is kept.
+    Without weights "cannot determine" is a category of its own. It has no place on an ordered scale and is
+    taken as missing there. Steps of a numeric scale are their distances, so a step that nobody used is kept.
+
+    Args:
+        coded: the ratings.
+        rows: the places of the questions, shape (n,).
+        weights: none, linear or quadratic.
+
+    Raises:
+        Refused: weights for answers without an order.
     """
     answers = coded.answers[rows]
     if weights is not Weights.NONE:
@@ -40,11 +46,11 @@ def scale_of(coded: Coded, rows: NDArray[np.int64], weights: Weights) -> Scale:
     codes = number[answers]
     k = len(used)
     if weights is Weights.NONE:
-        return Scale(k=k, codes=codes, weights=np.eye(k), places=tuple(map(float, range(k))))
+        return Scale(k=k, codes=codes, weights=np.eye(k))
     whole = [label for label in coded.labels if label != UNDETERMINED]
     place_of = dict(zip(whole, scale(whole), strict=True))
     span = max(place_of.values()) - min(place_of.values()) if place_of else 0.0
     places = np.array([place_of[coded.labels[each]] for each in used], dtype=np.float64)
     steps = np.abs(np.subtract.outer(places, places)) / (span or 1.0)
     kept = 1.0 - (steps if weights is Weights.LINEAR else steps**2)
-    return Scale(k=k, codes=codes, weights=kept, places=tuple(places.tolist()))
+    return Scale(k=k, codes=codes, weights=kept)

@@ -11,14 +11,16 @@ from datetime import datetime
 from sqlmodel import Session
 
 from accounts.service.audit import record
-from domain.errors import DomainError, NotFound
+from domain.errors import NotFound, Refused
 from domain.patient_data import ConfirmPixels, PixelDecision, PixelLook
 from domain.people import Action, Person, require
+from imaging.errors import UnreadableImage
 from imaging.guarded import GuardedReader
 from imaging.text_in_pixels import LONGEST, OWN_METHOD, TextRank, method, text_rank
-from storage import datasets, patient_data
-from storage.bulk import known_images
-from storage.image_files import ImageStore, image_store
+from storage.images.files import ImageStore, image_store
+from storage.intake import datasets
+from storage.intake.bulk import known_images
+from storage.privacy import patient_data
 from storage.workspace import Workspace
 
 _WORKERS = 2
@@ -162,7 +164,7 @@ def _rank(store: ImageStore, reader: GuardedReader, sha256: str) -> TextRank | N
     try:
         with store.on_disk(sha256) as path:
             picture = reader.picture(path, name=sha256[:12], longest=LONGEST)
-    except DomainError:
+    except (NotFound, Refused, UnreadableImage):
         return None  # it can't be shown, so nobody will see text in it; it stays among the unranked
     return text_rank(picture)
 

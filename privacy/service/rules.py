@@ -11,7 +11,7 @@ from accounts.service.audit import record
 from domain.patient_data import ConfirmPixels, Originals, PatientDataRules
 from domain.people import Action, Person, require
 from imaging.pseudonyms import PseudonymKey
-from storage import patient_data
+from storage.privacy import patient_data
 
 #: What each choice means, in the words that a person chooses by.
 CONSEQUENCES: dict[Originals | ConfirmPixels, str] = {

@@ -13,7 +13,7 @@ from datetime import datetime
 from sqlmodel import Session
 
 from accounts.service.audit import record
-from domain.errors import DomainError
+from domain.errors import NotFound, Refused
 from domain.patient_data import FROM_HEADERS, HitKind, Originals, TextHit
 from domain.people import Action, Person, require
 from imaging.errors import UnreadableImage
@@ -21,9 +21,10 @@ from imaging.guarded import GuardedReader
 from imaging.identity import IdentityValue
 from privacy.header_values import HeaderValues
 from privacy.patterns import hits_by_pattern
-from storage import datasets, patient_data, text_hits
-from storage.image_files import image_store
-from storage.text_hits import HitInText
+from storage.images.files import image_store
+from storage.intake import datasets
+from storage.privacy import patient_data, text_hits
+from storage.privacy.text_hits import HitInText
 from storage.workspace import Workspace
 
 _FROM_PATTERNS = frozenset(HitKind) - FROM_HEADERS
@@ -193,8 +194,8 @@ def _identity_of(
                     known = reader.known_of(path, name=f"exam {exam}", key=None, identity=True)
             except UnreadableImage:
                 continue  # it was readable when it came in; its texts are searched by pattern all the same
-            except DomainError:
-                continue  # the file is gone
+            except (NotFound, Refused):
+                continue  # the file is gone, or has other bytes by now
             found[exam] += known.identity
             if done % 100 == 0 or done == len(images):
                 progress(done, len(images), "headers")

@@ -6,19 +6,17 @@ Single-choice questions only where places count. Hidden repeats and training cas
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.metrics import confusion_matrix
 
 from domain.questions import letter
 from domain.vocabulary import AnswerFormat
 from measures.proportions import wilson
 from measures.ratings import REPEAT, TRAINING
 from reader_study.report.material import Material
+from reader_study.report.tables import ConfusionCell, LearningQuarter, OptionPlace, ReadingTimes
 
-Record = dict[str, Any]
 #: A reader's order is looked at in so many parts.
 PARTS = 4
 
@@ -28,12 +26,15 @@ def counted(ratings: pd.DataFrame) -> pd.DataFrame:
     return ratings[~ratings["arm"].isin([TRAINING, REPEAT]) & (ratings["answer"] != "")]
 
 
-def confusion(ratings: pd.DataFrame) -> list[Record]:
+def confusion(ratings: pd.DataFrame) -> tuple[ConfusionCell, ...]:
     """Key against answer for each rater over single-choice and closed questions; letters as in the file."""
+    from sklearn.metrics import confusion_matrix  # noqa: PLC0415 - loading it takes 0.5 s of the start
+
     rows = counted(ratings)
-    rows = rows[rows["format"].isin([AnswerFormat.SINGLE.value, AnswerFormat.CLOSED.value])]
+    one_of_few = [each.value for each in AnswerFormat if not (each.takes_several or each.is_free_text)]
+    rows = rows[rows["format"].isin(one_of_few)]
     key = rows[rows["kind"] == "reference"].set_index("question_id")["answer"]
-    records: list[Record] = []
+    cells: list[ConfusionCell] = []
     for rater, own in rows[rows["kind"] != "reference"].groupby("rater", sort=True):
         truth, said = key.loc[own["question_id"]].to_numpy(), own["answer"].to_numpy()
         labels = sorted({*truth, *said})
@@ -41,20 +42,20 @@ def confusion(ratings: pd.DataFrame) -> list[Record]:
         table = confusion_matrix(truth, said, labels=labels) if len(labels) > 1 else np.array([[len(truth)]])
         for at, by in zip(*np.nonzero(table), strict=True):
             count = int(table[at, by])
-            records.append(
-                {
-                    "rater": rater,
-                    "key": labels[at],
-                    "answer": labels[by],
-                    "count": count,
-                    "n": int(table[at].sum()),
-                    "share": count / int(table[at].sum()),
-                }
+            cells.append(
+                ConfusionCell(
+                    rater=str(rater),
+                    key=labels[at],
+                    answer=labels[by],
+                    count=count,
+                    n=int(table[at].sum()),
+                    share=count / int(table[at].sum()),
+                )
             )
-    return records
+    return tuple(cells)
 
 
-def positions(material: Material, ratings: pd.DataFrame) -> list[Record]:
+def positions(material: Material, ratings: pd.DataFrame) -> tuple[OptionPlace, ...]:
     """How often each place is chosen beside how often the key stands there; places as they were shown.
 
     A model saw the question's own order. ``accuracy`` is over the questions whose key stands there.
@@ -69,7 +70,7 @@ def positions(material: Material, ratings: pd.DataFrame) -> list[Record]:
         for slot in material.slots
         if not slot.repeat and slot.option_order
     }
-    records: list[Record] = []
+    places: list[OptionPlace] = []
     rows = counted(ratings)
     rows = rows[rows["question_id"].isin(single) & (rows["kind"] != "reference")]
     for rater, own in rows.groupby("rater", sort=True):
@@ -90,67 +91,66 @@ def positions(material: Material, ratings: pd.DataFrame) -> list[Record]:
         for place in sorted({*chosen, *keyed}):
             right = keyed.get(place, [])
             found = wilson(sum(right), len(right))
-            records.append(
-                {
-                    "rater": rater,
-                    "place": place + 1,
-                    "chosen": chosen.get(place, 0),
-                    "chosen_share": chosen.get(place, 0) / total if total else None,
-                    "key_here": len(right),
-                    "key_share": len(right) / len(own),
-                    "n": len(own),
-                    "accuracy": found.estimate,
-                    "low": found.low,
-                    "high": found.high,
-                }
+            places.append(
+                OptionPlace(
+                    rater=str(rater),
+                    place=place + 1,
+                    chosen=chosen.get(place, 0),
+                    chosen_share=chosen.get(place, 0) / total if total else None,
+                    key_here=len(right),
+                    key_share=len(right) / len(own),
+                    n=len(own),
+                    accuracy=found.estimate,
+                    low=found.low,
+                    high=found.high,
+                )
             )
-    return records
+    return tuple(places)
 
 
-def times(ratings: pd.DataFrame) -> list[Record]:
+def times(ratings: pd.DataFrame) -> tuple[ReadingTimes, ...]:
     """Seconds a case of each rater whose times are known: median, quartiles, and by right and wrong."""
     rows = counted(ratings)
     rows = rows[rows["seconds"].notna() & (rows["kind"] != "reference")]
-    return [
-        {
-            "rater": rater,
-            "n": len(own),
-            **_quartiles(own["seconds"]),
-            "median_right": _median(own.loc[own["correct"] == "yes", "seconds"]),
-            "median_wrong": _median(own.loc[own["correct"] == "no", "seconds"]),
-        }
-        for rater, own in rows.groupby("rater", sort=True)
-    ]
+    return tuple(_times(str(rater), own) for rater, own in rows.groupby("rater", sort=True))
 
 
-def learning(ratings: pd.DataFrame) -> list[Record]:
+def _times(rater: str, own: pd.DataFrame) -> ReadingTimes:
+    low, middle, high = (
+        float(value) for value in np.quantile(own["seconds"].to_numpy(dtype=float), [0.25, 0.5, 0.75])
+    )
+    return ReadingTimes(
+        rater=rater,
+        n=len(own),
+        median=middle,
+        quarter_1=low,
+        quarter_3=high,
+        median_right=_median(own.loc[own["correct"] == "yes", "seconds"]),
+        median_wrong=_median(own.loc[own["correct"] == "no", "seconds"]),
+    )
+
+
+def learning(ratings: pd.DataFrame) -> tuple[LearningQuarter, ...]:
     """Accuracy and median seconds of each reader over the quarters of the order in which they read."""
-    return list(_learning(counted(ratings)))
+    return tuple(_learning(counted(ratings)))
 
 
-def _learning(rows: pd.DataFrame) -> Iterator[Record]:
+def _learning(rows: pd.DataFrame) -> Iterator[LearningQuarter]:
     for rater, own in rows[rows["position"].notna()].groupby("rater", sort=True):
         ordered = own.sort_values(["position", "question_id"])
         for number, part in enumerate(np.array_split(np.arange(len(ordered)), PARTS), start=1):
             some = ordered.iloc[part]
             found = wilson(int((some["correct"] == "yes").sum()), len(some))
-            yield {
-                "rater": rater,
-                "quarter": number,
-                "n": found.n,
-                "correct": found.count,
-                "estimate": found.estimate,
-                "low": found.low,
-                "high": found.high,
-                "median_seconds": _median(some["seconds"].dropna()),
-            }
-
-
-def _quartiles(seconds: pd.Series) -> Record:
-    low, middle, high = (
-        float(value) for value in np.quantile(seconds.to_numpy(dtype=float), [0.25, 0.5, 0.75])
-    )
-    return {"median": middle, "quarter_1": low, "quarter_3": high}
+            yield LearningQuarter(
+                rater=str(rater),
+                quarter=number,
+                n=found.n,
+                correct=found.count,
+                estimate=found.estimate,
+                low=found.low,
+                high=found.high,
+                median_seconds=_median(some["seconds"].dropna()),
+            )
 
 
 def _median(seconds: pd.Series) -> float | None:

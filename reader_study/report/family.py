@@ -9,14 +9,13 @@ more certain by not being declared.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
 
 from measures.paired import holm
 from measures.records.settings import EVERY_PAIR, READERS_WITH_MODELS
+from measures.results import PairedDifference
 
-Record = dict[str, Any]
 _GROUPS = {"readers": "reader", "models": "model"}
 
 
@@ -50,16 +49,14 @@ def family_of(declared: Sequence[str], kinds: Mapping[str, str]) -> Family:
     )
 
 
-def adjusted(paired: Sequence[Record], family: Family) -> list[Record]:
-    """The records with ``p_holm`` within the family, task by task; None outside it."""
-    made = [dict(record) for record in paired]
-    for task in dict.fromkeys(record["task"] for record in made):
-        of_task = [record for record in made if record["task"] == task]
-        inside = [frozenset((record["a"], record["b"])) in family.pairs for record in of_task]
-        counted = [record["p_exact"] if held else None for record, held in zip(of_task, inside, strict=True)]
-        for record, p in zip(of_task, holm(counted), strict=True):
-            record["p_holm"] = p
-    return made
+def adjusted(paired: Sequence[PairedDifference], family: Family) -> tuple[PairedDifference, ...]:
+    """The differences with ``p_holm`` within the family, task by task; None outside it."""
+    p_of: dict[tuple[str, str, str], float | None] = {}
+    for task in dict.fromkeys(each.task for each in paired):
+        of_task = [each for each in paired if each.task == task]
+        counted = [each.p_exact if frozenset((each.a, each.b)) in family.pairs else None for each in of_task]
+        p_of |= {(task, each.a, each.b): p for each, p in zip(of_task, holm(counted), strict=True)}
+    return tuple(replace(each, p_holm=p_of[each.task, each.a, each.b]) for each in paired)
 
 
 def _pairs(

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from domain.errors import NotFound
 from measures.ratings import ALL
 from reader_study.report import rows
+from reader_study.report.rows import ForestRow, PlaceRow
+from reader_study.report.study_report import FEW, StudyReport
 from reader_study.report.svg import Axis, Square, forest, grid, panels
-from reader_study.report.whole import FEW, StudyReport
+from reader_study.report.tables import ConfusionCell, StudyAgreement
 
-Record = dict[str, Any]
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +30,7 @@ class Figure:
 
     name: str
     of: str
-    rows: list[Record]
+    rows: Sequence[DataclassInstance]
     svg: str
 
 
@@ -70,30 +73,30 @@ def _named(make: Callable[[StudyReport], _Made]) -> str:
     return next(iter(make.keywords.values()), "") if isinstance(make, partial) else ""
 
 
-_Made = tuple[list[Record], str]
+_Made = tuple["Sequence[DataclassInstance]", str]
 
 
 def _makers(report: StudyReport) -> dict[str, Callable[[StudyReport], _Made]]:
-    tasks = list(dict.fromkeys(each["task"] for each in report.tables["accuracy"]))
+    tasks = list(dict.fromkeys(each.group for each in report.tables.accuracy))
     made: dict[str, Callable[[StudyReport], _Made]] = {}
     for task in tasks:
         made[figure_name("accuracy", task)] = partial(_accuracy, task=task)
-    if report.facts["model"] is not None:
+    if report.facts.model is not None:
         for task in tasks:
             made[figure_name("differences", task)] = partial(_differences, task=task)
-    for task in dict.fromkeys(each["task"] for each in report.tables["agreement"]):
+    for task in dict.fromkeys(each.task for each in report.tables.agreement):
         made[figure_name("kappa", task)] = partial(_kappa, task=task)
     for name, (table, make) in _SINGLE.items():
-        if report.tables[table]:
+        if getattr(report.tables, table):
             made[name] = make
-    for rater in dict.fromkeys(each["rater"] for each in report.tables["confusion"]):
+    for rater in dict.fromkeys(each.rater for each in report.tables.confusion):
         made[figure_name("confusion", rater)] = partial(_confusion, rater=rater)
     return made
 
 
 def _accuracy(report: StudyReport, *, task: str) -> _Made:
     found = rows.accuracy_rows(report, task=task)
-    helped = " † helped to set the key." if any("†" in each["label"] for each in found) else ""
+    helped = " † helped to set the key." if any("†" in each.label for each in found) else ""
     svg = forest(
         found,
         title=f"Accuracy, per cent: {_of(task)}",
@@ -109,7 +112,7 @@ def _differences(report: StudyReport, *, task: str) -> _Made:
     reach = reach_of(found)
     svg = forest(
         found,
-        title=f"Accuracy less that of {report.facts['model']}, points: {_of(task)}",
+        title=f"Accuracy less that of {report.facts.model}, points: {_of(task)}",
         caption=f"{_about(report)}Paired on the same cases, {_level(report)} intervals (Tango), each by "
         "itself: not adjusted for their number.",
         axis=Axis(
@@ -119,28 +122,19 @@ def _differences(report: StudyReport, *, task: str) -> _Made:
     return found, svg
 
 
-def reach_of(found: list[Record]) -> float:
+def reach_of(found: Sequence[ForestRow[Any]]) -> float:
     """How far the axis of differences goes to both sides: whole tens of points, 10 at least."""
-    ends = [abs(row[name]) for row in found for name in ("low", "high", "estimate") if row[name] is not None]
+    ends = [abs(end) for row in found for end in (row.low, row.high, row.estimate) if end is not None]
     return max([0.1, *(math.ceil(float(end) * 10) / 10 for end in ends)])
 
 
 def _kappa(report: StudyReport, *, task: str) -> _Made:
     found = rows.kappa_rows(report, task=task)
     names = raters_of(report, found)
-    cells = {}
-    for each in found:
-        words = ["not defined" if each["kappa"] is None else f"{each['kappa']:.2f}"]
-        if each["low"] is not None:
-            words.append(f"{each['low']:.2f} to {each['high']:.2f}")
-        words.append(f"n {each['n']:,}")
-        hint = f"{each['a']} and {each['b']}: {'; '.join(filter(None, (each['interval'], each['note'])))}"
-        square = Square(lines=tuple(words), shade=None if each["few"] else max(0.0, each["kappa"]), hint=hint)
-        cells[each["a"], each["b"]] = cells[each["b"], each["a"]] = square
     svg = grid(
         names,
         names,
-        cells,
+        kappa_cells(found),
         title=f"Cohen's kappa: {_of(task)}",
         caption=f"{_about(report)}Value, {_level(report)} interval, n. Grey: not defined, or n below {FEW}. "
         "Of answers as given, not of right and wrong.",
@@ -148,10 +142,25 @@ def _kappa(report: StudyReport, *, task: str) -> _Made:
     return found, svg
 
 
-def raters_of(report: StudyReport, found: list[Record]) -> list[str]:
+def kappa_cells(found: Sequence[StudyAgreement]) -> dict[tuple[str, str], Square]:
+    """A cell for each two raters, in both directions."""
+    cells = {}
+    for each in found:
+        words = ["not defined" if each.kappa is None else f"{each.kappa:.2f}"]
+        if each.low is not None:
+            words.append(f"{each.low:.2f} to {each.high:.2f}")
+        words.append(f"n {each.n:,}")
+        hint = f"{each.a} and {each.b}: {'; '.join(filter(None, (each.interval, each.note)))}"
+        shade = None if each.few or each.kappa is None else max(0.0, each.kappa)
+        square = Square(lines=tuple(words), shade=shade, hint=hint)
+        cells[each.a, each.b] = cells[each.b, each.a] = square
+    return cells
+
+
+def raters_of(report: StudyReport, found: Sequence[StudyAgreement]) -> list[str]:
     """The raters of these pairs: readers first, then models, then arms by their names."""
-    there = {name for each in found for name in (each["a"], each["b"])}
-    known = [each["rater"] for each in report.tables["raters"] if each["rater"] in there]
+    there = {name for each in found for name in (each.a, each.b)}
+    known = [each.rater for each in report.tables.raters if each.rater in there]
     return [*known, *sorted(there - set(known))]
 
 
@@ -168,7 +177,7 @@ def _repeats(report: StudyReport) -> _Made:
 
 def _times(report: StudyReport) -> _Made:
     found = rows.time_rows(report)
-    longest = max(row["high"] for row in found)
+    longest = max(row.high or 0.0 for row in found)
     step = next(each for each in (0.1, 0.5, 1, 2, 5, 10, 20, 50, 100, 1e3, 1e4, 1e6) if longest <= 6 * each)
     ticks = tuple(step * each for each in range(round(-(-longest // step)) + 1))
     svg = forest(
@@ -181,10 +190,10 @@ def _times(report: StudyReport) -> _Made:
 
 
 def _learning(report: StudyReport) -> _Made:
-    found = report.tables["learning"]
-    names = list(dict.fromkeys(each["rater"] for each in found))
+    found = report.tables.learning
+    names = list(dict.fromkeys(each.rater for each in found))
     svg = panels(
-        {name: [each for each in found if each["rater"] == name] for name in names},
+        {name: [each for each in found if each.rater == name] for name in names},
         title="Over the order of reading: accuracy in quarters, per cent",
         caption=f"{_about(report)}{_level(report)} Wilson intervals; below, n and median seconds a case.",
     )
@@ -192,17 +201,11 @@ def _learning(report: StudyReport) -> _Made:
 
 
 def _confusion(report: StudyReport, *, rater: str) -> _Made:
-    found = [each for each in report.tables["confusion"] if each["rater"] == rater]
-    cells = {
-        (each["key"], each["answer"]): Square(
-            lines=(f"{each['share']:.0%}", f"{each['count']:,} of {each['n']:,}"), shade=each["share"]
-        )
-        for each in found
-    }
+    found = [each for each in report.tables.confusion if each.rater == rater]
     svg = grid(
-        sorted({each["key"] for each in found}),
-        sorted({each["answer"] for each in found}),
-        cells,
+        sorted({each.key for each in found}),
+        sorted({each.answer for each in found}),
+        confusion_cells(found),
         title=f"Key (rows) and answer (columns): {rater}",
         caption=f"{_about(report)}Single-choice and closed questions; letters in the question's own order, "
         "share of the row.",
@@ -210,29 +213,43 @@ def _confusion(report: StudyReport, *, rater: str) -> _Made:
     return found, svg
 
 
-def _places(report: StudyReport) -> _Made:
-    found = rows.place_rows(report)
-    cells = {
-        (each["rater"], f"place {each['place']}"): Square(
-            lines=(
-                "none" if each["more"] is None else f"{each['more'] * 100:+.1f}",
-                f"{each['chosen']:,} / {each['key_here']:,}",
-                f"of {each['n']:,}",
-            ),
-            shade=None if each["more"] is None else max(-1.0, min(1.0, each["more"] * 4)),
-            hint=f"{each['rater']}: chosen {each['chosen']:,}, key there {each['key_here']:,}",
+def confusion_cells(found: Sequence[ConfusionCell]) -> dict[tuple[str, str], Square]:
+    """A cell for each key and answer of one rater."""
+    return {
+        (each.key, each.answer): Square(
+            lines=(f"{each.share:.0%}", f"{each.count:,} of {each.n:,}"), shade=each.share
         )
         for each in found
     }
+
+
+def _places(report: StudyReport) -> _Made:
+    found = rows.place_rows(report)
     svg = grid(
-        list(dict.fromkeys(each["rater"] for each in found)),
-        [f"place {place}" for place in sorted({each["place"] for each in found})],
-        cells,
+        list(dict.fromkeys(each.rater for each in found)),
+        [f"place {place}" for place in sorted({each.place for each in found})],
+        place_cells(found),
         title="Place of the option: chosen more often than it is right, points",
         caption=f"{_about(report)}Times chosen / times the key stood there, of n. Places as they were shown: "
         "for a reader in the shuffled order, for a model in the question's own.",
     )
     return found, svg
+
+
+def place_cells(found: Sequence[PlaceRow]) -> dict[tuple[str, str], Square]:
+    """A cell for each rater and place of an option."""
+    return {
+        (each.rater, f"place {each.place}"): Square(
+            lines=(
+                "none" if each.more is None else f"{each.more * 100:+.1f}",
+                f"{each.chosen:,} / {each.key_here:,}",
+                f"of {each.n:,}",
+            ),
+            shade=None if each.more is None else max(-1.0, min(1.0, each.more * 4)),
+            hint=f"{each.rater}: chosen {each.chosen:,}, key there {each.key_here:,}",
+        )
+        for each in found
+    }
 
 
 #: Figures of which there is one, with the table that must not be empty.
@@ -249,9 +266,9 @@ def _of(task: str) -> str:
 
 
 def _level(report: StudyReport) -> str:
-    return f"{report.facts['settings']['confidence']:.0%}"
+    return f"{report.facts.settings.confidence:.0%}"
 
 
 def _about(report: StudyReport) -> str:
-    simulated = "SIMULATED. " if report.facts["simulated"] else ""
-    return f"{simulated}{report.facts['study']}. "
+    simulated = "SIMULATED. " if report.facts.simulated else ""
+    return f"{simulated}{report.facts.study}. "

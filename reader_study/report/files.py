@@ -8,13 +8,13 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
-from typing import Any
 
 from domain.errors import NotFound, Refused
 from domain.table_cells import harmless
+from measures.results import Record, to_records
 from reader_study.report.figures import figure_of, figures_of
 from reader_study.report.html import html_of
-from reader_study.report.whole import StudyReport
+from reader_study.report.study_report import StudyReport
 
 
 def files_of(report: StudyReport) -> dict[str, str]:
@@ -22,11 +22,11 @@ def files_of(report: StudyReport) -> dict[str, str]:
     files = {
         "report.html": html_of(report),
         "report.json": report.text(),
-        **{f"tables/{name}.csv": csv_of(records) for name, records in report.tables.items()},
+        **{f"tables/{name}.csv": csv_of(records) for name, records in report.records().items()},
     }
     for figure in figures_of(report):
         files[f"figures/{figure.name}.svg"] = figure.svg
-        files[f"figures/{figure.name}.csv"] = csv_of(figure.rows)
+        files[f"figures/{figure.name}.csv"] = csv_of(to_records(figure.rows))
     return files
 
 
@@ -42,15 +42,15 @@ def file_of(report: StudyReport, path: str) -> str:
         return html_of(report)
     if path == "report.json":
         return report.text()
-    if folder == "tables" and ending == "csv" and name in report.tables:
-        return csv_of(report.tables[name])
+    if folder == "tables" and ending == "csv" and name in (records := report.records()):
+        return csv_of(records[name])
     if folder == "figures" and ending in ("svg", "csv"):
         figure = figure_of(report, name)
-        return figure.svg if ending == "svg" else csv_of(figure.rows)
+        return figure.svg if ending == "svg" else csv_of(to_records(figure.rows))
     raise NotFound(f"This report has no file {path!r}.")
 
 
-def csv_of(records: list[dict[str, Any]]) -> str:
+def csv_of(records: list[Record]) -> str:
     """The records as CSV; an undefined value is empty, and no cell is run as a formula."""
     written = io.StringIO()
     rows = csv.writer(written, lineterminator="\n")

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from html import escape
-from typing import Any
 
 from domain.protocols import canonical_json
 from measures.ratings import ALL
+from measures.results import AccuracyResult, Record, to_records
+from reader_study.report.facts import StudyFacts
 from reader_study.report.figures import figures_of
+from reader_study.report.study_report import StudyReport
 from reader_study.report.svg import held
-from reader_study.report.whole import StudyReport
+from reader_study.report.tables import TaskAccuracy
 
-Record = dict[str, Any]
 _STYLE = """\
 :root{color-scheme:light dark;--ink:#1b1f24;--paper:#fff;--line:#d5dbe1;--soft:#5b6570;
 --mark:#e9f1fb}
@@ -83,35 +86,38 @@ def html_of(report: StudyReport) -> str:
     """The whole page; every number carries its exact value."""
     facts = report.facts
     parts = [
-        f"<h1>{escape(facts['study'])}</h1>",
+        f"<h1>{escape(facts.study)}</h1>",
         f'<p class="soft">{escape(_about(facts))}</p>',
         *(f"<p>{escape(sentence)}</p>" for sentence in report.words),
     ]
-    for name, title in (
-        ("accuracy", "task"),
-        ("by_category", "category"),
-        ("by_difficulty", "difficulty"),
-        ("by_format", "format"),
-    ):
-        parts += [f"<h2>Accuracy by {title}</h2>", _grid(report.tables[name], title)]
+    tables = report.tables
+    accuracies: tuple[tuple[str, Sequence[AccuracyResult]], ...] = (
+        ("task", tables.accuracy),
+        ("category", tables.by_category),
+        ("difficulty", tables.by_difficulty),
+        ("format", tables.by_format),
+    )
+    for title, results in accuracies:
+        parts += [f"<h2>Accuracy by {title}</h2>", _grid(results, title)]
     parts.append("<h2>Figures</h2>")
     parts += _figures(report)
+    records = report.records()
     for name, (title, note) in _TABLES.items():
-        told = f"{note} {facts['family']}" if name == "paired" else note
-        parts += _section(name, title, told, report.tables[name])
+        told = f"{note} {facts.family}" if name == "paired" else note
+        parts += _section(name, title, told, records[name])
     parts += [
         "<h2>Protocol</h2>",
-        f"<p>Version {facts['protocol_version']}, SHA-256 <code>{facts['protocol_sha256']}</code></p>",
-        f"<p><code>{escape(canonical_json(facts['protocol']))}</code></p>",
-        _table(facts["protocol_versions"]),
+        f"<p>Version {facts.protocol_version}, SHA-256 <code>{facts.protocol_sha256}</code></p>",
+        f"<p><code>{escape(canonical_json(facts.protocol))}</code></p>",
+        _table(to_records(facts.protocol_versions)),
         "<h2>Settings</h2>",
-        f"<p><code>{escape(canonical_json(facts['settings']))}</code></p>",
+        f"<p><code>{escape(canonical_json(asdict(facts.settings)))}</code></p>",
     ]
     body = "\n".join(parts)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
-        f"<title>{escape(facts['study'])}: reader study</title>\n<style>\n{_STYLE}</style></head>\n"
+        f"<title>{escape(facts.study)}: reader study</title>\n<style>\n{_STYLE}</style></head>\n"
         f"<body>\n{body}\n</body></html>\n"
     )
 
@@ -129,10 +135,10 @@ def _figures(report: StudyReport) -> list[str]:
     return parts
 
 
-def _about(facts: Record) -> str:
-    analysed = f"{facts['cases_analysed']:,} of {facts['cases']:,} cases analysed"
-    raters = f"{facts['readers']} readers, {facts['models']} models"
-    return f"Reader study on {facts['source']}. {analysed}, {raters}."
+def _about(facts: StudyFacts) -> str:
+    analysed = f"{facts.cases_analysed:,} of {facts.cases:,} cases analysed"
+    raters = f"{facts.readers} readers, {facts.models} models"
+    return f"Reader study on {facts.source}. {analysed}, {raters}."
 
 
 def _section(name: str, title: str, note: str, records: list[Record]) -> list[str]:
@@ -145,13 +151,13 @@ def _section(name: str, title: str, note: str, records: list[Record]) -> list[st
     return [f"<h2>{escape(title)}</h2>", told, table]
 
 
-def _grid(records: list[Record], by: str) -> str:
+def _grid(results: Sequence[AccuracyResult], by: str) -> str:
     """Raters down, groups across; share, interval and n in every cell."""
-    if not records:
+    if not results:
         return f'<p class="soft">No question states its {by}.</p>'
-    columns = list(dict.fromkeys(each[by] for each in records))
-    raters = list(dict.fromkeys(each["rater"] for each in records))
-    cell = {(each["rater"], each[by]): each for each in records}
+    columns = list(dict.fromkeys(each.group for each in results))
+    raters = list(dict.fromkeys(each.rater for each in results))
+    cell = {(each.rater, each.group): each for each in results}
     across = by == "category"  # categories are many: they go down instead
     heads, rows = (raters, columns) if across else (columns, raters)
     lines = [f"<tr><th></th>{''.join(f'<th>{escape(str(head))}</th>' for head in heads)}</tr>"]
@@ -165,16 +171,16 @@ def _grid(records: list[Record], by: str) -> str:
     )
 
 
-def _cell(found: Record | None) -> str:
-    if found is None or found["estimate"] is None:
+def _cell(found: AccuracyResult | None) -> str:
+    if found is None or found.estimate is None or found.low is None or found.high is None:
         return '<td class="soft">–</td>'
-    mark = ' class="best"' if found.get("best") else ""
-    dagger = " †" if "helped to set" in found["note"] else ""
+    mark = ' class="best"' if isinstance(found, TaskAccuracy) and found.best else ""
+    dagger = " †" if "helped to set" in found.note else ""
     return (
-        f'<td{mark}><data value="{found["estimate"]!r}">{found["estimate"] * 100:.2f}</data>{dagger}<br>'
-        f'<span class="soft"><data value="{found["low"]!r}">{found["low"] * 100:.1f}</data>–'
-        f'<data value="{found["high"]!r}">{found["high"] * 100:.1f}</data><br>'
-        f"{found['correct']:,}/{found['n']:,}</span></td>"
+        f'<td{mark}><data value="{found.estimate!r}">{found.estimate * 100:.2f}</data>{dagger}<br>'
+        f'<span class="soft"><data value="{found.low!r}">{found.low * 100:.1f}</data>–'
+        f'<data value="{found.high!r}">{found.high * 100:.1f}</data><br>'
+        f"{found.correct:,}/{found.n:,}</span></td>"
     )
 
 

@@ -10,23 +10,22 @@ has no figure.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from domain.boxes import LabelledBox
 from domain.vocabulary import AnswerFormat
-from measures.boxes import mean_overlap
+from measures.boxes import MeanOverlap, mean_overlap
 from measures.ratings import ALL
 from measures.records.settings import Settings
 from reader_study.report.material import Material
+from reader_study.report.tables import BoxOverlap
 from review.forms import overlap_of_boxes
 
-Record = dict[str, Any]
 #: One question: its format, its exam, the boxes of the key, the boxes that were drawn.
 Drawn = tuple[AnswerFormat, str, Sequence[LabelledBox], Sequence[LabelledBox]]
 
 
-def overlaps(material: Material, settings: Settings) -> list[Record]:
-    """One record a rater who drew any box, and format; a reader's arms together, hidden repeats left out."""
+def overlaps(material: Material, settings: Settings) -> tuple[BoxOverlap, ...]:
+    """One row a rater who drew any box, and format; a reader's arms together, hidden repeats left out."""
     cases = {case.shown.id: case for case in material.cases if case.scored}
     kept = [case for at, case in cases.items() if not material.left_out(case_id=at, reader_id=None)]
     drawn: dict[tuple[str, str], list[Drawn]] = {}
@@ -45,17 +44,31 @@ def overlaps(material: Material, settings: Settings) -> list[Record]:
             for case in kept
             if (found := model.predictions.get(case.shown.question_number)) is not None
         ]
-    return [
-        {"rater": rater, "kind": kind, **record}
+    return tuple(
+        BoxOverlap(
+            rater=rater,
+            kind=kind,
+            format=name,
+            n=found.n,
+            with_boxes=with_boxes,
+            estimate=found.score,
+            low=found.low,
+            high=found.high,
+            per_truth=found.per_truth,
+            per_match=found.per_match,
+            note=found.note,
+        )
         for (rater, kind), some in drawn.items()
-        for record in by_format(some, seed=settings.seed, confidence=settings.confidence)
-    ]
+        for name, with_boxes, found in by_format(some, seed=settings.seed, confidence=settings.confidence)
+    )
 
 
-def by_format(drawn: Sequence[Drawn], *, seed: int, confidence: float) -> Iterator[Record]:
+def by_format(
+    drawn: Sequence[Drawn], *, seed: int, confidence: float
+) -> Iterator[tuple[str, int, MeanOverlap]]:
     """Mean overlap of all answers to questions whose key has a box, then of each format.
 
-    ``with_boxes`` of the ``n`` had a box drawn. Nothing is given where none has.
+    Yields the format, how many of the questions had a box drawn, and the overlap; nothing if none had.
     """
     asked = [each for each in drawn if each[2]]
     if not any(boxes for *_, boxes in asked):
@@ -71,14 +84,4 @@ def by_format(drawn: Sequence[Drawn], *, seed: int, confidence: float) -> Iterat
             seed=seed,
             confidence=confidence,
         )
-        yield {
-            "format": name,
-            "n": found.n,
-            "with_boxes": sum(bool(boxes) for *_, boxes in some),
-            "estimate": found.score,
-            "low": found.low,
-            "high": found.high,
-            "per_truth": found.per_truth,
-            "per_match": found.per_match,
-            "note": found.note,
-        }
+        yield name, sum(bool(boxes) for *_, boxes in some), found

@@ -8,67 +8,62 @@ Intervals are in the other tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from domain.vocabulary import Task
 from measures.ratings import ALL
+from measures.results import AccuracyResult, OverallAccuracy, PairAgreement
 from reader_study.report.ratings import KEY
+from reader_study.report.tables import FailedReplies, TextRow
 from release.forms.rexvqa import TASK_NAMES
 
-Record = dict[str, Any]
 QUESTIONS, MICRO, MACRO = "Questions", "Overall (micro)", "Overall (macro)"
 MEAN, WHOLE = "Average of the categories", "All questions"
 
 
-def printed(tables: dict[str, list[Record]]) -> dict[str, list[Record]]:
-    """``printed_by_task``, ``printed_by_category`` (empty where none is stated) and ``printed_kappa``."""
-    return {
-        "printed_by_task": _by_task(tables),
-        "printed_by_category": _by_category(tables["by_category"], tables["overall"]),
-        "printed_kappa": _kappas(tables["agreement"], known=[each["rater"] for each in tables["raters"]]),
-    }
-
-
-def _by_task(tables: dict[str, list[Record]]) -> list[Record]:
+def by_task(
+    accuracy: Sequence[AccuracyResult], overall: Sequence[OverallAccuracy], failed: Sequence[FailedReplies]
+) -> tuple[TextRow, ...]:
     """The lowest first, as printed; the first line has the questions of each task."""
-    cells = {(each["rater"], each["task"]): each for each in tables["accuracy"]}
+    cells = {(each.rater, each.group): each for each in accuracy}
     stated = sorted({task for _, task in cells if task != ALL}, key=_named)
-    failed = {each["model"]: each["share"] for each in tables["failed"]}
+    failed_share = {each.model: each.share for each in failed}
     lines = [
         {
             "Rater": QUESTIONS,
-            MICRO: str(_most(tables["accuracy"], "task", ALL)),
+            MICRO: str(_most(accuracy, ALL)),
             MACRO: "",
-            **{_named(task): str(_most(tables["accuracy"], "task", task)) for task in stated},
+            **{_named(task): str(_most(accuracy, task)) for task in stated},
             "Failed extractions": "",
         }
     ]
-    for each in sorted(tables["overall"], key=lambda each: (each["micro"] or 0.0, each["rater"])):
-        rater = each["rater"]
+    for each in sorted(overall, key=lambda each: (each.micro or 0.0, each.rater)):
+        rater = each.rater
         lines.append(
             {
                 "Rater": rater,
-                MICRO: _per_cent(each["micro"]),
-                MACRO: _per_cent(each["macro"]),
+                MICRO: _per_cent(each.micro),
+                MACRO: _per_cent(each.macro),
                 **{_named(task): _per_cent(_estimate(cells.get((rater, task)))) for task in stated},
-                "Failed extractions": _per_cent(failed.get(rater)),
+                "Failed extractions": _per_cent(failed_share.get(rater)),
             }
         )
-    return lines
+    return tuple(lines)
 
 
-def _by_category(found: list[Record], overall: list[Record]) -> list[Record]:
-    """Categories down, raters across, then both averages."""
-    if not found:
-        return []
-    raters = [each["rater"] for each in overall]
-    cells = {(each["rater"], each["category"]): each for each in found}
-    categories = sorted({each["category"] for each in found})
+def by_category(
+    accuracy: Sequence[AccuracyResult], overall: Sequence[OverallAccuracy]
+) -> tuple[TextRow, ...]:
+    """Categories down, raters across, then both averages; empty where no category is stated."""
+    if not accuracy:
+        return ()
+    raters = [each.rater for each in overall]
+    cells = {(each.rater, each.group): each for each in accuracy}
+    categories = sorted({each.group for each in accuracy})
     lines = [
         {
             "Category": name,
-            QUESTIONS: str(_most(found, "category", name)),
+            QUESTIONS: str(_most(accuracy, name)),
             **{rater: _per_cent(_estimate(cells.get((rater, name)))) for rater in raters},
         }
         for name in categories
@@ -79,19 +74,19 @@ def _by_category(found: list[Record], overall: list[Record]) -> list[Record]:
     }
     mean = {rater: sum(some) / len(some) if some else None for rater, some in shares.items()}
     lines.append({"Category": MEAN, QUESTIONS: "", **{rater: _per_cent(mean[rater]) for rater in raters}})
-    whole = {each["rater"]: _per_cent(each["micro"]) for each in overall}
-    asked = str(max(each["n"] for each in overall))
+    whole = {each.rater: _per_cent(each.micro) for each in overall}
+    asked = str(max(each.n for each in overall))
     lines.append({"Category": WHOLE, QUESTIONS: asked, **whole})
-    return lines
+    return tuple(lines)
 
 
-def _kappas(found: list[Record], *, known: list[str]) -> list[Record]:
+def kappas(found: Sequence[PairAgreement], *, known: Sequence[str]) -> tuple[TextRow, ...]:
     """A square a task, all tasks first, to two decimals, 1 on the diagonal; empty where not defined."""
-    named = {rater for each in found for rater in (each["a"], each["b"])} - {KEY}
+    named = {rater for each in found for rater in (each.a, each.b)} - {KEY}
     raters = [*(each for each in known if each in named), *sorted(named - set(known))]
-    lines: list[Record] = []
-    for task in dict.fromkeys(each["task"] for each in found):
-        kappas = {(each["a"], each["b"]): each["kappa"] for each in found if each["task"] == task}
+    lines: list[TextRow] = []
+    for task in dict.fromkeys(each.task for each in found):
+        kappas = {(each.a, each.b): each.kappa for each in found if each.task == task}
         kappas |= {(other, one): kappa for (one, other), kappa in kappas.items()}
         lines += [
             {
@@ -104,7 +99,7 @@ def _kappas(found: list[Record], *, known: list[str]) -> list[Record]:
             }
             for one in raters
         ]
-    return lines
+    return tuple(lines)
 
 
 def _two_decimals(value: float | None) -> str:
@@ -115,12 +110,12 @@ def _named(task: str) -> str:
     return TASK_NAMES[Task(task)] if task in {each.value for each in Task} else task
 
 
-def _most(found: Iterable[Record], field: str, name: str) -> int:
-    return max((int(each["n"]) for each in found if each[field] == name), default=0)
+def _most(accuracy: Iterable[AccuracyResult], group: str) -> int:
+    return max((each.n for each in accuracy if each.group == group), default=0)
 
 
-def _estimate(found: Record | None) -> float | None:
-    return None if found is None else found["estimate"]
+def _estimate(found: AccuracyResult | None) -> float | None:
+    return None if found is None else found.estimate
 
 
 def _per_cent(share: float | None) -> str:

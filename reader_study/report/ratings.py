@@ -9,7 +9,6 @@ import pandas as pd
 from domain.protocols import CannotDetermineAs
 from domain.questions import Answer, letter
 from domain.studies import Case
-from domain.vocabulary import AnswerFormat
 from measures.ratings import REPEAT, TRAINING, UNDETERMINED
 from reader_study.report.material import Material
 
@@ -82,7 +81,7 @@ def _row(
     seconds: float | None = None,
 ) -> Row:
     question = case.question
-    options = {AnswerFormat.CLOSED: 2, AnswerFormat.OPEN: 0}.get(question.format, len(question.options))
+    options = len(question.format.words or question.options)
     return {
         "question_id": question.id,
         "rater": rater,

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from reader_study.report.rows import ForestRow
 from reader_study.report.shades import GREY, ON_GREY, colour, ink
+from reader_study.report.tables import LearningQuarter
 
-Record = dict[str, Any]
 _STYLE = """\
 <style>
 svg{--ink:#1b1f24;--soft:#5b6570;--line:#c9d0d8;--bar:#1f5fa8;--reader:#b3541e;--paper:#fff;
@@ -59,16 +60,16 @@ class Square:
     hint: str = ""
 
 
-def forest(rows: Sequence[Record], *, title: str, caption: str, axis: Axis) -> str:
+def forest(rows: Sequence[ForestRow[Any]], *, title: str, caption: str, axis: Axis) -> str:
     """Estimates with their intervals, one row each.
 
     Args:
-        rows: ``label, kind, estimate, low, high, words``; an estimate of None is said in ``words`` alone.
+        rows: from top to bottom; of one without an estimate only the ``words`` are drawn.
         title: above.
         caption: below: what the intervals are.
         axis: of the estimates.
     """
-    longest = max((len(row["words"]) for row in rows), default=0)
+    longest = max((len(row.words) for row in rows), default=0)
     width = _LEFT + _PLOT + 20 + _LETTER * longest
     bottom = _TOP + _ROW * len(rows)
 
@@ -84,16 +85,16 @@ def forest(rows: Sequence[Record], *, title: str, caption: str, axis: Axis) -> s
         parts.append(f'<path class="zero" d="M{x(axis.zero):.1f} {_TOP - 8}V{bottom}"/>')
     for at, row in enumerate(rows):
         y = _TOP + _ROW * at + _ROW / 2 - 4
-        kind = "reader" if row["kind"] == "reader" else "model"
-        parts.append(f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{_short(row["label"])}</text>')
-        if row["estimate"] is not None:
-            if row["low"] is not None and row["high"] is not None:
-                ends = f"M{x(row['low']):.1f} {y:.1f}H{x(row['high']):.1f}"
+        kind = "reader" if row.kind == "reader" else "model"
+        parts.append(f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{_short(row.label)}</text>')
+        if row.estimate is not None:
+            if row.low is not None and row.high is not None:
+                ends = f"M{x(row.low):.1f} {y:.1f}H{x(row.high):.1f}"
                 parts.append(f'<path class="{kind}" stroke-width="2" d="{ends}"/>')
             mark = _diamond if kind == "reader" else _square
-            parts.append(f'<path class="{kind}" d="{mark(x(row["estimate"]), y)}"/>')
+            parts.append(f'<path class="{kind}" d="{mark(x(row.estimate), y)}"/>')
         parts.append(
-            f'<text class="soft" x="{_LEFT + _PLOT + 10}" y="{y + 4:.1f}">{escape(row["words"])}</text>'
+            f'<text class="soft" x="{_LEFT + _PLOT + 10}" y="{y + 4:.1f}">{escape(row.words)}</text>'
         )
     return _whole(parts, width=width, bottom=bottom + 26, title=title, caption=caption)
 
@@ -146,11 +147,11 @@ def held(svg: str) -> str:
     return f'<div class="holding" style="min-width:{width * 0.8:.0f}px;max-width:{width}px">{svg}{over}</div>'
 
 
-def panels(series: dict[str, list[Record]], *, title: str, caption: str) -> str:
+def panels(series: dict[str, list[LearningQuarter]], *, title: str, caption: str) -> str:
     """One small plot a reader: shares with their intervals over the parts of an order, times below.
 
     Args:
-        series: rows of ``quarter, estimate, low, high, n, median_seconds`` by name.
+        series: the quarters of each reader, by name.
         title: above.
         caption: below.
     """
@@ -171,19 +172,18 @@ def panels(series: dict[str, list[Record]], *, title: str, caption: str) -> str:
     return _whole(parts, width=width, bottom=70 + (high + 86) * lines - 20, title=title, caption=caption)
 
 
-def _points(rows: list[Record], left: int, top: int, wide: int, high: int) -> list[str]:
+def _points(rows: list[LearningQuarter], left: int, top: int, wide: int, high: int) -> list[str]:
     parts, path = [], []
     for at, row in enumerate(rows):
         x = left + wide * (at + 0.5) / len(rows)
         below = f'class="soft" x="{x:.1f}" text-anchor="middle"'
-        parts.append(f'<text {below} y="{top + high + 16}">{row["quarter"]}</text>')
-        seconds = row["median_seconds"]
-        for line, word in enumerate((f"n {row['n']}", "" if seconds is None else f"{seconds:.1f} s")):
-            y = top + high + 32 + 14 * line
-            parts.append(f'<text {below} y="{y}" font-size="10">{word}</text>')
-        if row["estimate"] is None:
+        parts.append(f'<text {below} y="{top + high + 16}">{row.quarter}</text>')
+        seconds = row.median_seconds
+        for line, word in enumerate((f"n {row.n}", "" if seconds is None else f"{seconds:.1f} s")):
+            parts.append(f'<text {below} y="{top + high + 32 + 14 * line}" font-size="10">{word}</text>')
+        if row.estimate is None or row.low is None or row.high is None:
             continue
-        low, up, y = (top + high * (1 - row[name]) for name in ("low", "high", "estimate"))
+        low, up, y = (top + high * (1 - value) for value in (row.low, row.high, row.estimate))
         path.append(f"{x:.1f} {y:.1f}")
         parts.append(f'<path class="reader" stroke-width="1.5" d="M{x:.1f} {low:.1f}V{up:.1f}"/>')
         parts.append(f'<path class="reader" d="{_diamond(x, y)}"/>')

@@ -11,8 +11,8 @@ from accounts.service.audit import record
 from domain.errors import InvalidValue, NotFound, StaleRevision
 from domain.people import Action, Person, require
 from reader_study.service.held import check_open, hold_case
-from storage import readings as stored
-from storage import study_readers
+from storage.reader_study import readers as study_readers
+from storage.reader_study import readings as stored
 
 
 def read_guideline(db: Session, *, person: Person, study_id: int, now: datetime) -> None:

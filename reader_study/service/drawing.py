@@ -21,17 +21,17 @@ from domain.protocols import canonical_json
 from domain.questions import Question
 from domain.studies import BlindCase, Case, CaseKind, CaseSource, SourceKind, StudyDesign
 from domain.vocabulary import Task
-from release.native import question_of
+from records.questions import question_from_plain
 from release.service import release_file
 from sampling.allocation import allocate
 from sampling.draw import draw, in_order, mixed
-from storage import frames
-from storage.assignments import batch_members
-from storage.batches import load_batch
-from storage.cases import question_numbers
-from storage.exams import load_exam
-from storage.questions import load_questions
-from storage.releases import find_release
+from storage.intake.exams import load_exam
+from storage.intake.questions import load_questions
+from storage.reader_study.cases import question_numbers
+from storage.release.releases import find_release
+from storage.review.assignments import batch_members
+from storage.sampling import frames
+from storage.sampling.batches import load_batch
 
 
 def drawn_cases(
@@ -120,7 +120,7 @@ def _released(db: Session, *, by: Person, dataset_id: int, source: CaseSource) -
     content = file.path.read_bytes()
     if hashlib.sha256(content).hexdigest() != file.entry.sha256:
         raise Refused(f"gold.jsonl of the release {source.name} was changed since it was made.")
-    questions = [question_of(json.loads(line)) for line in content.splitlines() if line.strip()]
+    questions = [question_from_plain(json.loads(line)) for line in content.splitlines() if line.strip()]
     numbers = question_numbers(db, dataset_id=dataset_id, keys=[question.id for question in questions])
     return {numbers[question.id]: question for question in questions}
 

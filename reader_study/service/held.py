@@ -12,8 +12,9 @@ from domain.protocols import Protocol
 from domain.readings import ReadingKey
 from domain.studies import BlindCase, Reader, ReaderStudy, Slot, StudyState
 from reader_study.service.sheets import key_of
-from storage import cases, study_readers
-from storage.studies import current_protocol, hold_study, load_study
+from storage.reader_study import cases
+from storage.reader_study import readers as study_readers
+from storage.reader_study.studies import current_protocol, hold_study, load_study
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

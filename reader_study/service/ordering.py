@@ -6,10 +6,10 @@ from sqlmodel import Session
 
 from domain.studies import ReaderStudy
 from reader_study.design import orders
-from storage.cases import blind_cases_of, replace_slots
-from storage.readings import forget_drafts
-from storage.studies import current_protocol
-from storage.study_readers import readers_of
+from storage.reader_study.cases import blind_cases_of, replace_slots
+from storage.reader_study.readers import readers_of
+from storage.reader_study.readings import forget_drafts
+from storage.reader_study.studies import current_protocol
 
 
 def make_orders(db: Session, *, study: ReaderStudy) -> None:

@@ -18,10 +18,10 @@ from domain.readings import Reading, ReadingKey
 from domain.studies import BlindCase, Reader, ReaderProfile, ReaderStudy, StudyState
 from reader_study.readings_file import NotAnAnswer, ReadingRecord, answer_of, read_records
 from reader_study.readings_process import guarded_readings
-from storage import study_readers
-from storage.cases import blind_cases_of
-from storage.readings import add_readings, readings_of
-from storage.studies import current_protocol, load_study
+from storage.reader_study import readers as study_readers
+from storage.reader_study.cases import blind_cases_of
+from storage.reader_study.readings import add_readings, readings_of
+from storage.reader_study.studies import current_protocol, load_study
 
 #: Readings written in one statement; one by one, nobody else could save for the most of a minute.
 _AT_ONCE = 1_000

@@ -20,13 +20,13 @@ from domain.vocabulary import AnswerFormat
 from reader_study.extraction import FAILED
 from reader_study.predictions_file import MOST_REFUSALS, PredictionRecord, answer_in
 from reader_study.predictions_process import guarded_predictions
-from storage import predictions as stored
-from storage.bulk import known_questions
-from storage.cases import blind_cases_of, question_numbers
-from storage.frames import dataset_names, dataset_number
-from storage.predictions import KnownModel
-from storage.questions import load_questions
-from storage.studies import load_study
+from storage.intake.bulk import known_questions
+from storage.intake.questions import load_questions
+from storage.reader_study import predictions as stored
+from storage.reader_study.cases import blind_cases_of, question_numbers
+from storage.reader_study.predictions import KnownModel
+from storage.reader_study.studies import load_study
+from storage.sampling.frames import dataset_names, dataset_number
 
 _CHUNK = 500
 #: The longest name of a model, in characters.

@@ -11,10 +11,10 @@ from sqlmodel import Session
 
 from domain.people import Action, Person, require
 from domain.studies import CaseKind, Reader
-from storage.cases import blind_cases_of, slots_of
-from storage.readings import readings_of
-from storage.studies import load_study
-from storage.study_readers import readers_of
+from storage.reader_study.cases import blind_cases_of, slots_of
+from storage.reader_study.readers import readers_of
+from storage.reader_study.readings import readings_of
+from storage.reader_study.studies import load_study
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,10 +13,10 @@ from domain.people import Action, Person, require
 from domain.protocols import READING_CONDITIONS, Protocol, ProtocolVersion, differences
 from domain.studies import Exclusion
 from reader_study.service.ordering import make_orders
-from storage import studies as stored
-from storage.cases import blind_cases_of
-from storage.readings import count_answers
-from storage.study_readers import readers_of
+from storage.reader_study import studies as stored
+from storage.reader_study.cases import blind_cases_of
+from storage.reader_study.readers import readers_of
+from storage.reader_study.readings import count_answers
 
 
 def change_protocol(

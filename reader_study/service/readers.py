@@ -13,10 +13,10 @@ from domain.errors import InvalidValue, NotFound, Refused
 from domain.people import Action, Person, Role, require
 from domain.studies import Reader, ReaderProfile, ReaderStudy, StudyState
 from reader_study.service.ordering import make_orders
-from storage import study_readers as stored
-from storage.cases import replace_slots
-from storage.readings import forget_drafts
-from storage.studies import load_study
+from storage.reader_study import readers as stored
+from storage.reader_study.cases import replace_slots
+from storage.reader_study.readings import forget_drafts
+from storage.reader_study.studies import load_study
 
 
 def assign_readers(

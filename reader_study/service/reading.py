@@ -11,17 +11,18 @@ from sqlmodel import Session
 from accounts.service.audit import record
 from domain.boxes import LabelledBox
 from domain.errors import AlreadyThere, InvalidValue, Refused, StaleRevision
+from domain.image_display import ImageDisplay, recorded_display
 from domain.people import Action, Person, require
 from domain.questions import Answer, check_answer
 from domain.readings import Reading
 from domain.studies import CaseKind
-from domain.vocabulary import AnswerFormat
 from reader_study.service.held import Held, check_open, hold_case
 from reader_study.service.sheets import period_opens_at
-from storage import cases
-from storage import readings as stored
-from storage.codec import answer_to_plain, boxes_to_plain
-from storage.exams import load_untold_exam
+from records.values import boxes_to_plain, to_plain
+from storage.audit.contents import recorded_image
+from storage.intake.exams import load_untold_exam
+from storage.reader_study import cases
+from storage.reader_study import readings as stored
 
 LONGEST_TEXT = 5_000  # characters of an open answer, or of why a question is faulty
 MOST_BOXES = 50
@@ -40,6 +41,7 @@ class Said:
     seconds: float = 0.0
     seconds_looking: float = 0.0
     seconds_away: float = 0.0
+    image: ImageDisplay | None = None
 
 
 def give_reading(
@@ -59,7 +61,8 @@ def give_reading(
 
     Raises:
         StaleRevision: that revision is saved with another answer, or it is not the next one.
-        Refused: closed, out of turn, changed where going back is not allowed, or the wash-out is not over.
+        Refused: closed, out of turn, changed where going back is not allowed, the wash-out is not over, or
+            the radiograph was not drawn and the reader has not confirmed that.
         InvalidValue: the answer names no option, or something asked for is missing.
     """
     require(person, Action.READ)
@@ -76,6 +79,8 @@ def give_reading(
         raise StaleRevision(_stale(held, last))
     _check_turn(db, held, last=last, now=now)
     _check_said(db, held, reading)
+    exam = load_untold_exam(db, exam_id=held.case.exam_number)
+    reading = replace(reading, image=recorded_display(reading.image, exam=exam))
     try:
         stored.add_reading(db, reading=reading)
     except AlreadyThere as error:
@@ -120,6 +125,7 @@ def _reading(held: Held, said: Said, *, revision: int, began_at: datetime, now: 
         seconds_away=said.seconds_away,
         began_at=began_at,
         read_at=now,
+        image=said.image,
     )
 
 
@@ -145,7 +151,7 @@ def _check_said(db: Session, held: Held, reading: Reading) -> None:
     case = held.case
     if reading.answer is not None:
         check_answer(reading.answer, format_=case.format, options=case.options, field_name="answer")
-        if case.format is AnswerFormat.OPEN and len(reading.answer) > LONGEST_TEXT:
+        if case.format.is_free_text and len(reading.answer) > LONGEST_TEXT:
             raise InvalidValue("answer", f"has at most {LONGEST_TEXT:,} characters")
         if held.protocol.ask_confidence and reading.confidence is None:
             raise InvalidValue("confidence", "say how sure you are, 1 to 5")
@@ -176,6 +182,7 @@ def _same(saved: Reading, given: Reading) -> bool:
         began_at=saved.began_at,
         read_at=saved.read_at,
         protocol_version=saved.protocol_version,
+        image=saved.image,
     )
 
 
@@ -196,7 +203,7 @@ def _plain(reading: Reading) -> dict[str, Any]:
         "repeat": reading.key.repeat,
         "revision": reading.revision,
         "protocol_version": reading.protocol_version,
-        "answer": None if reading.answer is None else answer_to_plain(reading.answer),
+        "answer": None if reading.answer is None else to_plain(reading.answer),
         "cannot_determine": reading.cannot_determine,
         "faulty": reading.faulty,
         "confidence": reading.confidence,
@@ -204,4 +211,5 @@ def _plain(reading: Reading) -> dict[str, Any]:
         "seconds": float(reading.seconds),
         "seconds_looking": float(reading.seconds_looking),
         "seconds_away": float(reading.seconds_away),
+        **recorded_image(reading.image),
     }

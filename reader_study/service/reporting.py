@@ -18,13 +18,13 @@ from domain.errors import NotFound
 from domain.people import Action, Person, require
 from domain.version import VERSION
 from reader_study.report.material import Material, ModelAnswers
-from reader_study.report.whole import StudyReport, report_of
-from storage import studies as stored
-from storage.cases import cases_of, slots_of
-from storage.kept_reports import find_report, keep_report
-from storage.predictions import list_models, predictions_on
-from storage.readings import readings_of
-from storage.study_readers import readers_of
+from reader_study.report.study_report import StudyReport
+from storage.reader_study import studies as stored
+from storage.reader_study.cases import cases_of, slots_of
+from storage.reader_study.kept_reports import find_report, keep_report
+from storage.reader_study.predictions import list_models, predictions_on
+from storage.reader_study.readers import readers_of
+from storage.reader_study.readings import readings_of
 from storage.workspace import Workspace
 
 _ROOMS = (Path(__file__).resolve().parents[1] / "report", Path(__file__).resolve().parents[2] / "measures")
@@ -58,14 +58,20 @@ def report_state(db: Session, *, by: Person, study: str) -> ReportState:
 def kept_report(
     *, by: Person, workspace: Workspace, digest: str, model: str | None = None
 ) -> StudyReport | None:
-    """The report of that digest, if it was computed before.
+    """The report of that digest; None if it was not computed before, or not in a form that is still read.
 
     Raises:
         Refused: no such model.
     """
     require(by, Action.RUN_STUDY)
     text = find_report(workspace, digest=digest)
-    return None if text is None else StudyReport.from_text(text).against(model)
+    if text is None:
+        return None
+    try:
+        kept = StudyReport.from_text(text)
+    except ValueError:  # written by a version with other tables: it is computed again
+        return None
+    return kept.against(model)
 
 
 def compute_report(
@@ -76,7 +82,7 @@ def compute_report(
     Raises:
         Refused: nothing to report yet.
     """
-    found = report_of(state.material, progress=progress)
+    found = _compute(state.material, progress)
     keep_report(workspace, digest=state.digest, text=found.text())
 
 
@@ -103,7 +109,7 @@ def study_report(  # allow writes-without-record: the cache holds what can be co
     """
     state = report_state(db, by=by, study=study)
     if workspace is None:
-        return StudyReport.from_text(report_of(state.material, progress=progress).text()).against(model)
+        return StudyReport.from_text(_compute(state.material, progress).text()).against(model)
     found = kept_report(by=by, workspace=workspace, digest=state.digest, model=model)
     if found is None:
         compute_report(workspace=workspace, state=state, progress=progress)
@@ -111,6 +117,12 @@ def study_report(  # allow writes-without-record: the cache holds what can be co
     if found is None:
         raise NotFound(f"The report of {study} was computed and is not where it was kept. Ask again.")
     return found
+
+
+def _compute(material: Material, progress: Callable[[float], None] | None) -> StudyReport:
+    from reader_study.report.whole import report_of  # noqa: PLC0415 - brings pandas, which a start needs not
+
+    return report_of(material, progress=progress)
 
 
 @cache

@@ -22,11 +22,12 @@ from reader_study.sheet import (
     TrainingResult,
 )
 from review.sheet import StoredImage
-from storage import cases, study_readers
-from storage import readings as stored
-from storage.exams import load_exam, load_untold_exam
-from storage.radiographs import image_of, radiograph_keys
-from storage.studies import current_protocol, load_study
+from storage.images.radiographs import image_of, radiograph_keys
+from storage.intake.exams import load_exam, load_untold_exam
+from storage.reader_study import cases
+from storage.reader_study import readers as study_readers
+from storage.reader_study import readings as stored
+from storage.reader_study.studies import current_protocol, load_study
 
 
 def studies_for(db: Session, *, person: Person) -> list[StudyForReader]:

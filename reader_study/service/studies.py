@@ -22,11 +22,11 @@ from domain.studies import (
 )
 from reader_study.service.drawing import drawn_cases
 from reader_study.service.protocols import new_version
-from storage import frames
-from storage import studies as stored
-from storage.cases import add_cases, count_cases
-from storage.readings import count_answers
-from storage.study_readers import readers_of
+from storage.reader_study import studies as stored
+from storage.reader_study.cases import add_cases, count_cases
+from storage.reader_study.readers import readers_of
+from storage.reader_study.readings import count_answers
+from storage.sampling import frames
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,8 @@ from domain.exams import Radiograph
 from domain.file_errors import naming
 from domain.gold import GoldItem
 from domain.questions import answer_text
+from records.questions import QUESTION_FIELDS
+from records.values import boxes_to_plain
 from release.folder import file_hash
 from release.forms.form import Form
 from release.manifest import Entry
@@ -30,6 +32,13 @@ _NAME = "gold.parquet"
 _TEXT, _NUMBER = pa.string(), pa.int32()
 _BOX = pa.struct([("radiograph", _TEXT), ("label", _TEXT), ("box", pa.list_(pa.float64()))])
 _IMAGE = pa.struct([("bytes", pa.binary()), ("path", _TEXT)])
+#: What each field of a question is in a row; any other is text.
+_KINDS: dict[str, pa.DataType] = {
+    "options": pa.list_(_TEXT),
+    "answer": pa.list_(_NUMBER),
+    "also_right": pa.list_(pa.list_(_NUMBER)),
+    "boxes": pa.list_(_BOX),
+}
 _COLUMNS: dict[str, pa.DataType] = {
     "id": _TEXT,
     "exam_id": _TEXT,
@@ -37,19 +46,11 @@ _COLUMNS: dict[str, pa.DataType] = {
     "indication": _TEXT,
     "age": _TEXT,
     "sex": _TEXT,
-    "format": _TEXT,
-    "stem": _TEXT,
-    "options": pa.list_(_TEXT),
-    "answer": pa.list_(_NUMBER),
-    "answer_text": _TEXT,
-    "also_right": pa.list_(pa.list_(_NUMBER)),
-    "explanation": _TEXT,
-    "boxes": pa.list_(_BOX),
-    "task": _TEXT,
-    "content_type": _TEXT,
-    "category": _TEXT,
-    "subcategory": _TEXT,
-    "difficulty": _TEXT,
+    **{
+        column: _KINDS.get(column, _TEXT)
+        for name in QUESTION_FIELDS
+        for column in ((name, "answer_text") if name == "answer" else (name,))
+    },
     "decision": _TEXT,
     "corrected": pa.list_(_TEXT),
     "stratum": _TEXT,
@@ -111,22 +112,10 @@ class ParquetForm(Form):
             "indication": exam.indication,
             "age": exam.age,
             "sex": exam.sex,
-            "format": question.format,
-            "stem": question.stem,
-            "options": question.options,
+            **{name: getattr(question, name) for name in QUESTION_FIELDS},
             "answer": () if isinstance(question.answer, str) else question.answer,
             "answer_text": answer_text(question.answer, question.options),
-            "also_right": question.also_right,
-            "explanation": question.explanation,
-            "boxes": [
-                {"radiograph": each.radiograph, "label": each.label, "box": each.box.as_tuple()}
-                for each in question.boxes
-            ],
-            "task": question.task,
-            "content_type": question.content_type,
-            "category": question.category,
-            "subcategory": question.subcategory,
-            "difficulty": question.difficulty,
+            "boxes": boxes_to_plain(question.boxes),
             "decision": gold.decision,
             "corrected": [each.field for each in gold.changes],
             "stratum": gold.judged.stratum,

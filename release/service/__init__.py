@@ -16,7 +16,7 @@ from release.service.recording import ReleaseSummary, create_release, record_rel
 from release.splits import SplitPlan
 from release.tally import Tally
 from release.verify import VerifyReport, verify_release
-from storage.releases import KnownRelease
+from storage.release.releases import KnownRelease
 
 __all__ = [
     "Comparison",

@@ -18,11 +18,13 @@ from release.service.looking_ahead import count_plain
 from release.service.patients import without_removed_images
 from release.splits import SplitPlan
 from release.tally import Counting, Tally
-from storage import applying, draws, frames, gold
-from storage import batches as batch_rows
-from storage.adjudications import rules_of
-from storage.gold_questions import judged_questions
-from storage.patient_data import removed_everywhere
+from storage.browsing import applying
+from storage.privacy.patient_data import removed_everywhere
+from storage.release import gold
+from storage.release.gold_questions import judged_questions
+from storage.review.adjudications import rules_of
+from storage.sampling import batches as batch_rows
+from storage.sampling import draws, frames
 
 
 class Names(StrEnum):

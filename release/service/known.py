@@ -15,8 +15,8 @@ from release.folder import MANIFEST, file_hash
 from release.manifest import Entry, entries_of
 from release.service.making import checked_name
 from release.verify import VerifyReport, read_manifest, verify_release
-from storage import releases
-from storage.releases import KnownRelease
+from storage.release import releases
+from storage.release.releases import KnownRelease
 from storage.workspace import Workspace
 
 

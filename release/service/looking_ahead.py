@@ -12,9 +12,9 @@ from domain.batches import Batch, Parts
 from domain.verdicts import Decision
 from release.rule import plain_outcome
 from release.tally import Counting
-from storage import gold
-from storage.adjudications import settled_numbers
-from storage.standing import DECISIONS, last_words, standing_verdicts
+from storage.release import gold
+from storage.review.adjudications import settled_numbers
+from storage.review.standing import DECISIONS, last_words, standing_verdicts
 
 _PARTS = tuple(Parts)
 

@@ -40,7 +40,7 @@ from release.verify import verify_release
 from release.whole import Contents, ReleaseFiles
 from release.writers import iso
 from review.service import check_key_errors, statement
-from storage import gold, releases
+from storage.release import gold, releases
 from storage.workspace import Workspace
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")

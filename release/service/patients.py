@@ -9,7 +9,7 @@ from sqlmodel import Session
 from domain.errors import Refused
 from domain.gold import GoldItem, LeaveOut, LeftOut
 from domain.patient_data import ConfirmPixels
-from storage import patient_data
+from storage.privacy import patient_data
 
 
 def without_removed_images(

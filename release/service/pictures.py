@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from domain.errors import NotFound, Refused
 from domain.exams import Radiograph
@@ -12,10 +13,12 @@ from imaging.errors import UnreadableImage
 from imaging.guarded import GuardedReader
 from release.folder import copy_image
 from release.forms.form import Original
-from release.forms.parquet import Picture
 from release.manifest import Entry
-from storage.image_files import image_store
+from storage.images.files import image_store
 from storage.workspace import Workspace
+
+if TYPE_CHECKING:
+    from release.forms.parquet import Picture
 
 _DICOM = slice(128, 132)  # where a DICOM file says DICM (PS3.10 7.1)
 

@@ -13,7 +13,7 @@ from accounts.service.audit import record
 from domain.people import Action, Person, require
 from release.rule import RULE
 from release.service.making import Written, check_name_is_free, write_release
-from storage import releases
+from storage.release import releases
 from storage.workspace import Workspace
 
 

@@ -9,7 +9,7 @@ from domain.errors import Refused
 from imaging.guarded import GuardedReader
 from release.service.pictures import pixel_hashes
 from release.splits import ExamTies, Side, SplitPlan, clusters, leaks, sides
-from storage import gold
+from storage.release import gold
 from storage.workspace import Workspace
 
 

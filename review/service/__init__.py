@@ -42,6 +42,7 @@ from review.service.estimating import (
     read_sample,
     statement,
 )
+from review.service.held import HeldQuestion
 from review.service.hidden_planning import HiddenCount
 from review.service.hiding import (
     HiddenSummary,
@@ -55,6 +56,7 @@ from review.service.judging import (
     give_verdict,
     keep_draft,
     open_report,
+    open_to_judge,
     record_look,
     skip_question,
 )
@@ -77,14 +79,16 @@ from review.service.second_opinions import (
 )
 from review.service.sharing import IDLE_MINUTES, ShareSummary, share_batch
 from review.service.sheets import (
+    ReviewPage,
     batches_for,
     check_theirs,
     drawn_on,
     last_judged,
     next_open,
+    open_page,
     open_sheet,
+    page_after,
     radiograph_file,
-    saved_verdict,
     skipped_questions,
     veil,
 )
@@ -101,6 +105,7 @@ __all__ = [
     "BatchOverview",
     "DisputeSheet",
     "Disputed",
+    "HeldQuestion",
     "HiddenCount",
     "HiddenLine",
     "HiddenSummary",
@@ -110,6 +115,7 @@ __all__ = [
     "PersonLoad",
     "Progress",
     "Rate",
+    "ReviewPage",
     "ReviewerAttention",
     "SampleFacts",
     "SecondSummary",
@@ -150,9 +156,12 @@ __all__ = [
     "may_hand_back",
     "next_open",
     "open_dispute",
+    "open_page",
     "open_report",
     "open_sheet",
+    "open_to_judge",
     "overview",
+    "page_after",
     "percent",
     "preview_assign",
     "preview_hiding",
@@ -164,7 +173,6 @@ __all__ = [
     "record_look",
     "remove_hidden",
     "reopen_batch",
-    "saved_verdict",
     "second_opinions",
     "seek_second_opinions",
     "settings_are_frozen",

@@ -15,19 +15,21 @@ from domain.batches import Batch
 from domain.corrections import corrected, without_unchanged
 from domain.errors import AlreadyThere, InvalidValue, NotAllowed, Refused, StaleRevision
 from domain.exams import Exam
+from domain.image_display import recorded_display
 from domain.people import Action, Person, require
 from domain.questions import Question
 from domain.verdicts import Decision, Verdict
+from records.corrections import correction_to_plain
 from review.disputes import FieldDifference, differences, disputes
 from review.service.batches import batch_subject
-from storage import adjudications
-from storage.adjudications import KeptRules
-from storage.assignments import hold_batch
-from storage.batches import load_batch
-from storage.codec import correction_to_plain
-from storage.exams import exam_number, load_exam
-from storage.people import load_person
-from storage.questions import load_question, load_questions
+from storage.accounts.people import load_person
+from storage.audit.contents import recorded_image
+from storage.intake.exams import exam_number, load_exam
+from storage.intake.questions import load_question, load_questions
+from storage.review import adjudications
+from storage.review.adjudications import KeptRules
+from storage.review.assignments import hold_batch
+from storage.sampling.batches import load_batch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +187,8 @@ def adjudicate(db: Session, *, person: Person, adjudication: Adjudication) -> Ad
         NotAllowed: the person is no adjudicator of the batch, or judged the question.
         StaleRevision: it was settled otherwise meanwhile.
         InvalidValue: the corrected question couldn't stand, or it follows somebody who said otherwise.
-        Refused: fewer than two people have judged it.
+        Refused: fewer than two people have judged it, or the radiograph was not drawn and the person has not
+            confirmed that.
     """
     require(person, Action.ADJUDICATE)
     if adjudication.person_id != person.id:
@@ -199,10 +202,12 @@ def adjudicate(db: Session, *, person: Person, adjudication: Adjudication) -> Ad
     last = adjudications.latest_adjudications(
         db, batch_ids=[batch.id], question_ids=[adjudication.question_id]
     ).get((batch.id, adjudication.question_id))
-    if last is not None and replace(adjudication, given_at=last.given_at) == last:
+    if last is not None and replace(adjudication, given_at=last.given_at, image=last.image) == last:
         return last
     if adjudication.revision != (last.revision if last else 0) + 1:
         raise StaleRevision(_stale_text(last))
+    exam = load_exam(db, exam_id=exam_number(db, question_id=adjudication.question_id))
+    adjudication = replace(adjudication, image=recorded_display(adjudication.image, exam=exam))
     try:
         adjudications.add_adjudication(db, adjudication=adjudication)
     except AlreadyThere as error:
@@ -272,6 +277,7 @@ def _plain(adjudication: Adjudication) -> dict[str, object]:
         "decision": adjudication.decision.value,
         "correction": correction_to_plain(adjudication.correction),
         "follows": list(adjudication.follows),
+        **recorded_image(adjudication.image),
     }
 
 

@@ -16,12 +16,12 @@ from review.agreement import Between, agreement_between
 from review.drift import DriftBlock, TimedVerdicts, block_size, drift_of
 from review.service.reporting import shown_names
 from review.shared_questions import SharedQuestion
-from storage.adjudications import latest_verdicts
-from storage.batches import batch_sizes, load_batch
-from storage.people import list_people
-from storage.questions import load_questions
-from storage.second_opinions import question_ids, second_opinions_of
-from storage.standing import DECISIONS, Standing, standing_verdicts
+from storage.accounts.people import list_people
+from storage.intake.questions import load_questions
+from storage.review.adjudications import latest_verdicts
+from storage.review.second_opinions import question_ids, second_opinions_of
+from storage.review.standing import DECISIONS, Standing, standing_verdicts
+from storage.sampling.batches import batch_sizes, load_batch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,12 +25,12 @@ from review.service.giving import (
     questions_text,
 )
 from review.split import Lacking, split
-from storage.assignments import batch_members, set_state
-from storage.batches import load_batch
-from storage.claims import held_claims, release
-from storage.hidden import not_given_yet, remove_hidden
-from storage.hidden_sources import open_hidden
-from storage.shared_queues import free_in_queue, leave
+from storage.review.assignments import batch_members, set_state
+from storage.review.claims import held_claims, release
+from storage.review.hidden import not_given_yet, remove_hidden
+from storage.review.hidden_sources import open_hidden
+from storage.review.shared_queues import free_in_queue, leave
+from storage.sampling.batches import load_batch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,11 +16,11 @@ from domain.verdicts import Decision
 from review.attention import Attention, PlantedJudged, RepeatPair, attention_of
 from review.faults import FaultSeen, seen
 from review.service.reporting import shown_names
-from storage import hidden as stored
-from storage.batches import load_batch
-from storage.hidden_judged import HiddenJudged, first_times, hidden_judged
-from storage.people import list_people
-from storage.questions import load_questions
+from storage.accounts.people import list_people
+from storage.intake.questions import load_questions
+from storage.review import hidden as stored
+from storage.review.hidden_judged import HiddenJudged, first_times, hidden_judged
+from storage.sampling.batches import load_batch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

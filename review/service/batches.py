@@ -11,10 +11,10 @@ from domain.batches import Batch, BatchSettings, BatchState, Parts
 from domain.errors import Refused, StaleRevision
 from domain.people import Action, Person, require
 from review.settings import check_anchors, frozen_changes, settings_differences
-from storage import batches as stored
-from storage.assignments import last_change
-from storage.people import load_person
-from storage.verdicts import judging_has_begun
+from storage.accounts.people import load_person
+from storage.review.assignments import last_change
+from storage.review.verdicts import judging_has_begun
+from storage.sampling import batches as stored
 
 
 def batch_named(db: Session, *, by: Person, name: str) -> Batch:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from domain.verdicts import Decision, ErrorKind
 from review.estimates import KEY_KINDS, Outcome
-from storage.outcomes import Settled
-from storage.standing import DECISIONS, Standing, last_words
+from storage.review.outcomes import Settled
+from storage.review.standing import DECISIONS, Standing, last_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -40,16 +41,12 @@ def outcomes_of(said: Said, batches: Collection[int], cell_of: Mapping[int, Hash
     kept = last_words(standing, np.isin(standing.batches, list(batches)))
     settled = {each.question_number: each for each in said.settled if each.batch_id in batches}
     questions = standing.questions[kept]
+    exams = standing.exams[kept]
     begins = np.flatnonzero(np.diff(questions, prepend=-1)).tolist()
     words = _words(said, kept)
     found = []
-    for number, exam, start, end in zip(
-        questions[begins].tolist(),
-        standing.exams[kept][begins].tolist(),
-        begins,
-        [*begins[1:], len(kept)],
-        strict=True,
-    ):
+    for start, end in pairwise([*begins, len(kept)]):
+        number, exam = int(questions[start]), int(exams[start])
         if number not in cell_of:
             continue
         theirs = words[start:end]

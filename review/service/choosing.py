@@ -10,7 +10,7 @@ from accounts.service import person_named
 from domain.batches import Batch, BatchState
 from domain.errors import InvalidValue, Refused
 from domain.people import Person, Role
-from storage.batches import load_batch
+from storage.sampling.batches import load_batch
 
 
 def open_batch(db: Session, name: str) -> Batch:

@@ -13,12 +13,12 @@ from domain.errors import Refused
 from domain.hidden import HiddenQuestion
 from domain.people import Action, Person, require
 from review.service.held import check_open, hold_question
-from storage import assignments, claims, shared_queues
-from storage.batches import load_batch
-from storage.hidden import give_hidden, not_given_yet
-from storage.hidden_sources import last_place, open_hidden
-from storage.recorded import question_subject
-from storage.verdicts import last_judged_question
+from storage.audit.contents import question_subject
+from storage.review import assignments, claims, shared_queues
+from storage.review.hidden import give_hidden, not_given_yet
+from storage.review.hidden_sources import last_place, open_hidden
+from storage.review.verdicts import last_judged_question
+from storage.sampling.batches import load_batch
 
 #: Who goes on without judging holds so many questions at most, and then meets the first of them again.
 _MOST_HELD = 10

@@ -16,10 +16,11 @@ from review.estimates_text import sentences
 from review.planning import GOAL, Plan, plan
 from review.progress import interval, percent
 from review.service.sampled import CellKey, Cells, SampleFacts, cell_name, sample_facts, sample_of, why_not
-from storage import applying, frames
-from storage import batches as stored
-from storage.found_questions import FoundQuestion, found_questions
-from storage.outcomes import FEATURES
+from storage.browsing import applying
+from storage.browsing.found_questions import FoundQuestion, found_questions
+from storage.review.outcomes import FEATURES
+from storage.sampling import batches as stored
+from storage.sampling import frames
 
 #: What estimates may be broken down by, beside the batches.
 GROUPS = FEATURES

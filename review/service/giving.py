@@ -11,7 +11,7 @@ from sqlmodel import Session
 from domain.batches import AssignmentState, Batch
 from domain.people import Person
 from review.split import Split
-from storage.assignments import add_assignments, all_assignments, batch_members, set_state
+from storage.review.assignments import add_assignments, all_assignments, batch_members, set_state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

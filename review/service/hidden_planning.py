@@ -15,13 +15,13 @@ from domain.hidden import FINDABLE, HiddenKind, HiddenPlan
 from domain.people import Action, Person
 from review.faults import spoil
 from review.hiding import Queued, Slots, between, repeats_in_queue, repeats_of_judged, wanted_repeats
-from storage import hidden as stored
-from storage import shared_queues
-from storage.assignments import ROOM, people_counts
-from storage.hidden import ToHide
-from storage.hidden_sources import QueuedRow, queue_of, reports_of, sound_questions
-from storage.people import list_people
-from storage.questions import load_questions
+from storage.accounts.people import list_people
+from storage.intake.questions import load_questions
+from storage.review import hidden as stored
+from storage.review import shared_queues
+from storage.review.assignments import ROOM, people_counts
+from storage.review.hidden import ToHide
+from storage.review.hidden_sources import QueuedRow, queue_of, reports_of, sound_questions
 
 #: Sound questions that are tried for a fault, at the most, for each planted one.
 _TRIED = 60

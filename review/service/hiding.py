@@ -18,11 +18,11 @@ from intake.collector import collector_paused
 from review.service.batches import batch_subject
 from review.service.choosing import open_batch
 from review.service.hidden_planning import HiddenCount, plan_hidden
-from storage import hidden as stored
-from storage.assignments import set_state
-from storage.batches import load_batch
-from storage.hidden import ToHide, plan_to_plain
-from storage.hidden_sources import queue_of
+from storage.review import hidden as stored
+from storage.review.assignments import set_state
+from storage.review.hidden import ToHide, plan_to_plain
+from storage.review.hidden_sources import queue_of
+from storage.sampling.batches import load_batch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

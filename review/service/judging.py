@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -10,18 +11,24 @@ from sqlmodel import Session
 from accounts.service.audit import record
 from domain.batches import AssignmentState, Mode, Parts
 from domain.errors import AlreadyThere, InvalidValue, NotAllowed, NotFound, Refused, StaleRevision
+from domain.image_display import ImageDisplay, recorded_display
 from domain.people import Action, Person, require
 from domain.questions import Answer, check_answer
+from domain.ratings import VALUES
 from domain.verdicts import OwnAnswer, Verdict
+from records.verdicts import verdict_to_plain
 from review import rules
-from review.service.held import check_open, hold_question, set_state
-from storage import verdicts
-from storage.drafts import clear_drafts, drafts_of, put_draft
-from storage.exams import exam_number as exam_number_of
-from storage.exams import load_exam, load_report
-from storage.looks import put_look
-from storage.questions import load_blind_question, load_question
-from storage.recorded import (
+from review.service.held import (
+    HeldQuestion,
+    check_open,
+    hold_batch,
+    hold_question,
+    may_open,
+    set_state,
+    whole,
+)
+from review.veil import Veil
+from storage.audit.contents import (
     COMMIT_OWN_ANSWER,
     GIVE_VERDICT,
     OPEN_REPORT,
@@ -29,70 +36,112 @@ from storage.recorded import (
     recorded_opening,
     recorded_own_answer,
     recorded_skip,
-    recorded_verdict,
 )
+from storage.intake.exams import exam_number as exam_number_of
+from storage.intake.exams import load_exam, load_report
+from storage.intake.questions import load_blind_question
+from storage.review import verdicts
+from storage.review.drafts import clear_drafts, drafts_of, put_draft
+from storage.review.looks import put_look
+from storage.review.question_work import QuestionOnExam, question_on_exam
 
 LONGEST_REASON = 500  # characters of a skip's reason
 
 
-def give_verdict(db: Session, *, verdict: Verdict, person: Person) -> Verdict:
+def open_to_judge(
+    db: Session, *, person: Person, batch_id: int, shown: int, now: datetime
+) -> tuple[HeldQuestion, QuestionOnExam]:
+    """The question that a verdict is to be given on, held until this transaction ends, with its exam.
+
+    ``shown`` is its number as the person's browser has it.
+
+    Raises:
+        NotFound: no such question, or it is not, or no longer, the person's; which of the two, is not told.
+        Refused: the batch wants the person's own answer first.
+    """
+    require(person, Action.JUDGE)
+    place = hold_batch(db, person=person, batch_id=batch_id)
+    number = Veil(secret=place.secret).meant(shown)
+    held = hold_question(db, person=person, batch_id=batch_id, question_number=number, now=now, place=place)
+    if not may_open(place, held.work):
+        raise rules.not_theirs(person, batch_id=batch_id)
+    rules.check_own_answer(held.work.own_answer, settings=place.batch.settings)
+    return held, question_on_exam(db, question_id=number, blind=False)
+
+
+def give_verdict(
+    db: Session,
+    *,
+    verdict: Verdict,
+    person: Person,
+    held: HeldQuestion | None = None,
+    asked: QuestionOnExam | None = None,
+) -> Verdict:
     """Record one reviewer's judgement of one question; a later revision supersedes the earlier.
 
-    Corrections that change nothing are left out.
+    Corrections that change nothing are left out. ``held`` and ``asked`` are the question as this transaction
+    has read it, where it did already.
 
     Returns:
-        The verdict as stored. The same revision with the same content returns the first, unchanged.
+        The verdict as the database has it. The same revision with the same content returns the first,
+        unchanged.
 
     Raises:
         StaleRevision: that revision is saved with other content, or it is not the next one.
-        Refused: the batch is closed, the question not the person's, or something asked for is missing.
+        Refused: the batch is closed, the question not the person's, something asked for is missing, or the
+            radiograph was not drawn and the person has not confirmed that.
         InvalidValue: the corrected question couldn't stand.
     """
     require(person, Action.JUDGE)
     if verdict.person_id != person.id:
         raise NotAllowed(f"{person.display_name} can't give a verdict in somebody else's name.")
-    held = hold_question(
-        db,
-        person=person,
-        batch_id=verdict.batch_id,
-        question_number=verdict.question_id,
-        now=verdict.given_at,
-    )
-    question = load_question(db, question_id=verdict.question_id)
+    if held is None:
+        held = hold_question(
+            db,
+            person=person,
+            batch_id=verdict.batch_id,
+            question_number=verdict.question_id,
+            now=verdict.given_at,
+        )
+    asked = asked or question_on_exam(db, question_id=verdict.question_id, blind=False)
+    question = whole(asked)
     verdict = rules.only_real_changes(verdict, question=question)
-    saved = verdicts.verdict_of_revision(db, **held.key, revision=verdict.revision)
-    if saved is not None and rules.same_content(saved, verdict):
-        return saved
-    last = verdicts.last_verdict(db, **held.key)
+    last = None
+    if held.work.has_verdicts:
+        saved = verdicts.verdict_of_revision(db, **held.key, revision=verdict.revision)
+        if saved is not None and rules.same_content(saved, verdict):
+            return saved
+        last = verdicts.last_verdict(db, **held.key)
     if verdict.revision != (last.revision if last else 0) + 1:
         raise StaleRevision(rules.stale_text(verdict, last))
     check_open(held)
     settings = held.batch.settings
-    rules.check_own_answer(verdicts.own_answer(db, **held.key), settings=settings)
-    rules.check_fixed_alignment(verdict, fixed=verdicts.report_opening(db, **held.key))
+    rules.check_own_answer(held.work.own_answer, settings=settings)
+    rules.check_fixed_alignment(verdict, fixed=held.work.fixed_alignment)
     rules.check_asked_parts(verdict, question=question, settings=settings)
-    exam = load_exam(db, exam_id=exam_number_of(db, question_id=verdict.question_id))
-    rules.check_correction(verdict, question=question, exam=exam)
+    rules.check_correction(verdict, question=question, exam=asked.exam)
+    verdict = replace(verdict, image=recorded_display(verdict.image, exam=asked.exam))
     try:
-        verdicts.add_verdict(db, verdict=verdict)
+        stored = verdicts.add_verdict(db, verdict=verdict)
     except AlreadyThere as error:
         first = verdicts.verdict_of_revision(db, **held.key, revision=verdict.revision)
         if first is not None and rules.same_content(first, verdict):
             return first
         raise StaleRevision(rules.stale_text(verdict, first)) from error
     set_state(db, held, AssignmentState.DONE, now=verdict.given_at)
-    clear_drafts(db, **held.key)
+    if held.work.has_drafts:
+        clear_drafts(db, **held.key)
     record(
         db,
         by=person,
         what=GIVE_VERDICT,
         subject=held.subject,
-        old=recorded_verdict(last) if last else None,
-        new=recorded_verdict(verdict),
+        old=verdict_to_plain(last) if last else None,
+        new=verdict_to_plain(verdict),
         why=verdict.why,
         now=verdict.given_at,
     )
-    return verdict
+    return stored
 
 
 def commit_own_answer(
@@ -103,6 +152,7 @@ def commit_own_answer(
     question_number: int,
     answer: Answer | None,
     confidence: int,
+    image: ImageDisplay | None = None,
     now: datetime,
 ) -> OwnAnswer:
     """Keep the reviewer's own answer, once, before the key is fetched; None is "cannot determine".
@@ -113,7 +163,8 @@ def commit_own_answer(
     Raises:
         StaleRevision: another answer is committed already; both are named.
         InvalidValue: the answer names no option, or the confidence is not 1 to 5.
-        Refused: the batch is closed, or shows the key from the start.
+        Refused: the batch is closed, or shows the key from the start, or the radiograph was not drawn and the
+            person has not confirmed that.
     """
     require(person, Action.JUDGE)
     held = hold_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
@@ -134,6 +185,8 @@ def commit_own_answer(
     check_open(held)
     if held.batch.settings.mode is not Mode.ANSWER_FIRST:
         raise Refused(f"Batch {held.batch.name} shows the key from the start and takes no own answer.")
+    exam = load_exam(db, exam_id=exam_number_of(db, question_id=question_number))
+    own = replace(own, image=recorded_display(image, exam=exam))
     verdicts.add_own_answer(db, **held.key, own=own)
     new = recorded_own_answer(own)
     record(db, by=person, what=COMMIT_OWN_ANSWER, subject=held.subject, new=new, now=now)
@@ -230,31 +283,41 @@ def record_look(  # allow writes-without-record: looking times count by themselv
 
 
 def open_report(
-    db: Session, *, person: Person, batch_id: int, question_number: int, image_alignment: int, now: datetime
+    db: Session,
+    *,
+    person: Person,
+    batch_id: int,
+    question_number: int,
+    image_alignment: int,
+    image: ImageDisplay | None = None,
+    now: datetime,
 ) -> str:
     """The report's text, after image alignment was rated; from now on that rating stays.
 
     Opening it again gives the text again, whatever rating comes with it.
 
     Raises:
-        Refused: the batch doesn't show reports, or the own answer is not committed yet.
+        Refused: the batch doesn't show reports, the own answer is not committed yet, or the radiograph was
+            not drawn and the person has not confirmed that.
         InvalidValue: image alignment is not 1 to 5.
         NotFound: the exam has no report.
     """
     require(person, Action.JUDGE)
-    if isinstance(image_alignment, bool) or image_alignment not in (1, 2, 3, 4, 5):
+    if isinstance(image_alignment, bool) or image_alignment not in VALUES:
         raise InvalidValue("image_alignment", "rate it 1 to 5 before the report is opened")
     held = hold_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
     settings = held.batch.settings
     if not settings.show_report or settings.parts is Parts.KEY:
         raise Refused(f"Batch {held.batch.name} doesn't show reports.")
     rules.check_own_answer(verdicts.own_answer(db, **held.key), settings=settings)
-    report = load_report(db, exam_id=exam_number_of(db, question_id=question_number))
+    exam_number = exam_number_of(db, question_id=question_number)
+    report = load_report(db, exam_id=exam_number)
     if not report:
         raise NotFound("The file had no report for this exam.")
     if verdicts.report_opening(db, **held.key) is None:
         check_open(held)
-        verdicts.add_report_opening(db, **held.key, image_alignment=image_alignment, now=now)
-        new = recorded_opening(image_alignment=image_alignment, opened_at=now)
+        image = recorded_display(image, exam=load_exam(db, exam_id=exam_number))
+        verdicts.add_report_opening(db, **held.key, image_alignment=image_alignment, image=image, now=now)
+        new = recorded_opening(image_alignment=image_alignment, opened_at=now, image=image)
         record(db, by=person, what=OPEN_REPORT, subject=held.subject, new=new, now=now)
     return report

@@ -15,12 +15,13 @@ from intake.collector import collector_paused
 from review.counting import count_batch
 from review.facts import AssignedColumns, Facts, JudgedColumns, QuestionColumns
 from review.progress import Progress
-from storage import claims, gold, shared_queues
-from storage import progress as stored
-from storage.assignments import people_counts
-from storage.batches import batch_sizes, list_batches, load_batch
-from storage.people import list_people
-from storage.standing import standing_verdicts
+from storage.accounts.people import list_people
+from storage.release import gold
+from storage.review import claims, shared_queues
+from storage.review import progress as stored
+from storage.review.assignments import people_counts
+from storage.review.standing import standing_verdicts
+from storage.sampling.batches import batch_sizes, list_batches, load_batch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

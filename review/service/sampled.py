@@ -16,10 +16,12 @@ from domain.errors import NotFound, Refused
 from domain.vocabulary import Difficulty
 from review.estimates import Sample
 from review.service.came_to import Said, outcomes_of
-from storage import applying, draws, frames, outcomes
-from storage import batches as stored
-from storage.outcomes import DrawnColumns
-from storage.standing import standing_verdicts
+from storage.browsing import applying
+from storage.review import outcomes
+from storage.review.outcomes import DrawnColumns
+from storage.review.standing import standing_verdicts
+from storage.sampling import batches as stored
+from storage.sampling import draws, frames
 
 #: (first number before it, last number), tier, further values.
 CellKey = tuple[tuple[int, int], Difficulty | None, tuple[str, ...]]

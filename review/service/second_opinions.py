@@ -17,11 +17,11 @@ from review.service.batches import batch_subject
 from review.service.choosing import open_batch, reviewers_named
 from review.service.giving import Held, by_name, everybody_holds, give, holders_of, questions_text
 from review.split import Lacking, Split, split
-from storage.assignments import batch_members
-from storage.batches import load_batch
-from storage.second_opinions import put_second_opinions, question_ids, second_opinions_of
-from storage.shared_queues import free_in_queue
-from storage.standing import questions_with_a_find
+from storage.review.assignments import batch_members
+from storage.review.second_opinions import put_second_opinions, question_ids, second_opinions_of
+from storage.review.shared_queues import free_in_queue
+from storage.review.standing import questions_with_a_find
+from storage.sampling.batches import load_batch
 
 WHERE_FOUND = SecondWay.WHERE_FOUND
 

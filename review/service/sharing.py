@@ -14,8 +14,8 @@ from domain.errors import InvalidValue
 from domain.people import Action, Person, require
 from review.service.batches import batch_subject
 from review.service.choosing import open_batch, reviewers_named
-from storage import claims, shared_queues
-from storage.assignments import all_assignments
+from storage.review import claims, shared_queues
+from storage.review.assignments import all_assignments
 
 #: How long a question stays with somebody who does nothing with it, in minutes, unless it is said otherwise.
 IDLE_MINUTES = 30

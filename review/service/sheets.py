@@ -2,41 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from statistics import median
+from typing import Any
 
 from sqlmodel import Session
 
 from domain.batches import AssignmentState, Mode
 from domain.boxes import LabelledBox
-from domain.errors import NotAllowed, NotFound, Refused
+from domain.errors import NotAllowed, NotFound
 from domain.exams import Exam
 from domain.people import Action, Person, require
-from domain.verdicts import Verdict
-from review.rules import not_theirs
+from review.rules import check_own_answer, not_theirs
+from review.service.held import may_open, whole
 from review.sheet import BatchForReviewer, Look, Place, ReviewSheet, StoredImage
 from review.veil import Veil
-from storage import assignments, claims, shared_queues
-from storage.adjudications import settles_on_exam
-from storage.batches import load_batch
-from storage.drafts import drafts_of
-from storage.exams import exam_number as exam_number_of
-from storage.exams import load_exam, load_report
-from storage.hidden import not_given_yet, veil_of
-from storage.looks import look_of
-from storage.questions import load_blind_question, load_question
-from storage.radiographs import image_of, radiograph_keys
-from storage.verdicts import (
+from storage.images.radiographs import image_of, radiograph_keys
+from storage.intake.exams import load_report
+from storage.review import assignments, claims, shared_queues
+from storage.review.adjudications import settles_on_exam
+from storage.review.assignments import AssignedQuestion
+from storage.review.drafts import drafts_of
+from storage.review.hidden import not_given_yet, veil_of
+from storage.review.question_work import (
+    BatchCounts,
+    BatchForPerson,
+    ComingQuestion,
+    QuestionWork,
+    batch_counts,
+    batch_for_person,
+    coming_questions,
+    looking_times_of,
+    question_on_exam,
+    question_work,
+)
+from storage.review.verdicts import (
     last_judged_question,
     last_skip,
     last_verdict,
-    looking_times,
-    own_answer,
-    report_opening,
 )
 
 #: How far ahead images are named: open questions looked through, exams taken.
 _QUESTIONS_AHEAD, _EXAMS_AHEAD = 8, 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewPage:
+    """What the review form shows: a question, the person's batches, whether they judged any in this one."""
+
+    sheet: ReviewSheet
+    veil: Veil
+    batches: list[BatchForReviewer]
+    any_judged: bool
 
 
 def open_sheet(
@@ -45,7 +64,7 @@ def open_sheet(
     person: Person,
     batch_id: int,
     question: int | None = None,
-    now: datetime,  # noqa: ARG001 - every service of the sheet is told the time; opening keeps none yet
+    now: datetime,
 ) -> ReviewSheet | None:
     """The question with that number, or the first open one; None when nothing is left open.
 
@@ -53,49 +72,108 @@ def open_sheet(
         NotAllowed: the person is no reviewer.
         NotFound: no such question, or it is not, or no longer, the person's; which of the two, is not told.
     """
+    page = open_page(db, person=person, batch_id=batch_id, question=question, now=now)
+    return None if page is None else page.sheet
+
+
+def open_page(
+    db: Session,
+    *,
+    person: Person,
+    batch_id: int,
+    question: int | None = None,
+    place: BatchForPerson | None = None,
+    coming: Sequence[ComingQuestion] | None = None,
+    now: datetime,  # noqa: ARG001 - every service of the sheet is told the time; opening keeps none yet
+) -> ReviewPage | None:
+    """The question with that number, or the first open one, with what stands around it.
+
+    Args:
+        db: a session.
+        person: the reviewer.
+        batch_id: the batch.
+        question: the question's number; None for the first open one.
+        place: the batch as it is for the person, where it was read already.
+        coming: the open questions behind the one that is asked for, where they were read already.
+        now: the time.
+
+    Returns:
+        None when nothing is left open.
+
+    Raises:
+        NotAllowed: the person is no reviewer.
+        NotFound: no such question, or it is not, or no longer, the person's; which of the two, is not told.
+    """
     require(person, Action.JUDGE)
+    mine: dict[str, Any] = {"person_id": person.id, "batch_id": batch_id}
     if question is None:
-        place = assignments.first_open(db, person_id=person.id, batch_id=batch_id)
-        if place is None:
+        first = assignments.first_open(db, **mine)
+        if first is None:
             return None
-    else:
-        place = assignments.assignment(db, person_id=person.id, batch_id=batch_id, question_id=question)
-        if place is None or not _may_open(db, person, batch_id, place):
-            raise not_theirs(person, batch_id=batch_id)
-    batch = load_batch(db, batch_id=batch_id)
-    number, position = place.question_number, place.position
-    key = {"batch_id": batch_id, "question_id": number, "person_id": person.id}
-    own = own_answer(db, **key) if batch.settings.mode is Mode.ANSWER_FIRST else None
-    blind = batch.settings.mode is Mode.ANSWER_FIRST and own is None
-    exam_number = exam_number_of(db, question_id=number)
-    fixed_alignment = None if blind or not batch.settings.show_report else report_opening(db, **key)
+        question = first.question_number
+    place = place or batch_for_person(db, **mine)
+    work = None if place is None else question_work(db, **mine, question_id=question)
+    if place is None or work is None or not may_open(place, work):
+        raise not_theirs(person, batch_id=batch_id)
+    settings, position = place.batch.settings, work.assigned.position
+    key = {**mine, "question_id": question}
+    own = work.own_answer if settings.mode is Mode.ANSWER_FIRST else None
+    blind = settings.mode is Mode.ANSWER_FIRST and own is None
+    fixed_alignment = None if blind or not settings.show_report else work.fixed_alignment
     report_open = fixed_alignment is not None
-    skip = last_skip(db, **key) if place.state is AssignmentState.SKIPPED else None
-    beside = {"person_id": person.id, "batch_id": batch_id, "position": position}
-    before, after = assignments.neighbours(db, **beside)
-    shares = shared_queues.is_member(db, batch_id=batch_id, person_id=person.id)
-    seconds, looking, away = look_of(db, **key)
-    return ReviewSheet(
-        batch=batch,
-        question_number=number,
-        exam_number=exam_number,
-        exam=load_exam(db, exam_id=exam_number),
+    skip = last_skip(db, **key) if work.assigned.state is AssignmentState.SKIPPED else None
+    asked = question_on_exam(db, question_id=question, blind=blind)
+    before, after = assignments.neighbours(db, **mine, position=position)
+    counts, so_far = batch_counts(db, **mine, position=position)
+    times = looking_times_of(db, person_id=person.id, batch_ids=[each.batch.id for each in counts])
+    batches = [_listed(db, person, each, times.get(each.batch.id, [])) for each in counts]
+    here = next((each.place for each in batches if each.batch.id == batch_id), None)
+    seconds, looking, away = work.look
+    sheet = ReviewSheet(
+        batch=place.batch,
+        question_number=question,
+        exam_number=work.exam_number,
+        exam=asked.exam,
         blind=blind,
-        stem_only=load_blind_question(db, question_id=number),
-        question=None if blind else load_question(db, question_id=number),
+        stem_only=asked.stem_only,
+        question=asked.question,
         own_answer=own,
-        drafts=drafts_of(db, **key),
-        last_verdict=None if blind else last_verdict(db, **key),
+        drafts=drafts_of(db, **key) if work.has_drafts else {},
+        last_verdict=last_verdict(db, **key) if work.has_verdicts and not blind else None,
         skipped=skip[1] if skip else None,
         report_open=report_open,
-        report=load_report(db, exam_id=exam_number) if report_open else None,
+        report=load_report(db, exam_id=work.exam_number) if report_open else None,
         fixed_alignment=fixed_alignment,
         look=Look(seconds=seconds, seconds_looking=looking, seconds_away=away),
-        place=_place(db, **beside, shares=shares),
+        place=replace(here or Place(done=0, skipped=0, left=0, total=0), position=so_far),
         previous=before,
         next=after,
-        upcoming_images=_upcoming(db, **beside, exam_number=exam_number, shares=shares),
+        upcoming_images=_upcoming(db, place, person=person, work=work, coming=coming),
     )
+    return ReviewPage(
+        sheet=sheet,
+        veil=Veil(secret=place.secret),
+        batches=batches,
+        any_judged=bool(times.get(batch_id)),
+    )
+
+
+def page_after(
+    db: Session, *, person: Person, place: BatchForPerson, left: AssignedQuestion, now: datetime
+) -> ReviewPage | None:
+    """The open question that comes next behind ``left``, else the first open one of all; None without any.
+
+    Who leaves a question unjudged and goes on is not thrown back to it by every save.
+    """
+    require(person, Action.JUDGE)
+    mine = {"person_id": person.id, "batch_id": place.batch.id}
+    behind, first = coming_questions(db, **mine, position=left.position, limit=_QUESTIONS_AHEAD + 1)
+    if behind:
+        question, coming = behind[0].question_number, behind[1:]
+        return open_page(db, **_at(person, place), question=question, place=place, coming=coming, now=now)
+    if first is None:
+        return None
+    return open_page(db, **_at(person, place), question=first.question_number, place=place, now=now)
 
 
 def drawn_on(
@@ -107,15 +185,10 @@ def drawn_on(
         NotFound: no such question, or it is not, or no longer, the person's; which of the two, is not told.
         Refused: the batch wants the person's own answer first.
     """
-    check_theirs(db, person=person, batch_id=batch_id, question=question)
-    key = {"batch_id": batch_id, "question_id": question, "person_id": person.id}
-    answer_first = load_batch(db, batch_id=batch_id).settings.mode is Mode.ANSWER_FIRST
-    if answer_first and own_answer(db, **key) is None:
-        raise Refused(
-            "This batch wants your own answer first. Commit it; the key and the boxes are shown then."
-        )
-    exam = load_exam(db, exam_id=exam_number_of(db, question_id=question))
-    return exam, load_question(db, question_id=question).boxes
+    place, work = _theirs(db, person=person, batch_id=batch_id, question=question)
+    check_own_answer(work.own_answer, settings=place.batch.settings)
+    asked = question_on_exam(db, question_id=question, blind=False)
+    return asked.exam, whole(asked).boxes
 
 
 def check_theirs(db: Session, *, person: Person, batch_id: int, question: int) -> None:
@@ -124,16 +197,7 @@ def check_theirs(db: Session, *, person: Person, batch_id: int, question: int) -
     Raises:
         NotFound: no such question, or it is not, or no longer, the person's; which of the two, is not told.
     """
-    require(person, Action.JUDGE)
-    place = assignments.assignment(db, person_id=person.id, batch_id=batch_id, question_id=question)
-    if place is None or not _may_open(db, person, batch_id, place):
-        raise not_theirs(person, batch_id=batch_id)
-
-
-def saved_verdict(db: Session, *, person: Person, batch_id: int, question: int) -> Verdict | None:
-    """The person's own latest verdict on a question, as the database has it."""
-    require(person, Action.JUDGE)
-    return last_verdict(db, batch_id=batch_id, question_id=question, person_id=person.id)
+    _theirs(db, person=person, batch_id=batch_id, question=question)
 
 
 def veil(db: Session, *, batch_id: int) -> Veil:
@@ -175,21 +239,9 @@ def skipped_questions(db: Session, *, person: Person, batch_id: int) -> list[tup
 def batches_for(db: Session, *, person: Person) -> list[BatchForReviewer]:
     """The batches in which something is the person's, the oldest first; closed ones too."""
     require(person, Action.JUDGE)
-    listed = []
-    held = assignments.batches_of(db, person_id=person.id)
-    pools = shared_queues.pools_of(db, person_id=person.id)
-    for batch_id in sorted({*held, *pools}):
-        times = looking_times(db, batch_id=batch_id, person_id=person.id)
-        listed.append(
-            BatchForReviewer(
-                batch=load_batch(db, batch_id=batch_id),
-                place=_place(
-                    db, person_id=person.id, batch_id=batch_id, position=None, shares=batch_id in pools
-                ),
-                seconds_median=median(times) if times else None,
-            )
-        )
-    return listed
+    counts, _ = batch_counts(db, person_id=person.id)
+    times = looking_times_of(db, person_id=person.id, batch_ids=[each.batch.id for each in counts])
+    return [_listed(db, person, each, times.get(each.batch.id, [])) for each in counts]
 
 
 def radiograph_file(db: Session, *, person: Person, exam_number: int, radiograph_key: str) -> StoredImage:
@@ -218,40 +270,52 @@ def radiograph_file(db: Session, *, person: Person, exam_number: int, radiograph
     return StoredImage(sha256=found[0], media_type=found[1])
 
 
-def _may_open(db: Session, person: Person, batch_id: int, place: assignments.AssignedQuestion) -> bool:
-    """Whether it is still the person's: of a shared queue also what they had and let run out."""
-    if place.state is not AssignmentState.WITHDRAWN:
-        return True
-    return shared_queues.is_member(db, batch_id=batch_id, person_id=person.id)
+def _theirs(
+    db: Session, *, person: Person, batch_id: int, question: int
+) -> tuple[BatchForPerson, QuestionWork]:
+    require(person, Action.JUDGE)
+    place = batch_for_person(db, batch_id=batch_id, person_id=person.id)
+    work = question_work(db, batch_id=batch_id, question_id=question, person_id=person.id)
+    if place is None or work is None or not may_open(place, work):
+        raise not_theirs(person, batch_id=batch_id)
+    return place, work
 
 
-def _place(db: Session, *, person_id: int, batch_id: int, position: int | None, shares: bool) -> Place:
-    """``shares``: the person takes questions from the batch's shared queue."""
-    mine = {"person_id": person_id, "batch_id": batch_id}
-    count, so_far = assignments.counts(db, **mine, position=-1 if position is None else position)
+def _at(person: Person, place: BatchForPerson) -> dict[str, Any]:
+    return {"person": person, "batch_id": place.batch.id}
+
+
+def _listed(db: Session, person: Person, counts: BatchCounts, times: list[float]) -> BatchForReviewer:
+    """The batch with the person's place in it; ``times`` are seconds of looking of their first verdicts."""
+    mine = {"person_id": person.id, "batch_id": counts.batch.id}
     done, skipped, left = (
-        count.get(state, 0) for state in (AssignmentState.DONE, AssignmentState.SKIPPED, AssignmentState.OPEN)
+        counts.states.get(state, 0)
+        for state in (AssignmentState.DONE, AssignmentState.SKIPPED, AssignmentState.OPEN)
     )
-    if shares:
+    if counts.shares:
         # What is hidden is counted from the start: no total may grow when one of them comes.
         left += claims.count_takeable(db, **mine) + len(not_given_yet(db, **mine))
-    return Place(
-        done=done,
-        skipped=skipped,
-        left=left,
-        total=done + skipped + left,
-        position=None if position is None else so_far,
+    return BatchForReviewer(
+        batch=counts.batch,
+        place=Place(done=done, skipped=skipped, left=left, total=done + skipped + left),
+        seconds_median=median(times) if times else None,
     )
 
 
 def _upcoming(
-    db: Session, *, person_id: int, batch_id: int, position: int, exam_number: int, shares: bool
+    db: Session,
+    place: BatchForPerson,
+    *,
+    person: Person,
+    work: QuestionWork,
+    coming: Sequence[ComingQuestion] | None,
 ) -> tuple[tuple[int, str], ...]:
-    mine = {"person_id": person_id, "batch_id": batch_id}
-    coming = assignments.open_after(db, **mine, position=position, limit=_QUESTIONS_AHEAD)
-    exams = assignments.exams_of(db, question_ids=[each.question_number for each in coming])
-    in_order = dict.fromkeys(exams[each.question_number] for each in coming)
-    if shares:
+    """(exam number, radiograph id) of the exams that come next."""
+    mine = {"person_id": person.id, "batch_id": place.batch.id}
+    if coming is None:
+        coming, _ = coming_questions(db, **mine, position=work.assigned.position, limit=_QUESTIONS_AHEAD)
+    in_order = dict.fromkeys(each.exam_number for each in coming)
+    if place.shares:
         in_order |= dict.fromkeys(claims.free_ahead(db, **mine, limit=_QUESTIONS_AHEAD))
-    in_order.pop(exam_number, None)
+    in_order.pop(work.exam_number, None)
     return radiograph_keys(db, exam_numbers=list(in_order)[:_EXAMS_AHEAD])

@@ -9,14 +9,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, inspect
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from domain.errors import NotNow, Refused
-from storage.backup.tables import count_rows, table_shapes
+from storage.backup.tables import MADE_AGAIN, count_rows, table_shapes
 from storage.engine import make_engine
-from storage.schema import downgrade, revision_of, revisions, upgrade
+from storage.rows import metadata
+from storage.schema import revision_of, revisions, upgrade
 from storage.workspace import Workspace
 
 #: SQLite's write-ahead log and its index, beside the database.
@@ -74,7 +75,7 @@ def new_database(workspace: Workspace, *, aside: Path) -> Iterator[Connection]:
                 with connection.begin():
                     yield connection
                     if loose := connection.exec_driver_sql("PRAGMA foreign_key_check").first():
-                        raise Refused(f"The backup has a loose reference in table {loose[0]}.")
+                        raise ValueError(f"table {loose[0]} refers to a row that is not there")
         finally:
             engine.dispose()  # the last connection folds the write-ahead log into the file
         _sync(new)
@@ -94,13 +95,35 @@ def _on_server(workspace: Workspace) -> Iterator[Connection]:
         with engine.begin() as connection:
             connection.exec_driver_sql("SET LOCAL TIME ZONE 'UTC'")
             connection.exec_driver_sql("SET LOCAL lock_timeout = '15s'")  # the app's own work must end first
-            if revision_of(connection) is not None:
-                downgrade(connection, "base")
+            _drop_everything(connection)
             if left := [shape.name for shape in table_shapes(connection)]:
                 raise Refused(f"The database has tables that are not Overread's: {', '.join(left[:6])}.")
             yield connection
     finally:
         engine.dispose()
+
+
+def _drop_everything(connection: Connection) -> None:
+    """Drop Overread's tables and trigger functions, whatever state they are in.
+
+    The migrations' own way back is not taken. It refuses where an older version could not tell hidden
+    questions from others, and it fails where a table is missing.
+
+    Raises:
+        Refused: a newer version of Overread made the tables.
+    """
+    revision = revision_of(connection)
+    if revision is not None and revision not in revisions():
+        raise Refused("A newer version of Overread made the tables of this database. Use that version.")
+    there = {*inspect(connection).get_table_names()}
+    for name in sorted(there & {*metadata.tables, *MADE_AGAIN, "alembic_version"}):
+        connection.exec_driver_sql(f'DROP TABLE "{name}" CASCADE')
+    functions = connection.exec_driver_sql(
+        "SELECT oid::regprocedure::text FROM pg_proc WHERE pronamespace = current_schema()::regnamespace "
+        "AND prorettype = 'trigger'::regtype AND starts_with(proname, 'refuse_')"
+    )
+    for function in functions.scalars().all():
+        connection.exec_driver_sql(f"DROP FUNCTION {function}")
 
 
 def _rows(connection: Connection) -> dict[str, int]:

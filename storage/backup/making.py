@@ -8,13 +8,12 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from alembic.migration import MigrationContext
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import OperationalError
 
@@ -25,8 +24,9 @@ from storage.backup.databases import has_database
 from storage.backup.manifest import FORMAT, NAME, FileInBackup, ImagesInBackup, Manifest, TableInBackup
 from storage.backup.tables import TableShape, lines_of, table_shapes
 from storage.engine import make_engine
-from storage.image_files import image_store
-from storage.schema import revisions
+from storage.images.files import image_store
+from storage.schema import revision_of, revisions
+from storage.schema_check import describe_differences, expected_tables, schema_differences
 from storage.workspace import KEPT, Workspace
 
 #: Lines of a table are packed in parts of about this many bytes.
@@ -74,7 +74,8 @@ def make_backup(
 
     Raises:
         AlreadyThere: something lies at ``path``.
-        Refused: there is no workspace to back up; its database is damaged.
+        Refused: there is no workspace to back up; its database is damaged, or a table or column is not as
+            expected, so that the backup could not be restored.
     """
     path = path.resolve()  # a link stays one, and what it leads to is replaced
     if path.exists() and not path.is_file():  # /dev/stdout would be replaced by a file
@@ -88,9 +89,13 @@ def make_backup(
     aside = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.making-"))
     try:
         with _one_state(workspace.database_url, aside, progress) as connection:
-            revision = MigrationContext.configure(connection).get_current_revision()
+            revision = revision_of(connection)
             if revision is None:
                 raise Refused(f"There is nothing to back up: {workspace.home} is no workspace yet.")
+            own = None
+            if revision == revisions()[-1]:
+                _check_rows_are_whole(connection)
+                own = expected_tables(connection.dialect.name)
             writer = ArchiveWriter(aside / "backup")
             try:
                 images = _add_images(
@@ -104,7 +109,9 @@ def make_backup(
                     revision=revision,
                     database=connection.dialect.name,
                     home=str(workspace.home),
-                    tables=tuple(_add_tables(writer, connection, progress)),
+                    tables=tuple(
+                        _add_tables(writer, table_shapes(connection, only=own), connection, progress)
+                    ),
                     images=images,
                     files=files,
                 )
@@ -117,6 +124,13 @@ def make_backup(
     finally:
         shutil.rmtree(aside, ignore_errors=True)
     return Made(path=path, bytes=path.stat().st_size, sha256=sealed, manifest=manifest)
+
+
+def _check_rows_are_whole(connection: Connection) -> None:
+    """Raise Refused where a table or column is missing, altered or added: such a backup does not restore."""
+    differences = schema_differences(connection)
+    if not all(difference.rows_are_whole for difference in differences):
+        raise Refused(f"{describe_differences(differences)} No backup was written: it could not be restored.")
 
 
 @contextmanager
@@ -238,8 +252,9 @@ def _files_below(home: Path) -> Iterator[Path]:
                 yield path
 
 
-def _add_tables(writer: ArchiveWriter, connection: Connection, progress: Progress) -> Iterator[TableInBackup]:
-    shapes = table_shapes(connection)
+def _add_tables(
+    writer: ArchiveWriter, shapes: Sequence[TableShape], connection: Connection, progress: Progress
+) -> Iterator[TableInBackup]:
     for done, shape in enumerate(shapes, start=1):
         yield _add_table(writer, connection, shape)
         progress("tables", done, len(shapes))

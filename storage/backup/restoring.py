@@ -5,15 +5,14 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from alembic.util import CommandError
 from sqlalchemy import Connection, select
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from domain.errors import Refused
 from domain.file_errors import naming
@@ -22,13 +21,19 @@ from storage.backup.databases import filled_tables, new_database
 from storage.backup.manifest import Manifest, TableInBackup
 from storage.backup.reading import blocks, checked_manifest, image_of, parts_of, safe_path, unpacked
 from storage.backup.tables import TableShape, count_on, insert_lines, lines_of, table_shapes
+from storage.backup.triggers import without_triggers
 from storage.engine import make_engine
-from storage.image_files import image_store
+from storage.images.files import ImageStore, image_store
 from storage.rows import ImageRow, ReleaseRow, SignInRow
 from storage.schema import revisions, upgrade
+from storage.schema_check import schema_differences
 from storage.workspace import KEPT, Workspace
 
 Progress = Callable[[str, int, int], None]
+#: What filling a database raises when it does not take the backup.
+_NOT_TAKEN = (SQLAlchemyError, ValueError)
+#: Tables that a backup of these revisions may lack: migration 0007 was changed after it had been used.
+_MAY_LACK = {"second_opinions": ("0007", "0008", "0009")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +49,30 @@ class Restored:
 
 
 def check_backup(path: Path, *, progress: Progress = lambda *_: None) -> Manifest:
-    """Read the whole backup and hold it against its hashes; nothing is written.
+    """Prove that the backup restores, without a workspace.
+
+    The whole file is read and compared with its hashes. Then all tables are restored into a temporary SQLite
+    database, read back, and compared with the backup's row counts and digests, just as a restore does it.
+    Images and other files are not written anywhere.
 
     Raises:
-        BackupDamaged: it was cut or altered, and what is wrong.
-        Refused: a newer version made it.
+        BackupDamaged: the file was cut or altered, and what is wrong.
+        Refused: a newer version made it; its tables do not restore; there is no room for the temporary
+            database.
     """
     with path.open("rb") as file:
-        return _checked(file, progress)
+        manifest = _checked(file, progress)
+        try:
+            with tempfile.TemporaryDirectory(prefix="overread-check-") as folder:
+                home = Path(folder)
+                scratch = Workspace(home=home, database_url=f"sqlite:///{home / 'scratch.sqlite'}")
+                with new_database(scratch, aside=home / "aside") as connection:
+                    _restore_tables(file, manifest=manifest, connection=connection, progress=progress)
+        except (*_NOT_TAKEN, OSError) as error:
+            if isinstance(error, OSError) or _lacks_room(error):
+                raise Refused(_no_room_to_check(path, _reason(error))) from error
+            raise Refused(f"{path} is undamaged but does not restore: {_reason(error)}") from error
+    return manifest
 
 
 def restore_backup(
@@ -93,22 +114,22 @@ def restore_backup(
         manifest = _checked(file, progress)
         workspace.home.mkdir(parents=True, exist_ok=True)
         staged = Path(tempfile.mkdtemp(dir=workspace.home, prefix=".restoring-"))
+        store = image_store(workspace)
         try:
             with new_database(workspace, aside=aside) as connection:
-                upgrade(connection, manifest.revision)
-                _fill(
+                _restore_tables(
                     file,
                     manifest=manifest,
-                    workspace=workspace,
                     connection=connection,
-                    staged=staged,
+                    keep=lambda name, content: _keep(name, content, store=store, staged=staged),
                     progress=progress,
                 )
-                upgrade(connection)
                 _settle(connection, manifest, workspace, now)
                 _put_in_place(staged, workspace.home, aside)
-        except (SQLAlchemyError, CommandError, ValueError) as error:
-            raise Refused(f"The database did not take the backup, and was left as it was: {error}") from error
+        except _NOT_TAKEN as error:
+            raise Refused(
+                f"The database did not take the backup, and was left as it was: {_reason(error)}"
+            ) from error
         finally:
             shutil.rmtree(staged, ignore_errors=True)
     return Restored(
@@ -132,44 +153,67 @@ def _checked(file: BinaryIO, progress: Progress) -> Manifest:
     return manifest
 
 
-def _fill(
+def _restore_tables(
     file: BinaryIO,
     *,
     manifest: Manifest,
-    workspace: Workspace,
     connection: Connection,
-    staged: Path,
+    keep: Callable[[str, BinaryIO], None] = lambda *_: None,
     progress: Progress,
 ) -> None:
-    """Everything to where it belongs; files to ``staged`` for the moment."""
-    shapes = {shape.name: shape for shape in table_shapes(connection)}
-    stated = {table.name: table for table in manifest.tables}
-    if {name: shape.columns for name, shape in shapes.items()} != {
-        name: table.columns for name, table in stated.items()
-    }:
-        raise Refused(
-            "The tables of the backup are not those of its revision; the database was left as it was."
-        )
-    for shape in reversed(
-        list(shapes.values())
-    ):  # what the migrations put in themselves is in the backup too
-        connection.exec_driver_sql(f'DELETE FROM "{shape.name}"')  # noqa: S608 - the database's own names
+    """Make the tables of the backup, fill them, compare them with the backup, bring them up to this version.
+
+    ``keep`` is given the name and the content of every member that is part of no table.
+    """
+    upgrade(connection, manifest.revision)
+    tables = table_shapes(connection)
+    _check_tables(tables, manifest)
+    # The backup's own order of columns: a database that was altered by hand may have another one.
+    columns = {table.name: table.columns for table in manifest.tables}
+    shapes = {
+        shape.name: replace(shape, columns=columns[shape.name]) for shape in tables if shape.name in columns
+    }
     size = file.seek(0, 2)
-    store = image_store(workspace)
-    with members_of(file) as members:
-        for name, content in members:
-            if (sha256 := image_of(name)) is not None:
-                if not store.holds(sha256):
-                    store.keep(sha256, content.read())
-            elif (table := parts_of(name)) is not None:
-                insert_lines(connection, shapes[table], unpacked(content).split(b"\n")[:-1])
-            elif name.startswith("files/"):
-                _write_file(staged / safe_path(name), content)
-            progress("restoring", file.tell(), size)
-    for done, shape in enumerate(shapes.values(), start=1):
-        _compare(connection, shape, stated[shape.name])
-        count_on(connection, shape)
-        progress("comparing", done, len(shapes))
+    with without_triggers(connection):
+        for shape in reversed(tables):  # what the migrations put in themselves is in the backup too
+            connection.exec_driver_sql(f'DELETE FROM "{shape.name}"')  # noqa: S608 - the database's own names
+        with members_of(file) as members:
+            for name, content in members:
+                if (table := parts_of(name)) is not None:
+                    insert_lines(connection, shapes[table], unpacked(content).split(b"\n")[:-1])
+                else:
+                    keep(name, content)
+                progress("restoring", file.tell(), size)
+    for done, table in enumerate(manifest.tables, start=1):
+        _compare(connection, shapes[table.name], table)
+        count_on(connection, shapes[table.name])
+        progress("comparing", done, len(manifest.tables))
+    upgrade(connection)
+    if differences := schema_differences(connection):
+        raise ValueError(f"its tables are not those of this version: {'; '.join(map(str, differences))}")
+
+
+def _check_tables(tables: Sequence[TableShape], manifest: Manifest) -> None:
+    """Raise ValueError unless the backup has the tables and columns of its revision; says which differ."""
+    there = {shape.name: shape.columns for shape in tables}
+    in_backup = {table.name: table.columns for table in manifest.tables}
+    differing = [
+        name
+        for name in sorted({*there, *in_backup})
+        if there.get(name) != in_backup.get(name)
+        and not (name not in in_backup and manifest.revision in _MAY_LACK.get(name, ()))
+    ]
+    if differing:
+        raise ValueError(f"these tables of the backup are not those of its revision: {', '.join(differing)}")
+
+
+def _keep(name: str, content: BinaryIO, *, store: ImageStore, staged: Path) -> None:
+    """An image to the image store, unless that has it; another file to ``staged`` for the moment."""
+    if (sha256 := image_of(name)) is not None:
+        if not store.holds(sha256):
+            store.keep(sha256, content.read())
+    elif name.startswith("files/"):
+        _write_file(staged / safe_path(name), content)
 
 
 def _compare(connection: Connection, shape: TableShape, stated: TableInBackup) -> None:
@@ -179,10 +223,32 @@ def _compare(connection: Connection, shape: TableShape, stated: TableInBackup) -
         digest.update(line)
         rows += 1
     if (rows, digest.hexdigest()) != (stated.rows, stated.sha256):
-        raise Refused(
-            f"Table {shape.name} has {rows:,} rows now, of {stated.rows:,}, or other ones than the backup. "
-            "The database was left as it was."
+        raise ValueError(
+            f"table {shape.name} has {rows:,} rows now, of {stated.rows:,}, or other ones than the backup"
         )
+
+
+def _reason(error: Exception) -> str:
+    """What the database itself said, without the statement and the values of its rows."""
+    return str(error.orig if isinstance(error, DBAPIError) else error)
+
+
+def _lacks_room(error: Exception) -> bool:
+    """Whether SQLite could not write its file."""
+    cause = error.orig if isinstance(error, DBAPIError) else error.__cause__
+    return str(getattr(cause, "sqlite_errorname", "")).startswith(("SQLITE_FULL", "SQLITE_IOERR"))
+
+
+def _no_room_to_check(path: Path, why: str) -> str:
+    try:
+        folder = Path(tempfile.gettempdir())
+        room = f"{folder} has {shutil.disk_usage(folder).free / (1 << 30):,.1f} GiB free"
+    except OSError:
+        room = "There is no temporary folder that can be written"
+    return (
+        f"{path} is undamaged, but restoring it could not be tried: {why}. {room}, and the check writes the "
+        "restored database there, for a moment twice. Name another folder by TMPDIR."
+    )
 
 
 def _settle(connection: Connection, manifest: Manifest, workspace: Workspace, now: datetime) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -41,14 +41,16 @@ class TableShape:
     key: tuple[str, ...]
 
 
-def table_shapes(connection: Connection) -> list[TableShape]:
-    """The tables that the database has, each after those that it refers to.
+def table_shapes(connection: Connection, *, only: Collection[str] | None = None) -> list[TableShape]:
+    """The tables that the database has, or ``only`` those of them, each after those that it refers to.
 
     Without Alembic's own, and without what is made of others again (:data:`MADE_AGAIN`).
     """
     inspector = inspect(connection)
     names = [name for name, _ in inspector.get_sorted_table_and_fkc_names() if name]
-    return [_shape(inspector, name) for name in names if not _left_out(name)]
+    return [
+        _shape(inspector, name) for name in names if not _left_out(name) and (only is None or name in only)
+    ]
 
 
 def count_rows(connection: Connection, table: str) -> int:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 
 from sqlalchemy import Column, ForeignKey, Index
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 
+from storage.rows.table_row import TableRow
 from storage.types import BigKey, UtcDateTime
 
 
-class AdjudicationRow(SQLModel, table=True):
+class AdjudicationRow(TableRow, table=True):
     """An adjudication; append-only by trigger. ``correction`` and ``follows`` are JSON."""
 
     __tablename__ = "adjudication"
@@ -27,9 +28,10 @@ class AdjudicationRow(SQLModel, table=True):
     follows: str = "[]"
     reason: str
     given_at: datetime = Field(sa_type=UtcDateTime)
+    image: str | None = None
 
 
-class AdjudicationRulesRow(SQLModel, table=True):
+class AdjudicationRulesRow(TableRow, table=True):
     """How a batch's disputes are settled. ``revision`` counts the changes, from 1."""
 
     __tablename__ = "adjudication_rules"
@@ -40,7 +42,7 @@ class AdjudicationRulesRow(SQLModel, table=True):
     revision: int = 1
 
 
-class AdjudicatorRow(SQLModel, table=True):
+class AdjudicatorRow(TableRow, table=True):
     """Somebody who settles a batch's disputes."""
 
     __tablename__ = "adjudicator"
@@ -50,7 +52,7 @@ class AdjudicatorRow(SQLModel, table=True):
     named_at: datetime = Field(sa_type=UtcDateTime)
 
 
-class SecondOpinionsRow(SQLModel, table=True):
+class SecondOpinionsRow(TableRow, table=True):
     """How second opinions of a batch are sought: ``way`` "share" or "where found", and the random share."""
 
     __tablename__ = "second_opinions"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 
 from sqlalchemy import Column, ForeignKey, Index
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 
+from storage.rows.table_row import TableRow
 from storage.types import BigKey, UtcDateTime
 
 
-class AppliedRuleRow(SQLModel, table=True):
+class AppliedRuleRow(TableRow, table=True):
     """Questions like one another, rejected or queued in one step; ``search`` is JSON: what found them.
 
     ``batch_id`` is the batch that they were queued into: no random sample of anything.
@@ -29,7 +30,7 @@ class AppliedRuleRow(SQLModel, table=True):
     applied_at: datetime = Field(sa_type=UtcDateTime)
 
 
-class AppliedQuestionRow(SQLModel, table=True):
+class AppliedQuestionRow(TableRow, table=True):
     """A question that a rule was applied to."""
 
     __tablename__ = "applied_question"
@@ -43,7 +44,7 @@ class AppliedQuestionRow(SQLModel, table=True):
     )
 
 
-class RuleTakenBackRow(SQLModel, table=True):
+class RuleTakenBackRow(TableRow, table=True):
     """A rule that holds no more since then."""
 
     __tablename__ = "rule_taken_back"

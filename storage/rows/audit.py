@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 
 from sqlalchemy import Column, Index
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 
+from storage.rows.table_row import TableRow
 from storage.types import BigKey, UtcDateTime
 
 
-class AuditRow(SQLModel, table=True):
+class AuditRow(TableRow, table=True):
     """One entry. ``number`` counts from 1 without a gap; ``old`` and ``new`` are canonical JSON.
 
     No foreign key to the person: what was done stays on record whatever becomes of the account.

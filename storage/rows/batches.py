@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 
 from sqlalchemy import Column, ForeignKey, Index, UniqueConstraint
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 
+from storage.rows.table_row import TableRow
 from storage.types import BigKey, UtcDateTime
 
 
-class BatchRow(SQLModel, table=True):
+class BatchRow(TableRow, table=True):
     """A batch; ``plan``, ``anchors`` are JSON. ``revision`` counts the changes of its settings, from 1."""
 
     __tablename__ = "batch"
@@ -33,7 +34,7 @@ class BatchRow(SQLModel, table=True):
     changed_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
 
 
-class DrawRow(SQLModel, table=True):
+class DrawRow(TableRow, table=True):
     """One draw of a batch: its frame was the questions with ids in (frame_after, frame_through]."""
 
     __tablename__ = "draw"
@@ -49,7 +50,7 @@ class DrawRow(SQLModel, table=True):
     drawn_at: datetime = Field(sa_type=UtcDateTime)
 
 
-class StratumRow(SQLModel, table=True):
+class StratumRow(TableRow, table=True):
     """One stratum of a draw: N, n. ``tier`` is "" for questions without one; ``further`` is JSON."""
 
     __tablename__ = "stratum"
@@ -61,7 +62,7 @@ class StratumRow(SQLModel, table=True):
     drawn: int
 
 
-class BatchQuestionRow(SQLModel, table=True):
+class BatchQuestionRow(TableRow, table=True):
     """A question of a batch; ``position`` puts the questions of one exam together."""
 
     __tablename__ = "batch_question"
@@ -76,7 +77,7 @@ class BatchQuestionRow(SQLModel, table=True):
     position: int
 
 
-class AssignmentRow(SQLModel, table=True):
+class AssignmentRow(TableRow, table=True):
     """A question that a person is to judge. ``state`` follows the person's own verdicts and skips."""
 
     __tablename__ = "assignment"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 
 from sqlalchemy import Column, ForeignKey, Index, UniqueConstraint
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 
+from storage.rows.table_row import TableRow
 from storage.types import BigKey, UtcDateTime
 
 
-class SharedQueueRow(SQLModel, table=True):
+class SharedQueueRow(TableRow, table=True):
     """A batch with a shared queue: ``overlap`` people judge each question, ``idle_minutes`` frees a claim."""
 
     __tablename__ = "shared_queue"
@@ -20,7 +21,7 @@ class SharedQueueRow(SQLModel, table=True):
     idle_minutes: int
 
 
-class PoolMemberRow(SQLModel, table=True):
+class PoolMemberRow(TableRow, table=True):
     """Somebody who takes questions from a shared queue. Locked by each of their claims: one at a time."""
 
     __tablename__ = "pool_member"
@@ -31,7 +32,7 @@ class PoolMemberRow(SQLModel, table=True):
     left_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
 
 
-class ClaimRow(SQLModel, table=True):
+class ClaimRow(TableRow, table=True):
     """One judgement that a shared queue asks for: a question, and which of its turns, counted from 1.
 
     ``state`` is free, claimed (until ``expires_at``, and on until somebody else takes it) or done.

@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, LargeBinary, UniqueConstraint
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 
+from storage.rows.table_row import TableRow
 from storage.types import BigKey, UtcDateTime
 
 
-class DatasetRow(SQLModel, table=True):
+class DatasetRow(TableRow, table=True):
     """A named collection of questions.
 
     ``minimum_explanation`` is a setting of the format check, in characters.
@@ -24,7 +25,7 @@ class DatasetRow(SQLModel, table=True):
     created_at: datetime = Field(sa_type=UtcDateTime)
 
 
-class ImportRow(SQLModel, table=True):
+class ImportRow(TableRow, table=True):
     """One file that came in: which, by whom, how many records, how many left out."""
 
     __tablename__ = "import_run"
@@ -41,7 +42,7 @@ class ImportRow(SQLModel, table=True):
     imported_at: datetime = Field(sa_type=UtcDateTime)
 
 
-class ImageRow(SQLModel, table=True):
+class ImageRow(TableRow, table=True):
     """An image file as it came in: its bytes lie in the workspace under their SHA-256."""
 
     __tablename__ = "image"
@@ -55,7 +56,7 @@ class ImageRow(SQLModel, table=True):
     photometric: str
 
 
-class ExamRow(SQLModel, table=True):
+class ExamRow(TableRow, table=True):
     """An exam. Ids are handed out by the importer, in blocks, under its lock."""
 
     __tablename__ = "exam"
@@ -71,7 +72,7 @@ class ExamRow(SQLModel, table=True):
     report: str | None = None
 
 
-class RadiographRow(SQLModel, table=True):
+class RadiographRow(TableRow, table=True):
     """A radiograph of an exam; ``position`` counts from 0 in the order of the file."""
 
     __tablename__ = "radiograph"
@@ -86,7 +87,7 @@ class RadiographRow(SQLModel, table=True):
     image_sha256: str | None = Field(default=None, foreign_key="image.sha256", index=True)
 
 
-class QuestionRow(SQLModel, table=True):
+class QuestionRow(TableRow, table=True):
     """A question as it came in. Lists are JSON text; ``answer`` is JSON too (a list of indices, or a string).
 
     ``draw_hash`` is a signed 64-bit hash of ``key`` that sampling mixes with its seed. ``record_hash`` is a
@@ -123,7 +124,7 @@ class QuestionRow(SQLModel, table=True):
     record_hash: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
 
 
-class ProblemRow(SQLModel, table=True):
+class ProblemRow(TableRow, table=True):
     """What a structural check found in a question."""
 
     __tablename__ = "problem"

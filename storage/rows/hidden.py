@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 
 from sqlalchemy import Column, ForeignKey, Index
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 
+from storage.rows.table_row import TableRow
 from storage.types import BigKey, UtcDateTime
 
 
-class HiddenSetRow(SQLModel, table=True):
+class HiddenSetRow(TableRow, table=True):
     """A batch with hidden questions: the dataset that they lie in, and what its numbers are veiled with.
 
     ``plan`` is the latest one as JSON.
@@ -26,7 +27,7 @@ class HiddenSetRow(SQLModel, table=True):
     changed_at: datetime = Field(sa_type=UtcDateTime)
 
 
-class HiddenQuestionRow(SQLModel, table=True):
+class HiddenQuestionRow(TableRow, table=True):
     """A question that is hidden from one person in one batch; ``source_id`` is what it is made of."""
 
     __tablename__ = "hidden_question"

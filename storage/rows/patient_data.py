@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 
 from sqlalchemy import CheckConstraint, Column, Float, ForeignKey, LargeBinary
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 
+from storage.rows.table_row import TableRow
 from storage.types import BigKey, UtcDateTime
 
 
-class PatientDataRulesRow(SQLModel, table=True):
+class PatientDataRulesRow(TableRow, table=True):
     """The rules of this workspace: one row, made with the table. ``pseudonym_key`` never leaves storage but
     for the making of pseudonyms.
     """
@@ -25,7 +26,7 @@ class PatientDataRulesRow(SQLModel, table=True):
     pseudonym_key: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
 
 
-class PixelTextRow(SQLModel, table=True):
+class PixelTextRow(TableRow, table=True):
     """How much text a program found in an image's pixels."""
 
     __tablename__ = "pixel_text"
@@ -37,7 +38,7 @@ class PixelTextRow(SQLModel, table=True):
     ranked_at: datetime = Field(sa_type=UtcDateTime)
 
 
-class PixelDecisionRow(SQLModel, table=True):
+class PixelDecisionRow(TableRow, table=True):
     """What a person saw in an image's pixels; a change of mind is the next revision."""
 
     __tablename__ = "pixel_decision"
@@ -49,7 +50,7 @@ class PixelDecisionRow(SQLModel, table=True):
     decided_at: datetime = Field(sa_type=UtcDateTime)
 
 
-class TextHitRow(SQLModel, table=True):
+class TextHitRow(TableRow, table=True):
     """A passage that may tell who a patient is: where it stands, not what it says."""
 
     __tablename__ = "text_hit"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 
+from storage.rows.table_row import TableRow
 from storage.types import UtcDateTime
 
 
-class PersonRow(SQLModel, table=True):
+class PersonRow(TableRow, table=True):
     """An account. ``password_hash`` is argon2's, None for people who come by OIDC only."""
 
     __tablename__ = "person"
@@ -24,7 +25,7 @@ class PersonRow(SQLModel, table=True):
     disabled_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
 
 
-class PersonRoleRow(SQLModel, table=True):
+class PersonRoleRow(TableRow, table=True):
     """A role of a person."""
 
     __tablename__ = "person_role"
@@ -33,7 +34,7 @@ class PersonRoleRow(SQLModel, table=True):
     role: str = Field(primary_key=True)
 
 
-class SignInRow(SQLModel, table=True):
+class SignInRow(TableRow, table=True):
     """One signed-in browser. Only the SHA-256 of its cookie's token is kept.
 
     ``browser`` is what its owner knows it by ("Firefox on Windows"), ``way`` how they came in.

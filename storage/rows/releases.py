@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 
 from sqlalchemy import Column, ForeignKey, Index, UniqueConstraint
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 
+from storage.rows.table_row import TableRow
 from storage.types import BigKey, UtcDateTime
 
 
-class ReleaseRow(SQLModel, table=True):
+class ReleaseRow(TableRow, table=True):
     """A release: which, from which batches, how many items, the SHA-256 of its manifest."""
 
     __tablename__ = "release"
@@ -27,7 +28,7 @@ class ReleaseRow(SQLModel, table=True):
     made_at: datetime = Field(sa_type=UtcDateTime)
 
 
-class ReleaseItemRow(SQLModel, table=True):
+class ReleaseItemRow(TableRow, table=True):
     """A question of a release; ``side`` is public or private."""
 
     __tablename__ = "release_item"

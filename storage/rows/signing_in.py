@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 
+from storage.rows.table_row import TableRow
 from storage.types import UtcDateTime
 
 
-class WrongPasswordRow(SQLModel, table=True):
+class WrongPasswordRow(TableRow, table=True):
     """Wrong passwords in a row. ``counted_for`` is a hash: of a name at an address, of a name anywhere, ….
 
     Hashed, since people type their password into the field of the name.
@@ -22,7 +23,7 @@ class WrongPasswordRow(SQLModel, table=True):
     last_at: datetime = Field(sa_type=UtcDateTime, index=True)
 
 
-class FirstAdminCodeRow(SQLModel, table=True):
+class FirstAdminCodeRow(TableRow, table=True):
     """A code that makes the first administrator, once. Only its SHA-256 is kept."""
 
     __tablename__ = "first_admin_code"

@@ -8,12 +8,13 @@ from __future__ import annotations
 from datetime import datetime
 
 from sqlalchemy import Column, ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 
+from storage.rows.table_row import TableRow
 from storage.types import BigKey, UtcDateTime
 
 
-class ReaderStudyRow(SQLModel, table=True):
+class ReaderStudyRow(TableRow, table=True):
     """A study. ``design`` is JSON; a trigger keeps all but the state once a reading is in."""
 
     __tablename__ = "reader_study"
@@ -30,7 +31,7 @@ class ReaderStudyRow(SQLModel, table=True):
     created_at: datetime = Field(sa_type=UtcDateTime)
 
 
-class ProtocolRow(SQLModel, table=True):
+class ProtocolRow(TableRow, table=True):
     """One version of a study's protocol; append-only by trigger. ``body`` is canonical JSON."""
 
     __tablename__ = "study_protocol"
@@ -45,7 +46,7 @@ class ProtocolRow(SQLModel, table=True):
     written_at: datetime = Field(sa_type=UtcDateTime)
 
 
-class CaseRow(SQLModel, table=True):
+class CaseRow(TableRow, table=True):
     """A question of a study as it is shown, without anything that answers it; append-only by trigger."""
 
     __tablename__ = "study_case"
@@ -69,7 +70,7 @@ class CaseRow(SQLModel, table=True):
     sha256: str
 
 
-class CaseKeyRow(SQLModel, table=True):
+class CaseKeyRow(TableRow, table=True):
     """What answers a case and how it was drawn; append-only by trigger. Never fetched for a reader."""
 
     __tablename__ = "study_case_key"
@@ -88,7 +89,7 @@ class CaseKeyRow(SQLModel, table=True):
     inclusion_probability: float
 
 
-class StudyReaderRow(SQLModel, table=True):
+class StudyReaderRow(TableRow, table=True):
     """A reader of a study with the profile of that time; ``person_id`` is None for one from outside."""
 
     __tablename__ = "study_reader"
@@ -111,7 +112,7 @@ class StudyReaderRow(SQLModel, table=True):
     guideline_read_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
 
 
-class SlotRow(SQLModel, table=True):
+class SlotRow(TableRow, table=True):
     """One place in a reader's order; a trigger keeps it once the study's first reading is in."""
 
     __tablename__ = "study_slot"
@@ -133,7 +134,7 @@ class SlotRow(SQLModel, table=True):
     option_order: str = "[]"
 
 
-class ReadingRow(SQLModel, table=True):
+class ReadingRow(TableRow, table=True):
     """A reading; append-only by trigger. ``answer`` is JSON in the question's own order of options."""
 
     __tablename__ = "reading"
@@ -163,9 +164,10 @@ class ReadingRow(SQLModel, table=True):
     began_at: datetime = Field(sa_type=UtcDateTime)
     read_at: datetime = Field(sa_type=UtcDateTime)
     outside: bool = False
+    image: str | None = None
 
 
-class ReadingDraftRow(SQLModel, table=True):
+class ReadingDraftRow(TableRow, table=True):
     """What a reader has entered and drawn but not yet answered, and the time so far; ``body`` is JSON."""
 
     __tablename__ = "reading_draft"
@@ -183,7 +185,7 @@ class ReadingDraftRow(SQLModel, table=True):
     changed_at: datetime = Field(sa_type=UtcDateTime)
 
 
-class ExclusionRow(SQLModel, table=True):
+class ExclusionRow(TableRow, table=True):
     """A case, a reader or both together that the analysis leaves out; append-only by trigger."""
 
     __tablename__ = "study_exclusion"
@@ -197,7 +199,7 @@ class ExclusionRow(SQLModel, table=True):
     excluded_at: datetime = Field(sa_type=UtcDateTime)
 
 
-class ModelRow(SQLModel, table=True):
+class ModelRow(TableRow, table=True):
     """A model whose predictions on a dataset's questions came in."""
 
     __tablename__ = "model"
@@ -210,7 +212,7 @@ class ModelRow(SQLModel, table=True):
     created_at: datetime = Field(sa_type=UtcDateTime)
 
 
-class PredictionRunRow(SQLModel, table=True):
+class PredictionRunRow(TableRow, table=True):
     """One file of predictions that came in."""
 
     __tablename__ = "prediction_run"
@@ -226,7 +228,7 @@ class PredictionRunRow(SQLModel, table=True):
     imported_at: datetime = Field(sa_type=UtcDateTime)
 
 
-class PredictionRow(SQLModel, table=True):
+class PredictionRow(TableRow, table=True):
     """A model's answer to a question; append-only by trigger. ``answer`` None: none could be extracted."""
 
     __tablename__ = "prediction"

@@ -1,12 +1,16 @@
-"""Tables of what reviewers say: verdicts, own answers and skips (append-only), drafts, looking times."""
+"""Tables of what reviewers say: verdicts, own answers and skips (append-only), drafts, looking times.
+
+``image`` is a ``domain.image_display.ImageDisplay``; NULL is "not recorded".
+"""
 
 from __future__ import annotations
 
 from datetime import datetime
 
 from sqlalchemy import Column, ForeignKey, Index
-from sqlmodel import Field, SQLModel
+from sqlmodel import Field
 
+from storage.rows.table_row import TableRow
 from storage.types import BigKey, UtcDateTime
 
 
@@ -14,7 +18,7 @@ def _question_key() -> Column[int]:
     return Column(BigKey, ForeignKey("question.id"), primary_key=True, autoincrement=False)
 
 
-class VerdictRow(SQLModel, table=True):
+class VerdictRow(TableRow, table=True):
     """A verdict; append-only by trigger. ``opinion`` is the whole as JSON, the columns are for counting."""
 
     __tablename__ = "verdict"
@@ -47,9 +51,10 @@ class VerdictRow(SQLModel, table=True):
     seconds_looking: float
     seconds_away: float
     given_at: datetime = Field(sa_type=UtcDateTime)
+    image: str | None = None
 
 
-class OwnAnswerRow(SQLModel, table=True):
+class OwnAnswerRow(TableRow, table=True):
     """The reviewer's own answer, before the key was fetched; append-only by trigger, one a question."""
 
     __tablename__ = "own_answer"
@@ -60,9 +65,10 @@ class OwnAnswerRow(SQLModel, table=True):
     answer: str | None = None
     confidence: int
     committed_at: datetime = Field(sa_type=UtcDateTime)
+    image: str | None = None
 
 
-class SkipRow(SQLModel, table=True):
+class SkipRow(TableRow, table=True):
     """A question put aside, with the reason; append-only by trigger. ``number`` counts from 1."""
 
     __tablename__ = "skip"
@@ -75,7 +81,7 @@ class SkipRow(SQLModel, table=True):
     skipped_at: datetime = Field(sa_type=UtcDateTime)
 
 
-class ReportOpeningRow(SQLModel, table=True):
+class ReportOpeningRow(TableRow, table=True):
     """When a person opened the report, and the image alignment rated before; append-only by trigger."""
 
     __tablename__ = "report_opening"
@@ -85,9 +91,10 @@ class ReportOpeningRow(SQLModel, table=True):
     person_id: int = Field(foreign_key="person.id", primary_key=True)
     image_alignment: int
     opened_at: datetime = Field(sa_type=UtcDateTime)
+    image: str | None = None
 
 
-class DraftRow(SQLModel, table=True):
+class DraftRow(TableRow, table=True):
     """What a person has typed, ticked and drawn but not yet saved; ``body`` is JSON."""
 
     __tablename__ = "draft"
@@ -101,7 +108,7 @@ class DraftRow(SQLModel, table=True):
     changed_at: datetime = Field(sa_type=UtcDateTime)
 
 
-class LookRow(SQLModel, table=True):
+class LookRow(TableRow, table=True):
     """Time on a question so far, as the browser counted it; only ever grows."""
 
     __tablename__ = "look"

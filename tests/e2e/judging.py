@@ -13,7 +13,7 @@ from sqlalchemy import select, update
 
 from accounts import service as accounts
 from domain.batches import BatchSettings
-from storage.image_files import image_path
+from storage.images.files import image_path
 from storage.rows import DraftRow, ImageRow, RadiographRow, SkipRow, VerdictRow
 from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import Workspace
@@ -80,6 +80,12 @@ def wait_for_picture(page: Page) -> None:
            }})""",
         timeout=30_000,
     )
+    wait_for_images(page)
+
+
+def wait_for_images(page: Page) -> None:
+    """Until the form has all radiographs of the exam, and would save a judgement of them."""
+    page.locator('[data-image-state="drawn"]').wait_for(state="attached", timeout=30_000)
 
 
 def press(page: Page, keys: str) -> None:
@@ -104,6 +110,7 @@ def wait_for_question(page: Page, number: int) -> None:
            }})""",
         arg=number,
     )
+    wait_for_images(page)
 
 
 def canvas(page: Page) -> Locator:

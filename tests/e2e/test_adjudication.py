@@ -59,6 +59,7 @@ def judge_ten(page: Page, otherwise: dict[int, str]) -> None:
 def settle(page: Page, keys: str, reason: str) -> None:
     shown = page.locator(".settling .progress-text")
     before = shown.inner_text()
+    judging.wait_for_images(page)
     press(page, keys)
     page.get_by_label("Reason").fill(reason)
     page.keyboard.press("Escape")

@@ -1,5 +1,6 @@
 """A save and, at once, something else: exactly one verdict comes of it, and never none.
 
+Here is what needs a browser or the database. Clicks and keys within the form are in frontend/tests/review/.
 Each race is run a few times, with gaps from 0 to 250 ms; `make soak` runs it 30 times, and 1,000 races of
 further kinds (benchmarks/soak_clicks.py).
 """
@@ -14,10 +15,10 @@ from playwright.sync_api import Page
 from accounts.service import command_line_person, list_people
 from domain.batches import BatchState
 from review import service as review
-from storage.batches import load_batch
+from storage.sampling.batches import load_batch
 from storage.unit_of_work import reading, unit_of_work
 from tests.e2e import judging
-from tests.e2e.judging import open_review, press, verdicts, wait_for_question
+from tests.e2e.judging import open_review, press, verdicts
 
 pytestmark = pytest.mark.browser
 
@@ -45,27 +46,6 @@ def accept(page):
 
 
 @often
-def test_a_save_followed_at_once_by_another_widget_leaves_one_verdict(app, signed_in, tries, first):
-    page = open_review(signed_in("ruth"), first)
-    others = [
-        lambda: page.get_by_role("button", name="Keys").click(no_wait_after=True),
-        lambda: page.locator('[data-step="image_centric"] button').first.click(no_wait_after=True),
-        lambda: page.locator(".thumbnail").nth(1).click(no_wait_after=True),
-        lambda: page.get_by_role("button", name="next question (J)").click(no_wait_after=True),
-        lambda: page.keyboard.press("a"),
-    ]
-    for attempt in range(tries):
-        number = first + attempt
-        open_review(page, number)
-        press(page, RATED)
-        accept(page).click(no_wait_after=True)
-        page.wait_for_timeout(gap(attempt, tries))
-        others[attempt % len(others)]()
-        assert len(judging.wait_for_verdicts(app, page, number, 1)) == 1, f"try {number}"
-    assert [len(verdicts(app, first + attempt)) for attempt in range(tries)] == [1] * tries
-
-
-@often
 def test_a_save_followed_at_once_by_another_page_leaves_one_verdict(app, signed_in, tries, first):
     page = signed_in("ruth")
     for attempt in range(0, tries, 2):
@@ -76,25 +56,6 @@ def test_a_save_followed_at_once_by_another_page_leaves_one_verdict(app, signed_
         page.wait_for_timeout(gap(attempt, tries))
         page.get_by_role("link", name="Home").click(no_wait_after=True)
         assert len(judging.wait_for_verdicts(app, page, number, 1)) == 1, f"try {number}"
-
-
-@often
-def test_a_double_click_on_save_leaves_one_verdict(app, signed_in, tries, first):
-    page = open_review(signed_in("ruth"), first + 60)
-    for attempt in range(tries):
-        number = first + 60 + attempt
-        open_review(page, number)
-        press(page, RATED)
-        place = accept(page).bounding_box()
-        at = (place["x"] + 10, place["y"] + 10)
-        page.mouse.click(*at)
-        page.wait_for_timeout(gap(attempt, tries))
-        page.mouse.click(*at)
-        assert len(judging.wait_for_verdicts(app, page, number, 1)) == 1, f"try {number}"
-    after = first + 60 + tries
-    wait_for_question(page, after)
-    assert [len(verdicts(app, number)) for number in range(first + 60, after)] == [1] * tries
-    assert verdicts(app, after) == []
 
 
 def shutter(page: Page) -> Callable[[], None]:

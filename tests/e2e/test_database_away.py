@@ -16,8 +16,8 @@ from playwright.sync_api import expect
 from websockets.exceptions import InvalidStatus
 
 from accounts import service as accounts
-from storage.batches import load_batch
 from storage.engine import make_engine
+from storage.sampling.batches import load_batch
 from storage.schema import upgrade
 from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import driver_url

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from socket import create_connection
+from time import sleep
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -175,6 +178,17 @@ def test_many_wrong_passwords_make_the_right_one_wait(app, client):
 
 def test_a_form_of_megabytes_is_not_read(client):
     assert post_sign_in(client, "rosa", "x" * 100_000).status_code == 413
+
+
+def test_the_answer_to_a_form_of_megabytes_arrives_although_the_form_is_still_being_sent(app):
+    address = urlsplit(app.url)
+    body = b"x" * 1_500_000
+    head = f"POST /sign-in HTTP/1.1\r\nHost: {address.netloc}\r\nContent-Length: {len(body)}\r\n\r\n"
+    with create_connection((address.hostname, address.port), timeout=10) as connection:
+        connection.sendall(head.encode())
+        sleep(0.3)  # time enough for an answer that does not wait for the body
+        connection.sendall(body)
+        assert connection.recv(1024).startswith(b"HTTP/1.1 413 ")
 
 
 def test_signing_in_again_ends_the_sign_in_that_the_browser_had(app, client):

@@ -20,7 +20,7 @@ from domain.people import Role
 from domain.protocols import Protocol
 from domain.studies import CaseSource, SourceKind, StudyDesign
 from reader_study import service as studies
-from storage.cases import blind_cases_of, slots_of
+from storage.reader_study.cases import blind_cases_of, slots_of
 from storage.rows import QuestionRow, ReadingRow
 from storage.unit_of_work import reading, unit_of_work
 from tests.e2e import judging
@@ -115,7 +115,9 @@ def begin(page: Page) -> None:
 
 
 def wait_for_case(page: Page, done: int) -> None:
+    """Until the case is there with its radiographs: nothing is saved of a case that is not on screen."""
     page.get_by_text(f"{done} of {CASES} read").wait_for(timeout=30_000)
+    judging.wait_for_images(page)
 
 
 def key_for_b(slot) -> str:

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+import httpx
 import numpy as np
 import pytest
 from PIL import Image
@@ -41,10 +42,8 @@ def processes(postgres_server, bucket_server, tmp_path):
     with administration.connect() as connection:
         connection.execute(text(f'CREATE DATABASE "{name}"'))
     url = make_url(postgres_server).set(database=name).render_as_string(hide_password=False)
-    home = tmp_path / "workspace"
-    home.mkdir()
     try:
-        with two_processes(home, url, bucket_server.settings(name)) as running:
+        with two_processes(tmp_path / "workspace", url, bucket_server.settings(name)) as running:
             yield running
     finally:
         with administration.connect() as connection:
@@ -160,6 +159,7 @@ def holds_what_was_judged(page: Page, drawn: list[float]) -> None:
 
 def test_from_import_to_release_by_two_processes(processes, trusting_chromium):
     """Ruth judges at the one, Cora releases at the other; the images never touch either's disk."""
+    assert [httpx.get(f"{url}/health/ready").text for url in processes.urls] == ["ready", "ready"]
     queue = questions_and_people(processes)
     first, second = processes.urls
     ruth = signed_in(window(trusting_chromium, first), "ruth")

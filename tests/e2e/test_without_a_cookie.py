@@ -16,7 +16,7 @@ _CLOSED = (
     "/auth/login", "/auth/logout", "/oauth2callback", "/sign-in/", "/sign-in/../", "//sign-in", "/health/x",
     "/_stcore/agent/interact", "/_stcore/stream", "/_stcore/upload_file/session/file", "/_stcore/health/x",
     "/_stcore//metrics", "//_stcore/metrics", "/%5Fstcore/metrics", "/_stcore/%2e%2e/media/x.png",
-    "/_stcore/", "/_stcore/host-config/", "/connected", "/pixels/1/pa", "/judging/assets/x/form.js",
+    "/_stcore/", "/_stcore/host-config/", "/connected", "/pixels/1/pa", "/frontend/x/review.js",
 )  # fmt: skip
 #: Of /_stcore/host-config: which sites may frame the page (Streamlit's own; our header lets none), and how.
 _SWITCHES = {

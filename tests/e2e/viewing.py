@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Locator, Page
 
-from tests.e2e.judging import COLUMNS, ROWS
+from tests.e2e.judging import COLUMNS, ROWS, wait_for_images
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +58,9 @@ def narrow_height(page: Page) -> float:
 
 
 def wait_until_painted(page: Page) -> None:
-    """Until the radiograph in front says its zoom, which it does with its first paint."""
+    """Until the radiograph in front says its zoom, as it does when painted, and the others are there."""
     status(page).filter(has_text="%").wait_for(timeout=30_000)
+    wait_for_images(page)
 
 
 def status(page: Page) -> Locator:

@@ -14,14 +14,15 @@ from domain.batches import SamplingPlan
 from domain.corrections import Correction
 from domain.people import Role
 from domain.questions import Question
-from domain.verdicts import RATING_NAMES, Decision, ErrorKind, Opinion, Ratings, Verdict
+from domain.ratings import RATING_NAMES, Ratings
+from domain.verdicts import Decision, ErrorKind, Opinion, Verdict
 from domain.vocabulary import Difficulty
 from intake.service import import_questions
 from release.service import Written, write_release
 from review.service import assign, give_verdict
 from sampling.service import draw_batch
-from storage.batches import load_batch
-from storage.questions import load_questions
+from storage.intake.questions import load_questions
+from storage.sampling.batches import load_batch
 from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import Workspace
 from tests.golden.question_files import write_image

@@ -20,8 +20,8 @@ from sqlalchemy import Engine, select
 from accounts.service import command_line_person
 from intake.service import import_questions
 from storage.engine import make_engine
-from storage.exams import load_exam
-from storage.questions import load_questions
+from storage.intake.exams import load_exam
+from storage.intake.questions import load_questions
 from storage.rows import QuestionRow
 from storage.schema import upgrade
 from storage.unit_of_work import reading, unit_of_work

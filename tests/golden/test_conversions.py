@@ -14,6 +14,7 @@ from measures.agreement import Weights
 from measures.ratings_file import read_ratings
 from measures.records.settings import Settings
 from measures.whole import measure
+from tests.unit.measuring import only
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 
@@ -32,11 +33,6 @@ def measured(path: Path, **settings: object):
     return measure(read_ratings(path), settings=Settings(bootstrap=0, **settings))
 
 
-def only(records, **wanted):
-    (found,) = [each for each in records if all(each[name] == value for name, value in wanted.items())]
-    return found
-
-
 def write(path: Path, lines: list[str]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -53,11 +49,11 @@ def test_chexpert_joins_columns_by_name_and_marks_who_set_the_reference(tmp_path
     )
     assert run("chexpert_readers", tmp_path, tmp_path / "ratings.csv") == 0
     found = measured(tmp_path / "ratings.csv")
-    helped, alone = (only(found.accuracy, rater=name, task="all") for name in ("bc1", "bc4"))
-    assert (helped["correct"], helped["n"], alone["correct"], alone["n"]) == (5, 6, 5, 6)
-    assert "helped to set the reference" in helped["note"]
-    assert "helped" not in alone["note"]
-    assert only(found.accuracy, rater="net", task="all")["n"] == 2
+    helped, alone = (only(found.accuracy, rater=name, group="all") for name in ("bc1", "bc4"))
+    assert (helped.correct, helped.n, alone.correct, alone.n) == (5, 6, 5, 6)
+    assert "helped to set the reference" in helped.note
+    assert "helped" not in alone.note
+    assert only(found.accuracy, rater="net", group="all").n == 2
 
 
 def test_brixia_has_the_quadratic_kappa_of_six_pooled_zones(tmp_path):
@@ -72,8 +68,8 @@ def test_brixia_has_the_quadratic_kappa_of_six_pooled_zones(tmp_path):
     found = measured(tmp_path / "ratings.csv", weights=Weights.QUADRATIC)
     pair = only(found.agreement, task="all")
     flat = [[each for row in rows for each in row] for rows in (senior, junior)]
-    assert pair["n"] == 12
-    assert pair["kappa"] == pytest.approx(cohen_kappa_score(*flat, weights="quadratic"), abs=1e-12)
+    assert pair.n == 12
+    assert pair.kappa == pytest.approx(cohen_kappa_score(*flat, weights="quadratic"), abs=1e-12)
 
 
 @pytest.mark.parametrize("stated", [2 / 3, 0.5])
@@ -89,8 +85,8 @@ def test_worldmedqav_gives_the_stated_accuracy_or_says_that_it_is_another(tmp_pa
     )
     assert run("worldmedqav_predictions", tmp_path / "in", tmp_path / "ratings.csv") == (stated == 0.5)
     assert f"net: 0.666667 of 3, stated {stated:.6f}" in capsys.readouterr().out
-    found = only(measured(tmp_path / "ratings.csv").accuracy, rater="net", task="all")
-    assert found["estimate"] == accuracy_score(key, [each or "none" for each in said])
+    found = only(measured(tmp_path / "ratings.csv").accuracy, rater="net", group="all")
+    assert found.estimate == accuracy_score(key, [each or "none" for each in said])
 
 
 def test_fmmedvqa_joins_by_text_with_ties_in_order_and_lists_the_rest(tmp_path, capsys):

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from intake.records import QuestionRecord
+from records.questions import QuestionRecord
+from records.schema import PATH, schema_text
 from tests.golden.question_files import HERE, WORLDS, imported
 
 
@@ -38,6 +39,10 @@ def test_the_schema_names_the_fields_that_are_read(native_schema):
     assert set(native_schema.schema["properties"]) == set(QuestionRecord.__struct_fields__)
 
 
+def test_the_published_schema_is_the_one_that_the_record_gives():
+    assert PATH.read_text(encoding="utf-8") == schema_text(), "write it anew: python -m records.schema"
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -47,6 +52,13 @@ def test_the_schema_names_the_fields_that_are_read(native_schema):
         {"stem": ""},
         {"colour": "red"},
         {"exam": {"id": "e"}},
+        {"format": "closed"},
+        {"format": "open"},
+        {"answer": [0, 1]},
+        {"answer": [26]},
+        {"options": ["one"]},
+        {"boxes": [{"radiograph": "pa", "label": "", "box": [1, 2, 3]}]},
+        {"box_grid": [224, 224]},
     ],
 )
 def test_the_schema_refuses_what_intake_refuses(native_schema, change):

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from release.service import Names, verify_release
-from storage.questions import load_questions
+from storage.intake.questions import load_questions
 from storage.unit_of_work import reading
 from tests.golden.release_world import GOLDEN, judged_world, write
 

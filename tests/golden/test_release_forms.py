@@ -21,7 +21,7 @@ from domain.vocabulary import AnswerFormat
 from intake.service import import_questions
 from release.service import verify_release
 from storage.engine import make_engine
-from storage.questions import load_questions
+from storage.intake.questions import load_questions
 from storage.schema import upgrade
 from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import Workspace

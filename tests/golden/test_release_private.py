@@ -14,7 +14,7 @@ from imaging.guarded import GuardedReader
 from release.compare import compare_releases
 from release.service import SplitPlan, verify_release
 from release.service.pictures import pixel_hashes
-from storage.image_files import image_store
+from storage.images.files import image_store
 from tests.golden.forms_world import FormsWorld, make_forms_world
 from tests.golden.release_world import judged_world, write
 from tests.unit.makers.dicom_files import dicom, ramp

@@ -12,10 +12,16 @@ import numpy as np
 import pytest
 
 from measures.agreement import Weights, agreement_weights
-from measures.group import Coefficient, agreement_of, chance_level, fleiss_by_category, fleiss_z
+from measures.group import (
+    Coefficient,
+    agreement_of,
+    chance_level,
+    fleiss_by_category,
+    fleiss_z,
+    ordinal_alpha,
+)
 from measures.intraclass import FORMS, intraclass
 from measures.kappa_intervals import kappa_interval
-from measures.krippendorff import Metric, alpha
 from measures.paired import cochran_q, holm, mcnemar, mcnemar_chi_square, newcombe_paired, tango
 from measures.pairs import ac1_pull, kappa_pull, kappas, pair_tables
 from measures.proportions import clopper_pearson, jeffreys, wilson
@@ -58,7 +64,7 @@ def test_kappa_its_error_and_its_large_sample_interval(name, weights):
     used = weights_of(k, "none" if weights == "unweighted" else weights)
     found = kappa_interval(answers[:, 0], answers[:, 1], weights=used, draws=0)
     wanted = expected[f"kappa_{weights}"]
-    assert found.estimate == pytest.approx(wanted["value"], abs=tolerance)
+    assert found.value == pytest.approx(wanted["value"], abs=tolerance)
     if name == "edge_constant_rater":  # R prints SE 0: there is nothing to estimate it from
         assert (found.se, found.low, found.high) == (None, None, None)
         return
@@ -79,7 +85,7 @@ def test_the_other_coefficients_of_two_raters(name):
         ("gwet_ac1", Coefficient.AC1),
     ):
         found = agreement_of(answers, coefficient, weights=np.eye(k))
-        assert found.estimate == pytest.approx(expected[key]["value"], abs=tolerance), key
+        assert found.value == pytest.approx(expected[key]["value"], abs=tolerance), key
         # A table's error divides by n, a group's by n - 1.
         by_n = found.se * np.sqrt((n - 1) / n)
         assert by_n == pytest.approx(expected[key]["se"], abs=tolerance), key
@@ -113,7 +119,7 @@ def test_the_coefficients_of_a_group(name):
             ratings, Coefficient(NAMES.get(short, short)), weights=weights_of(k, weights or "none")
         )
         # five printed digits: half of the last one more
-        assert found.estimate == pytest.approx(wanted["value"], abs=tolerance / 2 + 1e-9), key
+        assert found.value == pytest.approx(wanted["value"], abs=tolerance / 2 + 1e-9), key
         assert found.se == pytest.approx(wanted["se"], abs=tolerance / 2 + 1e-9), key
         limits = [float(limit) for limit in wanted["ci95_t"].strip("()").split(",")]
         assert [found.low, found.high] == pytest.approx(limits, abs=0.0005 + 1e-9), key
@@ -124,22 +130,29 @@ def test_fleiss_light_and_the_categories_of_1971():
     ratings = np.array(data["ratings"]) - 1
     plain = np.eye(5)
     fleiss = agreement_of(ratings, Coefficient.FLEISS, weights=plain)
-    assert fleiss.estimate == pytest.approx(expected["fleiss_kappa"], abs=tolerance)
+    assert fleiss.value == pytest.approx(expected["fleiss_kappa"], abs=tolerance)
     assert fleiss_z(ratings, k=5) == pytest.approx(expected["fleiss_z"], abs=tolerance)
-    conger = agreement_of(ratings, Coefficient.CONGER, weights=plain).estimate
+    conger = agreement_of(ratings, Coefficient.CONGER, weights=plain).value
     assert conger == pytest.approx(expected["conger_exact"], abs=tolerance)
     light, _ = kappas(pair_tables(ratings, list(combinations(range(6), 2)), k=5)[0], plain)
     assert light.mean() == pytest.approx(expected["light_kappa"], abs=tolerance)
     assert np.round(fleiss_by_category(ratings, k=5), 3).tolist() == expected["category_kappas_3dp"]
-    assert chance_level(fleiss.estimate, fleiss.se) < 1e-10
+    assert chance_level(fleiss.value, fleiss.se) < 1e-10
 
 
-@pytest.mark.parametrize("metric", list(Metric))
+@pytest.mark.parametrize("metric", ["nominal", "ordinal", "interval", "ratio"])
 def test_krippendorffs_alpha_with_missing_answers(metric):
     data, expected, tolerance = example("krippendorff2011")
     ratings = np.array([[-1 if it is None else it - 1 for it in row] for row in data["ratings"]])
-    found = alpha(ratings, places=[1, 2, 3, 4, 5], metric=metric)
-    assert found == pytest.approx(expected["alpha"][metric.value], abs=tolerance)
+    values = np.arange(1.0, 6.0)
+    apart, together = np.abs(np.subtract.outer(values, values)), np.add.outer(values, values)
+    # A weight is 1 less the distance over the largest one.
+    distances = {"nominal": apart > 0, "interval": (apart / 4) ** 2, "ratio": (apart / together) ** 2 * 2.25}
+    if metric == "ordinal":
+        found = ordinal_alpha(ratings, k=5)
+    else:
+        found = agreement_of(ratings, Coefficient.ALPHA, weights=1.0 - distances[metric]).value
+    assert found == pytest.approx(expected["alpha"][metric], abs=tolerance)
 
 
 def test_intervals_of_one_proportion():

@@ -9,10 +9,12 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from accounts import service as accounts
@@ -34,6 +36,15 @@ class Browser:
     cookies: dict[str, str] = field(default_factory=dict)
     headers: list[tuple[str, str]] = field(default_factory=list)
     remote_ip: str | None = None
+
+
+@pytest.fixture(autouse=True, scope="session")
+def packages_scanned_once() -> Iterator[None]:
+    """Each AppTest looks for components in every installed package, which takes longer than most pages."""
+    with pytest.MonkeyPatch.context() as patch:
+        scan = manifest_scanner.scan_component_manifests
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(scan))
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -5,8 +5,8 @@ import pytest
 from domain.batches import AssignmentState, BatchState, Mode
 from domain.people import Role
 from review import service as review
-from storage.assignments import people_counts
-from storage.batches import load_batch, save_settings
+from storage.review.assignments import people_counts
+from storage.sampling.batches import load_batch, save_settings
 from storage.unit_of_work import reading, unit_of_work
 from tests.pages.conftest import a_moment_later, texts
 from tests.storage.judgements import accept, give

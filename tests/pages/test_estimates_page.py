@@ -6,7 +6,7 @@ import pytest
 
 from browsing.service import index_questions
 from domain.people import Role
-from storage.applying import list_rules
+from storage.browsing.applying import list_rules
 from storage.unit_of_work import reading, unit_of_work
 from tests.pages.conftest import texts
 from tests.storage.judgements import accept, give, reject
@@ -31,6 +31,14 @@ def shown(sign_in_as, run_page):
 def test_without_a_sample_the_page_leads_to_drawing_one(workspace, sign_in_as, open_page):
     sign_in_as("cora", Role.COORDINATOR)
     assert "No random sample yet" in texts(open_page(ESTIMATES))
+
+
+def test_a_drawn_batch_without_a_verdict_leads_to_assigning_it(workspace, sign_in_as, open_page):
+    make_world(workspace)
+    sign_in_as("cora", Role.COORDINATOR)
+    page = texts(open_page(ESTIMATES))
+    assert "Nothing is judged yet" in page
+    assert "120 questions are in demo; their sample waits for its reviewers." in page
 
 
 def test_three_judged_questions_are_shown_with_their_intervals(workspace, shown):

@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from domain.batches import BatchSettings, Mode
 from domain.hidden import HiddenKind, HiddenPlan, PlantedFault
 from review import service as review
-from storage.hidden import hidden_questions
+from storage.review.hidden import hidden_questions
 from storage.rows import QuestionRow
 from storage.unit_of_work import reading, unit_of_work
 from tests.pages.conftest import texts
@@ -77,7 +77,7 @@ def verdict(sheet, **changes):
     }  # fmt: skip
     return {
         "batch": sheet["batch"], "question": sheet["question"], "revision": sheet["revision"],
-        "decision": "accept", "opinion": opinion, "drawings": None, **TIMES, **changes,
+        "decision": "accept", "opinion": opinion, "drawings": None, "image": "drawn", **TIMES, **changes,
     }  # fmt: skip
 
 
@@ -88,7 +88,7 @@ def walk(browser, sheet):
         here = {"batch": sheet["batch"], "question": sheet["question"]}
         if sheet["blind"]:
             opened.append(sheet)
-            own = {**here, "answer": [0], "confidence": 3}
+            own = {**here, "answer": [0], "confidence": 3, "image": "drawn"}
             sheet = browser.post("/judging/own-answer", own).json()["sheet"]
         opened.append(sheet)
         browser.post("/judging/draft", {**here, "part": "form", "revision": 0, "body": {"comment": "so"}})

@@ -8,7 +8,7 @@ from domain.hidden import HiddenKind, HiddenPlan, PlantedFault
 from domain.people import Role
 from domain.verdicts import ErrorKind
 from review import service as review
-from storage.hidden import hidden_questions
+from storage.review.hidden import hidden_questions
 from storage.unit_of_work import reading, unit_of_work
 from tests.pages.conftest import texts
 from tests.storage.judgements import accept, give, reject

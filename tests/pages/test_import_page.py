@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from domain.errors import InvalidValue, NotFound
 from domain.people import Role
 from intake.service import unpack_images
-from storage.datasets import list_datasets
+from storage.intake.datasets import list_datasets
 from storage.rows import QuestionRow
 from storage.unit_of_work import reading
 from storage.workspace import current_workspace

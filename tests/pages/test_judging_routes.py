@@ -5,16 +5,17 @@ import json
 
 import httpx
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 from starlette.applications import Starlette
 
+from accounts.service import command_line_person
+from accounts.service.audit_trail import verify_audit
 from domain.batches import BatchSettings, Mode
 from domain.people import Role
-from storage.rows import DraftRow, VerdictRow
-from storage.unit_of_work import reading
+from storage.rows import AuditRow, DraftRow, OwnAnswerRow, RadiographRow, ReportOpeningRow, VerdictRow
+from storage.unit_of_work import reading, unit_of_work
 from tests.storage.worlds import SECRETS, make_world
 from ui.door.judging import ROUTES
-from ui.judging.assets import FORM
 
 OURS = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin"}
 PAGE_OF = "X-Overread-Person"
@@ -61,6 +62,7 @@ def verdict(**changes):
         "difficulty": "easy", "errors": [], "correction": {}, "clinical_reasoning": "", "comment": "",
     }  # fmt: skip
     body = {**BASE, **TIMES, "revision": 1, "decision": "accept", "opinion": opinion, "drawings": None}
+    body["image"] = "drawn"
     for name, value in changes.items():
         (opinion if name in opinion else body)[name] = value
     return body
@@ -116,7 +118,7 @@ def test_nobody_turns_to_a_question_that_is_not_theirs(workspace, sign_in_as, br
 def test_a_question_that_comes_next_is_as_blind_as_on_the_page(workspace, sign_in_as, browser):
     make_world(workspace, questions=2, assigned_to=["ruth"], settings=BatchSettings(mode=Mode.ANSWER_FIRST))
     blind = Client(browser.cookies, sign_in_as("ruth"))
-    own = blind.post("/judging/own-answer", json={**BASE, "answer": [0], "confidence": 3})
+    own = blind.post("/judging/own-answer", json={**BASE, "answer": [0], "confidence": 3, "image": "drawn"})
     assert own.json()["sheet"]["full"]["answer"] == [1]  # of the same question, once the answer is in
     after = blind.post("/judging/verdict", json=verdict())
     assert (after.json()["sheet"]["question"], after.json()["sheet"]["blind"]) == (2, True)
@@ -140,6 +142,78 @@ def test_what_is_missing_is_named(client):
     answer = client.post("/judging/verdict", json=verdict(difficulty=None))
     assert answer.status_code == 422
     assert "your own difficulty" in answer.json()["error"]
+
+
+def without_image_field():
+    """What a page sends that was loaded before the forms said whether the radiographs are on screen."""
+    return {name: value for name, value in verdict().items() if name != "image"}
+
+
+@pytest.mark.parametrize(
+    "body", [verdict(image="not drawn"), verdict(image="no image"), without_image_field()]
+)
+def test_a_verdict_on_a_radiograph_that_was_not_drawn_is_refused(client, body):
+    answer = client.post("/judging/verdict", json=body)
+    assert (answer.status_code, answer.json()["kind"]) == (422, "Refused")
+    assert "The radiograph was not on screen." in answer.json()["error"]
+    assert count(VerdictRow) == 0
+
+
+@pytest.mark.parametrize("image", ["drawn", "not drawn, confirmed"])
+def test_what_was_on_screen_is_stored_with_the_verdict_and_in_the_trail(client, image):
+    assert client.post("/judging/verdict", json=verdict(image=image)).status_code == 200
+    with reading() as db:
+        assert db.execute(select(VerdictRow.image)).scalar_one() == image
+        assert last_trail_entry(db)["image"] == image
+        assert verify_audit(db, by=command_line_person()).fault is None
+
+
+def last_trail_entry(db):
+    return json.loads(db.execute(select(AuditRow.new).order_by(AuditRow.number.desc())).scalars().first())
+
+
+@pytest.mark.parametrize("image", ["not drawn", "not drawn, confirmed"])
+def test_of_an_exam_without_pixels_it_is_stored_that_there_was_no_image(client, image):
+    with unit_of_work() as db:
+        db.execute(update(RadiographRow).values(image_sha256=None))
+    assert client.post("/judging/verdict", json=verdict(image=image)).status_code == 200
+    with reading() as db:
+        assert db.execute(select(VerdictRow.image)).scalar_one() == "no image"
+
+
+def test_a_verdict_sent_again_when_the_radiograph_is_there_stays_as_it_was_confirmed(client):
+    client.post("/judging/verdict", json=verdict(image="not drawn, confirmed"))
+    assert client.post("/judging/verdict", json=verdict(image="drawn")).status_code == 200
+    with reading() as db:
+        assert db.execute(select(VerdictRow.image)).scalars().all() == ["not drawn, confirmed"]
+
+
+def test_an_own_answer_without_the_radiograph_needs_the_confirmation(workspace, sign_in_as, browser):
+    make_world(workspace, questions=2, assigned_to=["ruth"], settings=BatchSettings(mode=Mode.ANSWER_FIRST))
+    client = Client(browser.cookies, sign_in_as("ruth"))
+    own = {**BASE, "answer": [0], "confidence": 3}
+    assert client.post("/judging/own-answer", json=own).status_code == 422
+    assert (
+        client.post("/judging/own-answer", json={**own, "image": "not drawn, confirmed"}).status_code == 200
+    )
+    with reading() as db:
+        assert db.execute(select(OwnAnswerRow.image)).scalar_one() == "not drawn, confirmed"
+        assert verify_audit(db, by=command_line_person()).fault is None
+
+
+def test_a_report_is_opened_without_the_radiograph_with_the_confirmation_alone(
+    workspace, sign_in_as, browser
+):
+    make_world(workspace, questions=2, assigned_to=["ruth"], settings=BatchSettings(show_report=True))
+    client = Client(browser.cookies, sign_in_as("ruth"))
+    opening = {**BASE, "image_alignment": 4}
+    assert client.post("/judging/report", json=opening).status_code == 422
+    assert (
+        client.post("/judging/report", json={**opening, "image": "not drawn, confirmed"}).status_code == 200
+    )
+    with reading() as db:
+        assert db.execute(select(ReportOpeningRow.image)).scalar_one() == "not drawn, confirmed"
+        assert verify_audit(db, by=command_line_person()).fault is None
 
 
 def test_boxes_are_kept_in_pixels_of_the_matrix(client):
@@ -211,20 +285,3 @@ def test_a_question_of_somebody_else_is_not_found(workspace, sign_in_as, browser
     other = Client(browser.cookies, otto)
     assert other.post("/judging/verdict", json=verdict()).status_code == 404
     assert count(VerdictRow) == 0
-
-
-def test_the_forms_files_are_served_under_their_hash_alone(client):
-    assert FORM.address("form.js") in FORM.loader()
-    for name, content in FORM.files.items():
-        answer = client.get(FORM.address(name))
-        assert answer.content == content
-        assert "immutable" in answer.headers["cache-control"]
-    assert client.get("/judging/assets/0123/form.js").status_code == 404
-    assert client.get(FORM.address("component.py")).status_code == 404
-
-
-def test_every_file_that_the_form_imports_is_there():
-    for name, content in FORM.files.items():
-        if name.endswith(".js") and name != "canvas.js":
-            wanted = [part.split('"')[0] for part in content.decode().split('from "./')[1:]]
-            assert set(wanted) <= set(FORM.files), name

@@ -17,7 +17,6 @@ from storage.unit_of_work import reading
 from tests.storage.study_worlds import make_design, make_study_world
 from tests.storage.worlds import SECRETS
 from ui.door.reading import ROUTES
-from ui.reading.assets import FORM
 
 OURS = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin"}
 TIMES = {"seconds": 9.5, "seconds_looking": 8, "seconds_away": 0}
@@ -47,7 +46,7 @@ class Client:
 def said(**changes):
     body = {
         "study": 1, "position": 1, "revision": 1, "answer": [1], "cannot": False, "confidence": 4,
-        "faulty": "", "drawings": None,
+        "faulty": "", "drawings": None, "image": "drawn",
     }  # fmt: skip
     return {**body, **TIMES, **changes}
 
@@ -77,6 +76,15 @@ def test_an_answer_sent_twice_is_saved_once(client):
     again = client.post("/reading/answer", said(seconds=11.0)).json()
     assert (again["at"], again["sheet"]["position"]) == (first["at"], 2)
     assert count(ReadingRow) == 1
+
+
+def test_an_answer_without_the_radiograph_needs_the_confirmation(client):
+    refused = client.post("/reading/answer", said(image="not drawn"))
+    assert (refused.status_code, refused.json()["kind"]) == (422, "Refused")
+    assert count(ReadingRow) == 0
+    assert client.post("/reading/answer", said(image="not drawn, confirmed")).status_code == 200
+    with reading() as db:
+        assert db.execute(select(ReadingRow.image)).scalar_one() == "not drawn, confirmed"
 
 
 def test_no_answer_of_any_route_holds_a_word_that_answers_a_case(client):
@@ -177,13 +185,6 @@ def test_the_guideline_comes_first_by_the_route_too(workspace, sign_in_as, brows
     client = Client(browser.cookies, sign_in_as("rea", Role.READER))
     assert client.post("/reading/turn", {"study": 1, "to": None}).json() == {"sheet": None}
     assert client.post("/reading/answer", said()).status_code == 422
-
-
-def test_the_form_is_served_with_what_it_imports(client):
-    assert FORM.address("reading.js") in FORM.loader()
-    for name in ("reading.js", "answer.js", "moving.js", "send.js", "clock.js", "reading.css"):
-        assert client.get(FORM.address(name)).content == FORM.files[name]
-    assert client.get("/reading/assets/0000/reading.js").status_code == 404
 
 
 def test_numbers_of_the_next_image_are_told_and_no_others(client):

@@ -9,7 +9,7 @@ import pytest
 from domain.people import Role
 from domain.protocols import Protocol
 from reader_study import service as studies
-from storage.studies import find_study
+from storage.reader_study.studies import find_study
 from storage.unit_of_work import reading, unit_of_work
 from tests.pages.conftest import texts
 from tests.storage.study_worlds import answer, make_study_world, read_all

@@ -9,8 +9,8 @@ import pytest
 from accounts.service import command_line_person
 from domain.people import Role
 from reader_study import service as studies
-from storage.cases import cases_of
-from storage.readings import readings_of
+from storage.reader_study.cases import cases_of
+from storage.reader_study.readings import readings_of
 from storage.unit_of_work import reading
 from tests.pages.conftest import a_moment_later, settled, texts
 from tests.storage.study_worlds import answer, make_study_world

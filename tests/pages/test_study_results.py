@@ -5,6 +5,7 @@ from __future__ import annotations
 from domain.people import Role
 from domain.protocols import Protocol
 from tests.pages.conftest import settled, texts
+from tests.storage.study_reports import predict, scored
 from tests.storage.study_worlds import make_design, make_study_world, read_all
 from ui.behind import work
 
@@ -66,6 +67,25 @@ def test_every_part_of_the_report_draws_and_links_its_files(workspace, sign_in_a
         sections.set_value(part).run(timeout=60)
         assert not page.exception
         assert link in texts(page)
+
+
+def test_the_differences_to_a_model_and_the_accuracies_by_category_are_drawn(
+    workspace, sign_in_as, run_page, tmp_path
+):
+    made = make_study_world(workspace, cases=4, protocol=Protocol(bootstrap=0))
+    read_all(made, "rea", place=0)
+    predict(made, tmp_path, {case.question.id: {"answer": "A"} for case in scored(made)})
+    page = open_report(sign_in_as, run_page)
+    compute(page)
+    next(each for each in page.segmented_control if "category" in each.options).set_value("category").run()
+    assert not page.exception
+    assert "tables/by_category.csv" in texts(page)
+    next(each for each in page.segmented_control if "Differences" in each.options).set_value(
+        "Differences"
+    ).run(timeout=60)
+    assert not page.exception
+    assert "figures/differences-all.svg" in texts(page)
+    assert "Readers together against each model" in texts(page)
 
 
 def test_a_report_that_is_kept_is_shown_at_once(workspace, sign_in_as, run_page):

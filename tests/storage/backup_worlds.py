@@ -11,7 +11,7 @@ from PIL import Image
 from sqlalchemy import Engine, update
 
 from accounts import service as accounts
-from storage.image_files import keep_image
+from storage.images.files import keep_image
 from storage.rows import ImageRow, RadiographRow, ReleaseRow
 from storage.unit_of_work import unit_of_work
 from storage.workspace import Workspace
@@ -34,16 +34,9 @@ def workspace_on(engine: Engine, home: Path) -> Workspace:
 
 def furnish(engine: Engine, home: Path) -> Workspace:
     """A world, two image files, a list of refusals, and a release that lies in the workspace."""
-    workspace = workspace_on(engine, home)
     world = make_world(engine, assigned_to=["ruth"])
-    names = [keep_image(workspace, content=picture(seed)) for seed in (1, 2)]
-    facts = {"media_type": "image/png", "rows": 40, "columns": 30, "bits": 8, "photometric": "MONOCHROME2"}
+    workspace = add_images(engine, home)
     with unit_of_work(engine) as db:
-        db.add_all(ImageRow(sha256=name, bytes=100, **facts) for name in names)
-        db.flush()
-        db.execute(update(RadiographRow).where(RadiographRow.key == "pa").values(image_sha256=names[0]))
-        db.execute(update(RadiographRow).where(RadiographRow.key != "pa").values(image_sha256=names[1]))
-        db.execute(ImageRow.__table__.delete().where(ImageRow.sha256.not_in(names)))
         db.add(
             ReleaseRow(
                 dataset_id=world.dataset_id, name="v1", rule="a rule", items=1, manifest_sha256="0" * 64,
@@ -53,6 +46,20 @@ def furnish(engine: Engine, home: Path) -> Workspace:
         accounts.begin_sign_in(db, person=world.people["ruth"], token="a-token", replaces=None, now=NOW)
     (home / "releases" / "demo-v1").mkdir(parents=True)
     (home / "releases" / "demo-v1" / "gold.jsonl").write_text("{}\n")
+    return workspace
+
+
+def add_images(engine: Engine, home: Path) -> Workspace:
+    """Two image files for all radiographs of a world, a list of refusals, and a cached picture."""
+    workspace = workspace_on(engine, home)
+    names = [keep_image(workspace, content=picture(seed)) for seed in (1, 2)]
+    facts = {"media_type": "image/png", "rows": 40, "columns": 30, "bits": 8, "photometric": "MONOCHROME2"}
+    with unit_of_work(engine) as db:
+        db.add_all(ImageRow(sha256=name, bytes=100, **facts) for name in names)
+        db.flush()
+        db.execute(update(RadiographRow).where(RadiographRow.key == "pa").values(image_sha256=names[0]))
+        db.execute(update(RadiographRow).where(RadiographRow.key != "pa").values(image_sha256=names[1]))
+        db.execute(ImageRow.__table__.delete().where(ImageRow.sha256.not_in(names)))
     (home / "refusals").mkdir()
     (home / "refusals" / "list.csv").write_text("record,field,reason\n")
     (home / "cache").mkdir()

@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 
 from domain.batches import AssignmentState
-from domain.verdicts import RATING_NAMES, Decision, ErrorKind, Opinion, Ratings, Verdict
+from domain.ratings import RATING_NAMES, Ratings
+from domain.verdicts import Decision, ErrorKind, Opinion, Verdict
 from domain.vocabulary import Difficulty
 from review import service as review
-from storage.assignments import assignment
+from storage.review.assignments import assignment
+from storage.review.verdicts import last_verdict
 from storage.unit_of_work import reading, unit_of_work
-from storage.verdicts import last_verdict
 from tests.storage.worlds import NOW, World
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from reader_study import service as studies
-from storage.cases import cases_of
+from storage.reader_study.cases import cases_of
 from storage.unit_of_work import reading, unit_of_work
 from tests.storage.study_worlds import StudyWorld
 from tests.storage.worlds import NOW
@@ -29,6 +29,8 @@ def report(made: StudyWorld, model: str | None = None):
         return studies.study_report(db, by=made.cora, study="first", model=model)
 
 
-def of(records, **wanted):
-    (found,) = [each for each in records if all(each[name] == value for name, value in wanted.items())]
+def of(results, **wanted):
+    (found,) = [
+        each for each in results if all(getattr(each, name) == value for name, value in wanted.items())
+    ]
     return found

@@ -11,11 +11,12 @@ from domain.adjudications import Adjudication, AdjudicationRules, Dispute
 from domain.boxes import Box, LabelledBox
 from domain.corrections import Correction
 from domain.errors import InvalidValue, NotAllowed, Refused, StaleRevision
+from domain.image_display import ImageDisplay
 from domain.people import Person
 from domain.verdicts import Decision, ErrorKind
 from release.service import create_release
 from review import service as review
-from storage.people import load_person
+from storage.accounts.people import load_person
 from storage.rows import PersonRoleRow, PersonRow
 from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import Workspace
@@ -188,6 +189,21 @@ def test_a_release_has_the_settled_form_and_leaves_open_disputes_out(world, anna
     assert '"who":"anna"' in corrections
     left_out = (tmp_path / "v1" / "left_out.jsonl").read_text(encoding="utf-8")
     assert "rejected by the adjudicator" in left_out
+
+
+def test_a_settlement_without_the_radiograph_needs_the_confirmation_and_is_exported_with_it(
+    world, anna, tmp_path
+):
+    correction = Correction(boxes=(box(600),))
+    with pytest.raises(Refused, match="The radiograph was not on screen"):
+        settle(world, anna, 4, decision=Decision.REVISE, correction=correction, image=ImageDisplay.NOT_DRAWN)
+    settle(world, anna, 4, decision=Decision.REVISE, correction=correction, image=ImageDisplay.CONFIRMED)
+    released(world, tmp_path)
+    lines = (tmp_path / "v1" / "corrections.jsonl").read_text(encoding="utf-8").splitlines()
+    of_four = [line for line in lines if '"question_id":"Q4"' in line]
+    assert of_four
+    assert all('"image":"not drawn, confirmed"' in line for line in of_four)
+    assert not any('"image"' in line for line in lines if line not in of_four)  # not recorded of the others
 
 
 def test_rules_that_somebody_changed_meanwhile_are_refused_with_both(world, anna):

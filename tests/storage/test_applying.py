@@ -23,8 +23,8 @@ from domain.errors import AlreadyThere, InvalidValue, Refused
 from domain.vocabulary import Difficulty
 from review.service import estimable
 from sampling.service import draw_batch, preview
-from storage.batches import load_batch
 from storage.rows import BatchQuestionRow
+from storage.sampling.batches import load_batch
 from storage.unit_of_work import reading, unit_of_work
 from tests.storage.judgements import accept, give
 from tests.storage.worlds import NOW, World, make_world

@@ -9,10 +9,10 @@ from sqlalchemy import Engine
 
 from domain.batches import AssignmentState, BatchSettings, BatchState, Mode, Parts
 from domain.errors import InvalidValue, NotAllowed, NotFound, Refused, StaleRevision
-from domain.verdicts import Ratings
+from domain.ratings import Ratings
 from review import service as review
-from storage.assignments import all_assignments
-from storage.batches import load_batch
+from storage.review.assignments import all_assignments
+from storage.sampling.batches import load_batch
 from storage.unit_of_work import reading, unit_of_work
 from tests.storage.judgements import accept, give
 from tests.storage.worlds import NOW, World, close, make_world

@@ -16,7 +16,7 @@ from domain.people import Role
 from storage.backup import check_backup, make_backup, restore_backup
 from storage.backup.tables import count_rows, lines_of, table_shapes
 from storage.engine import make_engine
-from storage.image_files import image_store
+from storage.images.files import image_store
 from storage.rows import AuditRow, PersonRow, ReleaseRow, SignInRow
 from storage.schema import downgrade, is_current, revision_of
 from storage.unit_of_work import reading, unit_of_work

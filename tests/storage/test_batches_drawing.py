@@ -13,9 +13,9 @@ from domain.errors import InvalidValue, NotAllowed, NotFound, Refused
 from domain.people import Person, Role
 from domain.vocabulary import Difficulty
 from sampling.service import Drawn, draw_batch, list_batches, list_questions, preview
-from storage.batches import load_batch, plan_from_plain, plan_to_plain, save_settings, save_state
-from storage.draws import draws_of
 from storage.rows import BatchQuestionRow, QuestionRow
+from storage.sampling.batches import load_batch, plan_from_plain, plan_to_plain, save_settings, save_state
+from storage.sampling.draws import draws_of
 from storage.unit_of_work import reading, unit_of_work
 from tests.storage.planted_frames import NOW, plant, planted
 

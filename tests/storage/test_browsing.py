@@ -21,12 +21,13 @@ from browsing.service import (
 )
 from domain.corrections import Correction
 from domain.errors import InvalidValue, NotFound
+from domain.image_display import ImageDisplay
 from domain.verdicts import Decision, ErrorKind
 from domain.vocabulary import Difficulty, Task
 from release.service import create_release
 from review import service as review
+from storage.browsing.search import fts_query, ts_query
 from storage.rows import QuestionRow
-from storage.search import fts_query, ts_query
 from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import Workspace
 from tests.storage.judgements import accept, give, reject
@@ -208,6 +209,22 @@ def test_the_history_tells_all_that_happened_in_order(world, tmp_path):
     ]
     assert "Two answers hold." in lines[3][1]
     assert "answer: B. Effusion → C. Pneumothorax" in lines[4][1]
+
+
+@pytest.mark.parametrize(
+    ("image", "said_of_it"),
+    [
+        (None, []),
+        (ImageDisplay.DRAWN, ["the radiograph was on screen"]),
+        (ImageDisplay.CONFIRMED, ["confirmed: without seeing the radiograph"]),
+    ],
+)
+def test_the_history_says_whether_the_radiograph_was_on_screen(world, image, said_of_it):
+    give(world, replace(reject(world, question=2), image=image))
+    with reading(world.engine) as db:
+        found = history(db, by=BY, question_number=2)
+    [(_, details)] = [told(event, found.question) for event in found.events if event.what == "verdict"]
+    assert [line for line in details if "radiograph" in line] == said_of_it
 
 
 def test_the_queries_of_both_databases_are_spelled_as_their_manuals_say():

@@ -23,9 +23,9 @@ from domain.people import Role
 from reader_study import service as studies
 from review.service import batch_attention, batches_to_settle, disputed, open_sheet, overview
 from sampling.service import drawable, list_batches
-from storage.cases import cases_of
 from storage.engine import make_engine
-from storage.readings import readings_of
+from storage.reader_study.cases import cases_of
+from storage.reader_study.readings import readings_of
 from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import Workspace
 
@@ -224,6 +224,8 @@ def test_ctrl_c_ends_the_command_and_leaves_nothing(tmp_path):
     command = subprocess.Popen(
         [sys.executable, "cli.py", "demo"],
         cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        # A shell starts a background job with the signal ignored, and the command would inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no thread runs here
     )  # fmt: skip
     while "Rendering" not in command.stderr.readline():
         pass

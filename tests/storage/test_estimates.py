@@ -18,7 +18,7 @@ from domain.corrections import Correction
 from domain.errors import NotFound, Refused
 from domain.verdicts import Decision, ErrorKind
 from review.service import estimable, estimate_groups, estimate_whole
-from storage.adjudications import add_adjudication
+from storage.review.adjudications import add_adjudication
 from storage.unit_of_work import reading, unit_of_work
 from tests.golden.release_world import judged_world, write
 from tests.storage.judgements import accept, give, reject
@@ -61,6 +61,12 @@ def test_judged_questions_stand_for_the_strata_they_were_drawn_from(engine: Engi
     assert several.rate.estimate == pytest.approx(0.25)
     assert several.rate.low < 0.25 < several.rate.high
     assert found.estimates.key_errors.count == 3
+
+
+def test_a_drawn_batch_without_a_verdict_has_no_rate_yet(engine: Engine) -> None:
+    found = whole(make_world(engine)).estimates
+    assert (found.reviewed, found.covered, found.whole) == (0, 0, 120)
+    assert {each.rate.estimate for each in found.every} == {None}
 
 
 def test_an_adjudication_stands_above_the_verdicts(engine: Engine) -> None:
@@ -148,3 +154,14 @@ def test_the_command_prints_every_figure_as_csv(sqlite_engine: Engine, monkeypat
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert {"whole", "task"} == {row["group"] for row in rows}
     assert rows[0]["reviewed"] == "1"
+
+
+def test_the_command_without_a_verdict_says_what_to_do(sqlite_engine, tmp_path, monkeypatch, capsys):
+    make_world(sqlite_engine)
+    monkeypatch.setenv("OVERREAD_DATABASE_URL", str(sqlite_engine.url))
+    monkeypatch.setenv("OVERREAD_HOME", str(tmp_path))
+    assert main(["estimate", "demo"]) == 0
+    assert capsys.readouterr().out == (
+        "Nothing is judged yet. 120 questions are in demo; the sample in first waits for its reviewers: "
+        "cli.py assign --help\n"
+    )

@@ -110,7 +110,7 @@ def test_a_backup_is_checked_restored_and_on_record(workspace, tmp_path, capsys,
     file = tmp_path / "overread.backup"
     before = printed(capsys, "find", "demo")
     assert "rows of" in printed(capsys, "backup", "--without-images", str(file))
-    assert "is as it was written" in printed(capsys, "restore", "--check", str(file))
+    assert "overread.backup restores: " in printed(capsys, "restore", "--check", str(file))
     assert cli.main(["backup", "--without-images", str(file)]) == 1  # it is there already
     assert cli.main(["restore", str(file)]) == 1  # into a workspace that is not empty
     capsys.readouterr()

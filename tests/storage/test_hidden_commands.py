@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import cli
-from storage.hidden import hidden_questions
+from storage.review.hidden import hidden_questions
 from storage.unit_of_work import reading, unit_of_work
 from tests.storage.judgements import accept, give
 from tests.storage.worlds import assign_all, make_batch, make_world

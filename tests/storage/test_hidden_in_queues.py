@@ -7,7 +7,7 @@ from dataclasses import replace
 from domain.batches import AssignmentState
 from domain.hidden import HiddenKind, HiddenPlan, PlantedFault
 from review import service as review
-from storage.hidden import hidden_questions
+from storage.review.hidden import hidden_questions
 from storage.unit_of_work import reading, unit_of_work
 from tests.storage.judgements import accept, give, state
 from tests.storage.worlds import NOW, World, make_batch, make_world

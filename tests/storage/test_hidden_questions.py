@@ -16,10 +16,10 @@ from domain.verdicts import ErrorKind
 from release.service import preview_release
 from review import service as review
 from review.service.hidden_planning import plan_hidden
-from storage.datasets import list_datasets
-from storage.frames import dataset_names, dataset_sizes
-from storage.hidden import hidden_questions
+from storage.intake.datasets import list_datasets
+from storage.review.hidden import hidden_questions
 from storage.rows import AuditRow, BatchQuestionRow, QuestionRow
+from storage.sampling.frames import dataset_names, dataset_sizes
 from storage.unit_of_work import reading, unit_of_work
 from tests.golden.release_world import write
 from tests.storage.judgements import accept, give, reject, state

@@ -7,7 +7,7 @@ import hashlib
 import pytest
 
 from domain.errors import InvalidValue, NotFound, NotNow, Refused
-from storage.image_files import image_store, keep_image, read_image
+from storage.images.files import image_store, keep_image, read_image
 from storage.workspace import Workspace, current_workspace
 from tests.storage.bucket_server import BUCKET, running_bucket_server
 

@@ -12,10 +12,10 @@ from domain.people import Person, Role
 from domain.vocabulary import View
 from intake import parsing_process
 from intake.service import import_questions
-from storage.bulk import FEW
-from storage.datasets import imported_files
-from storage.exams import load_exam
-from storage.questions import load_questions
+from storage.intake.bulk import FEW
+from storage.intake.datasets import imported_files
+from storage.intake.exams import load_exam
+from storage.intake.questions import load_questions
 from storage.rows import QuestionRow, metadata
 from storage.unit_of_work import reading, unit_of_work
 from tests.golden.question_files import write_image

@@ -30,8 +30,8 @@ from privacy.service import (
     removed_images,
     rules,
 )
-from storage.image_folder import FolderStore
-from storage.radiographs import image_of
+from storage.images.folder import FolderStore
+from storage.images.radiographs import image_of
 from storage.workspace import Workspace
 from tests.storage.import_worlds import lines, record
 from tests.unit.makers.dicom_files import dicom, ramp

@@ -16,7 +16,7 @@ from domain.errors import (
     StaleRevision,
 )
 from domain.people import Role
-from storage import people
+from storage.accounts import people
 from storage.unit_of_work import reading, unit_of_work
 from tests.storage.signing_in import BY, NOON, PASSWORD, add, begin, who
 

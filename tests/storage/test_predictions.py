@@ -10,9 +10,9 @@ from sqlalchemy import Engine
 
 from domain.errors import InvalidValue, NotAllowed, NotFound
 from reader_study import service as studies
-from storage.audit_reading import entries_in_order
-from storage.cases import cases_of
-from storage.predictions import list_models, predictions_on
+from storage.audit.entries import entries_in_order
+from storage.reader_study.cases import cases_of
+from storage.reader_study.predictions import list_models, predictions_on
 from storage.unit_of_work import reading, unit_of_work
 from tests.storage.study_worlds import StudyWorld, make_study_world
 from tests.storage.worlds import NOW

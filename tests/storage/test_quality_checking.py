@@ -5,8 +5,8 @@ import pytest
 from accounts.service import command_line_person
 from domain.problems import Check
 from quality.service import examples, find_problems, record_problems, report
-from storage.datasets import dataset_named
-from storage.problems import remove_problems
+from storage.intake.datasets import dataset_named
+from storage.quality.problems import remove_problems
 from storage.unit_of_work import reading, unit_of_work
 from tests.storage.import_worlds import NOW, Importer, lines, record
 

@@ -16,7 +16,7 @@ from domain.studies import CaseKind, CaseSource, Crossing, ReaderLevel, ReaderPr
 from domain.verdicts import Decision
 from reader_study import service as studies
 from release.service import create_release
-from storage.cases import blind_cases_of, cases_of, slots_of
+from storage.reader_study.cases import blind_cases_of, cases_of, slots_of
 from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import Workspace
 from tests.storage.judgements import accept, give

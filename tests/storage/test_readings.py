@@ -15,8 +15,8 @@ from domain.studies import Arm, Crossing
 from domain.vocabulary import Sex, Task, View
 from reader_study import service as studies
 from reader_study.sheet import ReadingSheet, ReadingStop
-from storage.cases import cases_of
-from storage.readings import readings_of
+from storage.reader_study.cases import cases_of
+from storage.reader_study.readings import readings_of
 from storage.rows import AuditRow, ReadingRow
 from storage.unit_of_work import reading, unit_of_work
 from tests.storage.study_worlds import StudyWorld, answer, make_design, make_study_world, read_all, sheet_of

@@ -7,9 +7,9 @@ from sqlalchemy import Engine
 
 from domain.errors import Refused
 from reader_study import service as studies
-from storage.cases import blind_cases_of
-from storage.readings import readings_of
-from storage.study_readers import readers_of
+from storage.reader_study.cases import blind_cases_of
+from storage.reader_study.readers import readers_of
+from storage.reader_study.readings import readings_of
 from storage.unit_of_work import reading, unit_of_work
 from tests.storage.study_worlds import StudyWorld, make_study_world
 from tests.storage.worlds import NOW

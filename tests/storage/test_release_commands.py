@@ -11,10 +11,10 @@ import pytest
 from sqlalchemy import select
 
 import cli
-from release.native import question_of
-from storage.frames import dataset_number
-from storage.questions import load_questions
+from records.questions import question_from_plain
+from storage.intake.questions import load_questions
 from storage.rows import QuestionRow
+from storage.sampling.frames import dataset_number
 from storage.unit_of_work import reading
 from tests.golden.release_world import GOLDEN, judged_world
 from tests.storage.planted_frames import plant, planted
@@ -125,7 +125,7 @@ def test_a_release_that_is_imported_gives_equal_questions(workspace, tmp_path):
     gold = tmp_path / "v1" / "gold.jsonl"
     assert cli.main(["import", "questions", str(gold), "--dataset", "gold", "--without-images"]) == 0
     records = [json.loads(line) for line in gold.read_text(encoding="utf-8").splitlines()]
-    released = {record["id"]: question_of(record) for record in records}
+    released = {record["id"]: question_from_plain(record) for record in records}
     with reading() as db:
         number = dataset_number(db, name="gold")
         ids = db.execute(select(QuestionRow.id).where(QuestionRow.dataset_id == number)).scalars().all()

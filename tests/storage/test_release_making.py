@@ -24,7 +24,7 @@ from release.service import (
     verify_known,
     verify_release,
 )
-from storage.image_files import keep_image
+from storage.images.files import keep_image
 from storage.rows import ImageRow, RadiographRow
 from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import Workspace

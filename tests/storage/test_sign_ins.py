@@ -6,7 +6,7 @@ import pytest
 
 from accounts import service as accounts
 from domain.errors import NotFound, NotSignedIn
-from storage import sign_ins
+from storage.accounts import sign_ins
 from storage.unit_of_work import reading, unit_of_work
 from tests.storage.signing_in import BY, NOON, add, begin, who
 

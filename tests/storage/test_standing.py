@@ -7,9 +7,10 @@ from datetime import timedelta
 import numpy as np
 
 from domain.corrections import Correction
-from domain.verdicts import RATING_NAMES, Decision, ErrorKind, Ratings
+from domain.ratings import RATING_NAMES, Ratings
+from domain.verdicts import Decision, ErrorKind
 from domain.vocabulary import Difficulty
-from storage.standing import DECISIONS, TIERS, questions_with_a_find, standing_verdicts
+from storage.review.standing import DECISIONS, TIERS, questions_with_a_find, standing_verdicts
 from storage.unit_of_work import reading
 from tests.storage.judgements import accept, give, reject
 from tests.storage.worlds import NOW, World, make_world

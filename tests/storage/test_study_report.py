@@ -23,6 +23,7 @@ from reader_study.report.files import file_of, files_of
 from reader_study.report.html import html_of
 from reader_study.report.rows import accuracy_rows
 from reader_study.report.whole import StudyReport
+from storage.reader_study.kept_reports import keep_report
 from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import Workspace
 from tests.storage.study_reports import of, predict, report, scored
@@ -47,11 +48,11 @@ def test_a_study_without_answers_has_no_report(made):
 def test_repeats_and_training_cases_are_in_no_n_but_their_own(made):
     read_all(made, "rea", place=0)
     found = report(made)
-    assert of(found.tables["accuracy"], rater="rea", task="all")["n"] == 8
-    assert of(found.tables["repeats"], rater="rea")["n"] == 2
-    assert (found.facts["repeat_answers"], found.facts["training_answers"]) == (2, 1)
-    assert sum(each["n"] for each in found.tables["learning"]) == 8
-    assert of(found.tables["times"], rater="rea")["n"] == 8
+    assert of(found.tables.accuracy, rater="rea", group="all").n == 8
+    assert of(found.tables.repeats, rater="rea").n == 2
+    assert (found.facts.repeat_answers, found.facts.training_answers) == (2, 1)
+    assert sum(each.n for each in found.tables.learning) == 8
+    assert of(found.tables.times, rater="rea").n == 8
 
 
 def test_accuracy_and_kappa_are_scikit_learns_on_the_same_rows(made, tmp_path):
@@ -64,10 +65,10 @@ def test_accuracy_and_kappa_are_scikit_learns_on_the_same_rows(made, tmp_path):
     key = [letter(case.question.answer[0]) for case in cases]
     first = [said[case.question.id]["answer"] for case in cases]
     second = ["BA"[at % 3 == 0] for at in range(len(cases))]
-    assert of(found.tables["accuracy"], rater="m", task="all")["estimate"] == accuracy_score(key, first)
-    pair = of(found.tables["agreement"], a="m", b="n", task="all")
-    assert pair["kappa"] == pytest.approx(cohen_kappa_score(first, second), abs=1e-12)
-    assert pair["few"]
+    assert of(found.tables.accuracy, rater="m", group="all").estimate == accuracy_score(key, first)
+    pair = of(found.tables.agreement, a="m", b="n", task="all")
+    assert pair.kappa == pytest.approx(cohen_kappa_score(first, second), abs=1e-12)
+    assert pair.few
 
 
 def test_a_failed_prediction_is_wrong_and_reported_apart(made, tmp_path):
@@ -76,10 +77,10 @@ def test_a_failed_prediction_is_wrong_and_reported_apart(made, tmp_path):
     said[cases[0].question.id] = {"raw": "I cannot tell."}
     predict(made, tmp_path, said)
     found = report(made)
-    line = of(found.tables["accuracy"], rater="m", task="all")
-    assert (line["correct"], line["n"]) == (7, 8)
-    assert (line["low"], line["high"]) == (wilson(7, 8).low, wilson(7, 8).high) or "clustered" in line["note"]
-    assert of(found.tables["failed"], model="m")["failed"] == 1
+    line = of(found.tables.accuracy, rater="m", group="all")
+    assert (line.correct, line.n) == (7, 8)
+    assert (line.low, line.high) == (wilson(7, 8).low, wilson(7, 8).high) or "clustered" in line.note
+    assert of(found.tables.failed, model="m").failed == 1
     assert any("1 of 8" in sentence for sentence in found.words)
 
 
@@ -90,9 +91,9 @@ def test_what_is_excluded_is_in_no_figure_and_listed_with_why(made, tmp_path):
             db, by=made.cora, study="first", case=scored(made)[0].shown.number, why="cut", now=NOW
         )
     found = report(made)
-    assert of(found.tables["accuracy"], rater="rea", task="all")["n"] == 7
-    assert found.facts["cases_analysed"] == 7
-    assert found.tables["exclusions"][0]["why"] == "cut"
+    assert of(found.tables.accuracy, rater="rea", group="all").n == 7
+    assert found.facts.cases_analysed == 7
+    assert found.tables.exclusions[0].why == "cut"
 
 
 def test_a_faulty_question_without_an_answer_is_neither_right_nor_wrong(made):
@@ -102,8 +103,8 @@ def test_a_faulty_question_without_an_answer_is_neither_right_nor_wrong(made):
         }:
             break
     found = report(made) if read_all(made, "rea") else None
-    assert of(found.tables["accuracy"], rater="rea", task="all")["n"] == 7
-    assert "two are right" in {each["why"] for each in found.tables["faulty"]}
+    assert of(found.tables.accuracy, rater="rea", group="all").n == 7
+    assert "two are right" in {each.why for each in found.tables.faulty}
 
 
 def test_the_same_answers_give_the_same_bytes_in_every_file(made, tmp_path):
@@ -150,16 +151,16 @@ def test_what_is_not_defined_says_why_on_its_line(made, tmp_path):
     predict(made, tmp_path, {case.question.id: {"answer": "A"} for case in scored(made)})
     found = report(made)
     unknown = {"estimate": None, "low": None, "high": None, "correct": 0, "n": 0, "note": "no answer"}
-    lines = [each | unknown for each in found.tables["accuracy"]]
-    shown = accuracy_rows(replace(found, tables=found.tables | {"accuracy": lines}))
-    assert shown[0]["words"] == "not defined: no answer, 0/0"
+    lines = tuple(replace(each, **unknown) for each in found.tables.accuracy)
+    shown = accuracy_rows(replace(found, tables=replace(found.tables, accuracy=lines)))
+    assert shown[0].words == "not defined: no answer, 0/0"
 
 
 def test_a_report_names_protocol_hash_simulated_raters_and_the_selected_maximum(made):
     read_all(made, "rea", place=0)
     read_all(made, "rob", place=1)
     found = report(made)
-    assert found.facts["protocol_sha256"] in html_of(found)
+    assert found.facts.protocol_sha256 in html_of(found)
     assert any("selected maximum" in sentence for sentence in found.words)
     assert any(sentence.startswith("On 8 cases, rea was right on") for sentence in found.words)
 
@@ -185,13 +186,31 @@ def test_a_report_is_computed_once_for_the_same_answers_and_anew_for_others(made
     assert ask()[1][-1] == 1
 
 
+def test_a_kept_report_with_other_columns_is_computed_again(made, tmp_path):
+    workspace = Workspace(home=tmp_path, database_url="")
+    read_all(made, "rea", place=0)
+    with reading(made.engine) as db:
+        state = studies.report_state(db, by=made.cora, study="first")
+    text = report(made).text()
+    for other in (
+        text.replace('"median_seconds"', '"median_s"'),
+        text.replace('"times"', '"durations"'),
+        "{}",
+    ):
+        keep_report(workspace, digest=state.digest, text=other)
+        assert studies.kept_report(by=made.cora, workspace=workspace, digest=state.digest) is None
+        with reading(made.engine) as db:
+            assert studies.study_report(db, by=made.cora, study="first", workspace=workspace).text() == text
+
+
 def test_the_kept_report_against_another_model_is_the_one_computed_against_it(made, tmp_path):
     for model in "mn":
         predict(made, tmp_path, {case.question.id: {"answer": "A"} for case in scored(made)}, model=model)
     found = report(made)
-    assert found.facts["model"] == "m"
+    assert found.facts.model == "m"
     assert found.against("n") == report(made, "n")
     assert StudyReport.from_text(found.text()) == found
+    assert StudyReport.from_text(found.text()).text() == found.text()
     with pytest.raises(Refused, match="no model"):
         found.against("x")
 
@@ -224,9 +243,9 @@ def test_holm_counts_the_family_of_the_protocol_and_the_report_says_its_size(sql
     read_all(made, "rob", place=1)
     predict(made, tmp_path, {case.question.id: {"answer": "A"} for case in scored(made)})
     found = report(made)
-    inside = {(each["a"], each["b"]) for each in found.tables["paired"] if each["p_holm"] is not None}
+    inside = {(each.a, each.b) for each in found.tables.paired if each.p_holm is not None}
     assert inside == {("m", "rea")}
-    one = of(found.tables["paired"], a="m", b="rea", task="all")
-    assert one["p_holm"] == one["p_exact"]  # alone in its family
+    one = of(found.tables.paired, a="m", b="rea", task="all")
+    assert one.p_holm == one.p_exact  # alone in its family
     assert "1 pair within a task: rea : m" in html_of(found)
-    assert found.facts["settings"]["family"] == ["rea : m"]
+    assert found.facts.settings.family == ("rea : m",)

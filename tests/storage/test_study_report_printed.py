@@ -7,8 +7,9 @@ from sqlalchemy import Engine
 
 from domain.protocols import Protocol
 from domain.questions import letter
+from measures.results import PairAgreement
 from reader_study.report.files import file_of
-from reader_study.report.printed import printed
+from reader_study.report.printed import kappas
 from tests.storage.study_reports import of, predict, report, scored
 from tests.storage.study_worlds import StudyWorld, make_design, make_study_world, read_all
 
@@ -18,6 +19,11 @@ def made(sqlite_engine: Engine) -> StudyWorld:
     return make_study_world(sqlite_engine, design=make_design(8), protocol=Protocol(model="m", bootstrap=0))
 
 
+def line_of(lines, rater):
+    (found,) = [line for line in lines if line["Rater"] == rater]
+    return found
+
+
 def test_accuracies_are_laid_out_as_the_paper_prints_them(made, tmp_path):
     read_all(made, "rea", place=0)
     cases = scored(made)
@@ -25,19 +31,19 @@ def test_accuracies_are_laid_out_as_the_paper_prints_them(made, tmp_path):
     said[cases[0].question.id] = {"raw": "I cannot tell."}
     predict(made, tmp_path, said)
     found = report(made)
-    first, *lines = found.tables["printed_by_task"]
-    line = of(lines, Rater="m")
-    overall = of(found.tables["overall"], rater="m")
+    first, *lines = found.tables.printed_by_task
+    line = line_of(lines, "m")
+    overall = of(found.tables.overall, rater="m")
     assert (first["Rater"], first["Overall (micro)"]) == ("Questions", "8")
     assert line["Overall (micro)"] == "87.50"  # 7 of 8, to the paper's two decimals
-    assert line["Overall (macro)"] == f"{100 * overall['macro']:.2f}"
+    assert line["Overall (macro)"] == f"{100 * overall.macro:.2f}"
     assert line["Failed extractions"] == "12.50"
-    assert of(lines, Rater="rea")["Failed extractions"] == ""
-    for each in found.tables["accuracy"]:
-        if each["rater"] == "m" and each["task"] == "presence":
-            assert line["Presence Assessment"] == f"{100 * each['estimate']:.2f}"
-    shares = [each["estimate"] for each in found.tables["by_category"] if each["rater"] == "m"]
-    *_, mean, whole = found.tables["printed_by_category"]
+    assert line_of(lines, "rea")["Failed extractions"] == ""
+    for each in found.tables.accuracy:
+        if each.rater == "m" and each.group == "presence":
+            assert line["Presence Assessment"] == f"{100 * each.estimate:.2f}"
+    shares = [each.estimate for each in found.tables.by_category if each.rater == "m"]
+    *_, mean, whole = found.tables.printed_by_category
     assert mean["m"] == f"{100 * sum(shares) / len(shares):.2f}"
     assert (whole["Questions"], whole["m"]) == ("8", "87.50")
     assert "printed_by_task" in file_of(found, "report.json")
@@ -55,11 +61,11 @@ def test_boxes_count_where_the_key_has_one_and_no_box_drawn_is_no_figure(made, t
         said[case.question.id] = {"answer": "A", "boxes": [drawn] if at == 0 else []}
     predict(made, tmp_path, said)
     found = report(made)
-    assert {each["rater"] for each in found.tables["boxes"]} == {"m"}
-    line = of(found.tables["boxes"], rater="m", format="all")
+    assert {each.rater for each in found.tables.boxes} == {"m"}
+    line = of(found.tables.boxes, rater="m", format="all")
     first = len(with_box[0].question.boxes)
-    assert (line["n"], line["with_boxes"]) == (len(with_box), 1)
-    assert line["estimate"] == pytest.approx(1 / first / len(with_box))
+    assert (line.n, line.with_boxes) == (len(with_box), 1)
+    assert line.estimate == pytest.approx(1 / first / len(with_box))
 
 
 def test_kappa_stands_as_a_square_with_one_on_its_diagonal(made, tmp_path):
@@ -69,20 +75,17 @@ def test_kappa_stands_as_a_square_with_one_on_its_diagonal(made, tmp_path):
         predict(made, tmp_path, said, model=model)
     read_all(made, "rea", place=0)
     found = report(made)
-    square = [each for each in found.tables["printed_kappa"] if each["Task"] == "all"]
+    square = [each for each in found.tables.printed_kappa if each["Task"] == "all"]
     assert [each["Rater"] for each in square] == ["rea", "m", "n"]
     assert [each[each["Rater"]] for each in square] == ["1.00"] * 3
-    kappa = of(found.tables["agreement"], a="m", b="n", task="all")["kappa"]
-    assert of(square, Rater="m")["n"] == of(square, Rater="n")["m"] == f"{kappa:.2f}"
+    kappa = of(found.tables.agreement, a="m", b="n", task="all").kappa
+    assert line_of(square, "m")["n"] == line_of(square, "n")["m"] == f"{kappa:.2f}"
     assert "the key" not in square[0]
 
 
 def test_a_kappa_that_is_not_defined_is_an_empty_cell():
-    tables = {
-        "accuracy": [], "by_category": [], "failed": [], "overall": [], "raters": [{"rater": "b"}],
-        "agreement": [{"a": "a", "b": "b", "task": "geometric", "kappa": None}],
-    }  # fmt: skip
-    assert printed(tables)["printed_kappa"] == [
+    found = [PairAgreement(a="a", b="b", task="geometric", n=0, note="not defined")]
+    assert kappas(found, known=["b"]) == (
         {"Task": "Geometric Information", "Rater": "b", "b": "1.00", "a": ""},
         {"Task": "Geometric Information", "Rater": "a", "b": "", "a": "1.00"},
-    ]
+    )

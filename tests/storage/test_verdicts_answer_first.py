@@ -9,7 +9,8 @@ from sqlalchemy import Engine
 
 from domain.batches import BatchSettings, Mode
 from domain.errors import InvalidValue, Refused, StaleRevision
-from domain.verdicts import Decision, OwnAnswer, Ratings
+from domain.ratings import Ratings
+from domain.verdicts import Decision, OwnAnswer
 from review import service as review
 from storage.unit_of_work import reading, unit_of_work
 from tests.storage.judgements import accept, give

@@ -9,7 +9,8 @@ from domain.batches import AssignmentState, BatchSettings, Parts
 from domain.boxes import Box, LabelledBox
 from domain.corrections import Correction
 from domain.errors import InvalidValue, NotFound, Refused
-from domain.verdicts import Decision, Ratings
+from domain.ratings import Ratings
+from domain.verdicts import Decision
 from review import service as review
 from storage.unit_of_work import unit_of_work
 from tests.storage.judgements import accept, give, reject, saved, state

@@ -15,7 +15,6 @@ from sqlmodel import Session
 from domain.batches import Batch, BatchSettings, BatchState, SamplingPlan
 from domain.people import Person, Role
 from domain.vocabulary import Difficulty, Task
-from storage.batches import add_batch, load_batch, save_state
 from storage.rows import (
     AssignmentRow,
     BatchQuestionRow,
@@ -30,6 +29,7 @@ from storage.rows import (
     RadiographRow,
     StratumRow,
 )
+from storage.sampling.batches import add_batch, load_batch, save_state
 from storage.unit_of_work import unit_of_work
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from accounts import service as accounts
-from storage.image_files import image_path
+from storage.images.files import image_path
 from storage.unit_of_work import unit_of_work
 from storage.workspace import current_workspace
 from tests.storage.worlds import World, make_world

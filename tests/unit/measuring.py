@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeVar
+
 import pandas as pd
 
 from measures.records.settings import Settings
 from measures.whole import Measures, measure
 
+Result = TypeVar("Result")
 #: Without resamples: the tests that need none are quick.
 PLAIN = Settings(bootstrap=0)
 
@@ -33,7 +37,9 @@ def measured(answers: dict[str, str], settings: Settings = PLAIN, **more: dict[s
     return measure(ratings(answers, **more), settings=settings)
 
 
-def only(records: list[dict], **wanted: object) -> dict:
-    """The one record with these values."""
-    (found,) = [each for each in records if all(each[name] == value for name, value in wanted.items())]
+def only(results: Sequence[Result], **wanted: object) -> Result:
+    """The one result with these values."""
+    (found,) = [
+        each for each in results if all(getattr(each, name) == value for name, value in wanted.items())
+    ]
     return found

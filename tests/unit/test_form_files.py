@@ -1,45 +1,80 @@
-"""A form's files stand under one hash, and none of them hides another."""
+"""The forms' browser part: built from its sources, complete, and served under one hash."""
+
+import hashlib
+import json
+import re
+from pathlib import Path
 
 import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
 
-from ui.form_files import FormFiles
-from ui.judging.assets import FORM as JUDGING
-from ui.reading.assets import FORM as READING
-from ui.settling.assets import FORM as SETTLING
+from ui.door.form_routes import ROUTES
+from ui.form_files import BUNDLES, MEDIA_TYPES, address, form_files, loader, markup
+
+FRONTEND = BUNDLES.parent
+BUILT = sorted(path for path in BUNDLES.iterdir() if path.suffix in MEDIA_TYPES)
+FORMS = ("review", "reading", "adjudication")
 
 
-def form(folder, **shared: bytes) -> FormFiles:
-    return FormFiles(
-        name="reading",
-        folder=folder,
-        script="a.js",
-        sheets=("a.css",),
-        shared=lambda: {f"{name}.js": content for name, content in shared.items()},
+@pytest.fixture(scope="module")
+def client():
+    with TestClient(Starlette(routes=ROUTES)) as there:
+        yield there
+
+
+def sources_digest() -> str:
+    sources = (
+        path.relative_to(FRONTEND).as_posix() for path in (FRONTEND / "src").rglob("*") if path.is_file()
     )
+    together = hashlib.sha256()
+    for name in [*sorted(sources), "build.mjs", "package-lock.json"]:
+        together.update((FRONTEND / name).read_bytes())
+    return together.hexdigest()
 
 
-def test_other_content_has_another_address(tmp_path):
-    (tmp_path / "a.js").write_bytes(b"1")
-    before = form(tmp_path).address("a.js")
-    assert form(tmp_path).address("a.js") == before
-    assert form(tmp_path, shared=b"2").address("a.js") != before
+@pytest.mark.parametrize("path", BUILT, ids=lambda path: path.name)
+def test_a_bundle_is_built_from_the_sources_as_they_are(path: Path):
+    # build.mjs writes the hash of what it read at the top of every bundle, so this needs no Node
+    [written] = re.findall(r"^/\* Built from frontend/src/ \((\w+)\)", path.read_text(encoding="utf-8"))
+    assert written == sources_digest(), "run `make frontend` and commit frontend/dist/"
 
 
-def test_what_is_no_script_or_style_sheet_is_not_served(tmp_path):
-    (tmp_path / "a.js").write_bytes(b"1")
-    (tmp_path / "notes.txt").write_bytes(b"not for the browser")
-    assert set(form(tmp_path, b=b"2").files) == {"a.js", "b.js"}
+def test_the_bundles_bring_the_licences_of_what_is_in_them():
+    packages = json.loads((FRONTEND / "package.json").read_text(encoding="utf-8"))["dependencies"]
+    licences = (BUNDLES / "LICENSES.txt").read_text(encoding="utf-8")
+    for name, version in packages.items():
+        assert f"{name.title()} {version}" in licences
 
 
-def test_an_own_file_with_the_name_of_a_shared_one_is_refused(tmp_path):
-    (tmp_path / "a.js").write_bytes(b"1")
-    with pytest.raises(ValueError, match=r"two files have one name: \['a.js'\]"):
-        form(tmp_path, a=b"2").files  # noqa: B018 - asking for them is what is tested
+def test_the_lock_file_names_no_registry():
+    packages = json.loads((FRONTEND / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    assert [name for name, package in packages.items() if "resolved" in package] == []
 
 
-@pytest.mark.parametrize("each", [JUDGING, READING, SETTLING], ids=lambda each: each.name)
-def test_every_module_that_a_form_imports_is_served_with_it(each):
-    for name, content in each.files.items():
-        if name.endswith(".js") and name != "canvas.js":
-            wanted = {part.split('"')[0] for part in content.decode().split('from "./')[1:]}
-            assert wanted <= set(each.files), name
+@pytest.mark.parametrize("name", sorted(form_files()))
+def test_a_file_is_served_under_its_hash_and_may_be_kept(client, name):
+    answer = client.get(address(name))
+    assert answer.content == form_files()[name]
+    assert "immutable" in answer.headers["cache-control"]
+    assert client.get(f"/frontend/0123/{name}").status_code == 404
+
+
+@pytest.mark.parametrize("name", ["LICENSES.txt", "form_files.py", "nothing.js"])
+def test_nothing_else_is_served(client, name):
+    assert client.get(address(name)).status_code == 404
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_form_is_loaded_with_its_styles(form):
+    assert address(f"{form}.js") in loader(form)
+    assert address(f"{form}.css") in markup(form)
+    assert {f"{form}.js", f"{form}.css"} <= form_files().keys()
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in form_files() if name.endswith(".js") and name != "canvas.js"]
+)
+def test_every_file_that_a_bundle_imports_is_served(name):
+    imported = re.findall(r'(?:from|import)\s*\(?\s*"\./([^"]+)"', form_files()[name].decode())
+    assert set(imported) <= form_files().keys()

@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = (
     "accounts", "browsing", "commands", "demo", "domain", "imaging", "intake", "measures", "pages", "privacy",
-    "quality", "reader_study", "release", "review", "sampling", "storage", "ui", "viewer",
+    "quality", "reader_study", "records", "release", "review", "sampling", "storage", "ui", "viewer",
 )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from accounts import service as accounts
-from storage.image_files import image_path
+from storage.images.files import image_path
 from storage.unit_of_work import unit_of_work
 from storage.workspace import current_workspace
 from tests.unit.makers.dicom_files import dicom

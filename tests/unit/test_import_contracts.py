@@ -25,8 +25,10 @@ def house(tmp_path, rooms):
     for room in rooms:
         (tmp_path / room).mkdir()
         (tmp_path / room / "__init__.py").touch()
-    (tmp_path / "storage" / "questions.py").touch()
-    (tmp_path / "review" / "service.py").write_text("import storage.questions\n", encoding="utf-8")
+    (tmp_path / "storage" / "intake").mkdir()
+    for module in ("__init__.py", "questions.py"):
+        (tmp_path / "storage" / "intake" / module).touch()
+    (tmp_path / "review" / "service.py").write_text("import storage.intake.questions\n", encoding="utf-8")
     return tmp_path
 
 
@@ -44,9 +46,9 @@ def test_a_service_that_opens_storage_is_right(house):
 def test_planted_imports_are_found(house):
     planted = {
         "sampling/service.py": "import review.service",
-        "review/queue.py": "import storage.questions",
+        "review/queue.py": "import storage.intake.questions",
         "pages/people.py": "import sqlalchemy",
-        "pages/checks.py": "import storage.questions",
+        "pages/checks.py": "import storage.intake.questions",
         "commands/user.py": "import streamlit",
         "demo/workspace.py": "import ui",
         "viewer/canvas.py": "import ui",

@@ -6,14 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from domain.boxes import Box, LabelledBox
+from domain.questions import Question
+from domain.vocabulary import AnswerFormat, Difficulty, Task
 from intake import filling
 from intake.containers import Container
 from intake.filling import Filling
 from intake.formats import native
 from intake.formats.native import Native
-from intake.ordinary import ordinary_rows
+from intake.ordinary import ordinary_columns
 from intake.strictness import read_plain
-from quality.quick import surely_all_fine, surely_fine
+from quality.checks import check_question
+from quality.quick import surely_all_fine
 
 ORDINARY = {
     "id": "q",
@@ -76,7 +80,7 @@ def test_a_record_taken_with_ordinary_ones_is_as_taken_alone(changes, spoilt, be
     lines = [*others[:before], line(changes, spoilt), *others[before:]]
     together = filled(lines, with_images=with_images, at_once=100)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(filling, "ordinary_rows", lambda *_, **__: None)
+        patch.setattr(filling, "ordinary_columns", lambda *_, **__: None)
         alone = filled(lines, with_images=with_images, at_once=1)
     for name in ("names", "questions", "boxes", "problems", "refusals", "records"):
         assert getattr(together, name) == getattr(alone, name)
@@ -89,7 +93,8 @@ def test_ordinary_records_are_taken_at_once():
     raws = [line({"id": f"q{number}"}, None) for number in range(30)]
     records, colons = read_plain(raws, native._decoder)
     colons -= 30 * json.dumps(ORDINARY["exam"]).count(":")
-    assert len(ordinary_rows(records, raws, colons=colons, minimum_explanation=20)) == 30
+    columns = ordinary_columns(records, colons=colons, minimum_explanation=20)
+    assert {len(values) for values in columns.values()} == {30}
 
 
 TEXTS = st.lists(
@@ -103,13 +108,18 @@ QUESTIONS = st.tuples(TEXTS, st.lists(TEXTS, min_size=3, max_size=5), TEXTS)
 
 
 @given(st.lists(QUESTIONS, min_size=1, max_size=4), st.lists(TEXTS, max_size=2), st.integers(0, 30))
-def test_what_is_fine_together_is_fine_alone(questions, labels, minimum):
-    class Labelled:
-        def __init__(self, label):
-            self.label = label
-
+def test_the_checks_find_nothing_in_what_is_surely_fine(questions, labels, minimum):
     stems, options, explanations = zip(*questions, strict=True)
-    if surely_all_fine(stems, options, explanations, labels, minimum):
-        boxes = [Labelled(label) for label in labels]
-        for stem, four, explanation in questions:
-            assert surely_fine(stem, four, explanation, boxes, minimum)
+    if not surely_all_fine(stems, options, explanations, labels, minimum):
+        return
+    boxes = tuple(
+        LabelledBox(radiograph="1", label=label, box=Box(x_min=0, y_min=0, x_max=1, y_max=1))
+        for label in labels
+    )
+    for stem, four, explanation in questions:
+        question = Question(
+            id="q", exam_id="e", format=AnswerFormat.SINGLE, stem=stem, options=tuple(four), answer=(0,),
+            explanation=explanation, boxes=boxes, task=Task.PRESENCE, category="x",
+            difficulty=Difficulty.EASY,
+        )  # fmt: skip
+        assert check_question(question, minimum_explanation=minimum) == ()

@@ -14,11 +14,10 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
 from measures.agreement import Weights, agreement_weights
-from measures.group import Coefficient, agreement_of
+from measures.group import Coefficient, agreement_of, ordinal_alpha
 from measures.kappa_bootstrap import bootstrap_kappas, kappa_difference
 from measures.kappa_intervals import POSTERIOR, kappa_interval
 from measures.kappa_precision import cases_for_kappa, kappa_half_width
-from measures.krippendorff import Metric, alpha
 from measures.pairs import kappa_pull, kappas, pair_tables
 
 tables = st.integers(2, 5).flatmap(lambda k: arrays(np.int64, (k, k), elements=st.integers(0, 25)))
@@ -75,32 +74,24 @@ def test_a_constant_rater_has_kappa_0_without_an_error_and_two_have_none():
 @given(arrays(np.int64, (20, 3), elements=st.integers(0, 3)))
 def test_fleiss_kappa_is_statsmodels(ratings):
     counts = np.stack([(ratings == category).sum(axis=1) for category in range(4)], axis=1)
-    found = agreement_of(ratings, Coefficient.FLEISS, weights=np.eye(4)).estimate
+    found = agreement_of(ratings, Coefficient.FLEISS, weights=np.eye(4)).value
     if found is None:
         assert (counts.sum(axis=0) > 0).sum() == 1
         return
     assert found == pytest.approx(fleiss_kappa(counts), abs=1e-9)
 
 
-@given(arrays(np.int64, (15, 4), elements=st.integers(-1, 3)))
-def test_alpha_by_coincidences_is_alpha_by_questions(ratings):
-    by_questions = agreement_of(ratings, Coefficient.ALPHA, weights=np.eye(4)).estimate
-    by_coincidences = alpha(ratings, places=range(4), metric=Metric.NOMINAL)
-    assert by_coincidences == pytest.approx(by_questions, abs=1e-9)
-
-
-def test_interval_alpha_is_alpha_with_quadratic_weights():
-    ratings = np.random.default_rng(1).integers(-1, 4, size=(40, 3))
-    weights = agreement_weights(4, Weights.QUADRATIC)
-    found = agreement_of(ratings, Coefficient.ALPHA, weights=weights).estimate
-    assert found == pytest.approx(alpha(ratings, places=range(4), metric=Metric.INTERVAL))
+@given(arrays(np.int64, (15, 4), elements=st.integers(-1, 1)))
+def test_ordinal_alpha_of_two_categories_is_nominal_alpha(ratings):
+    nominal = agreement_of(ratings, Coefficient.ALPHA, weights=np.eye(2)).value
+    assert ordinal_alpha(ratings, k=2) == pytest.approx(nominal, abs=1e-9)
 
 
 def test_a_group_of_one_category_has_agreement_and_ac1_but_no_kappa():
     ratings = np.zeros((10, 3), dtype=np.int64)
     assert agreement_of(ratings, Coefficient.FLEISS, weights=np.eye(2)).note == "not defined: one category"
-    assert agreement_of(ratings, Coefficient.PERCENT, weights=np.eye(2)).estimate == 1.0
-    assert agreement_of(ratings, Coefficient.AC1, weights=np.eye(2)).estimate == 1.0
+    assert agreement_of(ratings, Coefficient.PERCENT, weights=np.eye(2)).value == 1.0
+    assert agreement_of(ratings, Coefficient.AC1, weights=np.eye(2)).value == 1.0
 
 
 def test_every_question_twice_under_one_exam_is_no_more_evidence_for_a_group():
@@ -108,7 +99,7 @@ def test_every_question_twice_under_one_exam_is_no_more_evidence_for_a_group():
     once = agreement_of(ratings, Coefficient.CONGER, weights=np.eye(3))
     exams = np.repeat(np.arange(30), 2)
     twice = agreement_of(np.repeat(ratings, 2, axis=0), Coefficient.CONGER, weights=np.eye(3), clusters=exams)
-    assert (twice.estimate, twice.se) == pytest.approx((once.estimate, once.se))
+    assert (twice.value, twice.se) == pytest.approx((once.value, once.se))
 
 
 # ----------------------------------------------------------------------------------------------- intervals
@@ -120,7 +111,7 @@ def test_the_posterior_widens_with_questions_that_share_exams():
     second = np.where(np.repeat(random.random(30) < 0.8, 3), first, 1 - first)
     alone = kappa_interval(first, second, weights=np.eye(2), seed=1)
     together = kappa_interval(first, second, weights=np.eye(2), clusters=np.repeat(np.arange(30), 3), seed=1)
-    assert alone.kind == together.kind == POSTERIOR
+    assert alone.method == together.method == POSTERIOR
     assert together.high - together.low > 1.3 * (alone.high - alone.low)
 
 
@@ -129,7 +120,7 @@ def test_an_interval_holds_its_estimate(table):
     first, second = pairs_of(table)
     found = kappa_interval(first, second, weights=np.eye(len(table)), draws=200)
     if found.low is not None:
-        assert -1 <= found.low <= found.estimate <= found.high <= 1
+        assert -1 <= found.low <= found.value <= found.high <= 1
 
 
 def test_the_joint_bootstrap_gives_the_kappas_of_its_resamples():

@@ -7,6 +7,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from statsmodels.stats.proportion import proportion_confint
 
 from measures.proportions import wilson, wilson_by_cluster
 
@@ -14,6 +15,17 @@ from measures.proportions import wilson, wilson_by_cluster
 @pytest.mark.parametrize(("count", "percent"), [(13, 10.8), (8, 6.7), (6, 5.0), (4, 3.3)])
 def test_the_kinds_of_error_of_120_reviewed_questions_as_rexvqa_prints_them(count, percent):
     assert round(100 * wilson(count, 120).estimate, 1) == percent
+
+
+@given(
+    st.integers(1, 50_000).flatmap(lambda n: st.tuples(st.integers(1, n), st.just(n + 1))),
+    st.floats(0.5, 0.999),
+)
+def test_wilson_is_statsmodels(counted, confidence):
+    count, n = counted
+    found = wilson(count, n, confidence=confidence)
+    theirs = proportion_confint(count, n, alpha=1 - confidence, method="wilson")
+    assert (found.low, found.high) == theirs  # to the last digit: exported figures stay as they were
 
 
 def test_wilson_by_hand():

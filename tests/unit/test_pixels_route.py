@@ -11,7 +11,7 @@ from sqlalchemy import update
 
 from accounts import service as accounts
 from imaging.matrix import decode_matrix
-from storage.image_files import image_path
+from storage.images.files import image_path
 from storage.rows import RadiographRow, SignInRow
 from storage.unit_of_work import unit_of_work
 from storage.workspace import current_workspace

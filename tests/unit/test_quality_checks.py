@@ -9,7 +9,7 @@ from domain.problems import Check
 from domain.questions import Question
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 from quality.checks import check_completeness, check_format, check_question, check_schema, check_types
-from quality.quick import surely_fine
+from quality.quick import surely_all_fine
 
 
 def question(**changes):
@@ -109,11 +109,13 @@ def test_the_quick_look_never_passes_what_a_check_finds_something_in(
     stem, options, explanation, labels, minimum
 ):
     boxes = tuple(box(label) for label in labels)
-    if surely_fine(stem, options, explanation, boxes, minimum):
+    if surely_all_fine([stem], [options], [explanation], labels, minimum):
         whole = question(stem=stem, options=tuple(options), explanation=explanation, boxes=boxes)
         assert check_question(whole, minimum_explanation=minimum) == ()
 
 
 def test_the_quick_look_spares_an_ordinary_question():
-    ordinary = question(boxes=(box("left lower zone"),))
-    assert surely_fine(ordinary.stem, ordinary.options, ordinary.explanation, ordinary.boxes, 20)
+    ordinary = question()
+    assert surely_all_fine(
+        [ordinary.stem], [ordinary.options], [ordinary.explanation], ["left lower zone"], 20
+    )

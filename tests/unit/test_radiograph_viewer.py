@@ -1,17 +1,12 @@
-"""The viewer's Python side: boxes there and back, addresses, and a bundle that is what its sources build."""
+"""The viewer's Python side: boxes there and back, and addresses."""
 
-import hashlib
 import json
-import re
-from pathlib import Path
 
 import pytest
 
 from domain.boxes import Box, LabelledBox
 from domain.errors import InvalidValue
-from viewer.radiograph_viewer import BUNDLE, WORKER, facts_address, is_viewers, pixels_address, read, told
-
-FRONTEND = Path(__file__).resolve().parents[2] / "viewer" / "frontend"
+from viewer.radiograph_viewer import facts_address, is_viewers, pixels_address, read, told
 
 
 def labelled(*corners):
@@ -48,21 +43,3 @@ def test_the_plain_editors_objects_are_told_apart():
 def test_a_radiographs_id_is_one_segment_of_its_address():
     assert pixels_address(7, "a/b c") == "/pixels/7/a%2Fb%20c"
     assert facts_address(7, "a/facts") == "/pixels/7/a%2Ffacts/facts"
-
-
-@pytest.mark.parametrize("script", [BUNDLE, WORKER], ids=lambda path: path.name)
-def test_the_bundle_is_built_from_the_sources_as_they_are(script):
-    # build.mjs writes the hash of what it read at the top of the bundle, so this needs no Node
-    sources = sorted((FRONTEND / "src").iterdir(), key=lambda path: path.name)
-    together = hashlib.sha256()
-    for path in [*sources, FRONTEND / "build.mjs", FRONTEND / "package-lock.json"]:
-        together.update(path.read_bytes())
-    [written] = re.findall(r"^/\* Built from viewer/frontend/ \((\w+)\)", script.read_text(encoding="utf-8"))
-    assert written == together.hexdigest(), "run `make viewer` and commit viewer/bundle/"
-
-
-def test_the_bundle_brings_the_licences_of_what_is_in_it():
-    packages = json.loads((FRONTEND / "package.json").read_text(encoding="utf-8"))["dependencies"]
-    licences = BUNDLE.with_name("LICENSES.txt").read_text(encoding="utf-8")
-    for name, version in packages.items():
-        assert f"{name.title()} {version}" in licences

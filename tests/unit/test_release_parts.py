@@ -17,8 +17,8 @@ from domain.exams import Exam, Radiograph
 from domain.questions import Question, Source
 from domain.table_cells import as_written, harmless
 from domain.vocabulary import AnswerFormat, Difficulty, Sex, Task, View
+from records.questions import exam_to_record, question_from_plain, question_to_record
 from release.manifest import VERSION
-from release.native import question_of, record_of
 from release.table import quoted
 
 EXAM = Exam(
@@ -59,15 +59,17 @@ def questions(draw):
 
 @given(questions())
 def test_a_question_comes_back_from_its_record(question):
-    record = json.loads(msgspec.json.encode(record_of(question, EXAM, files={}, with_report=True)))
-    assert question_of(record) == question
+    record = json.loads(
+        msgspec.json.encode(question_to_record(question, exam_to_record(EXAM, {}), report="R"))
+    )
+    assert question_from_plain(record) == question
 
 
 def test_a_closed_and_an_open_question_come_back_too():
     for format_, answer in ((AnswerFormat.CLOSED, "yes"), (AnswerFormat.OPEN, "the left lung")):
         question = Question(id="q", exam_id="E1", format=format_, stem="?", answer=answer)
-        record = record_of(question, EXAM, files={}, with_report=False).as_plain()
-        assert question_of(record) == question
+        record = msgspec.to_builtins(question_to_record(question, exam_to_record(EXAM, {})))
+        assert question_from_plain(record) == question
         assert "report" not in record
 
 

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = (
     "accounts", "browsing", "commands", "demo", "domain", "imaging", "intake", "measures", "pages", "privacy",
-    "quality", "reader_study", "release", "review", "sampling", "storage", "ui", "viewer",
+    "quality", "reader_study", "records", "release", "review", "sampling", "storage", "ui", "viewer",
 )  # fmt: skip
 # Needed at run time though no file of ours imports them.
 PLUG_INS = {
@@ -42,7 +42,8 @@ def imported_distributions() -> set[str]:
                 modules |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module:
                 modules.add(node.module.split(".")[0])
-    modules -= set(sys.stdlib_module_names) | set(ROOMS) | {"app", "cli"}
+    # _typeshed is there for the type checker only.
+    modules -= set(sys.stdlib_module_names) | set(ROOMS) | {"app", "cli", "_typeshed"}
     known = packages_distributions()
     return {known[module][0].lower().replace("_", "-") for module in modules if module in known} | {
         f"{module} (not installed)" for module in modules if module not in known

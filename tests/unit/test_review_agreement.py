@@ -11,7 +11,8 @@ from sklearn.metrics import cohen_kappa_score
 from domain.boxes import Box, LabelledBox
 from domain.corrections import Correction
 from domain.questions import Question
-from domain.verdicts import Decision, ErrorKind, Opinion, Ratings, Verdict
+from domain.ratings import RATING_NAMES, Ratings
+from domain.verdicts import Decision, ErrorKind, Opinion, Verdict
 from domain.vocabulary import AnswerFormat
 from measures.means import mean_by_cluster
 from review.agreement import Aspect, Between, agreement_between, names_of_pairs
@@ -186,7 +187,7 @@ def test_drift_comes_in_blocks_in_the_order_of_time():
         questions=numbers,
         exams=numbers,
         accepted=numbers >= 10,
-        ratings=np.column_stack([1 + numbers % 5, numbers * 0, numbers * 0, numbers * 0]).astype(np.int8),
+        ratings=np.column_stack([1 + numbers % 5, *[numbers * 0] * (len(RATING_NAMES) - 1)]).astype(np.int8),
         first_given_at=np.datetime64("2026-01-02") - numbers.astype("timedelta64[m]"),
         first_seconds=numbers.astype(float),
     )

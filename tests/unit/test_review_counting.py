@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from domain.batches import AssignmentState, Batch, BatchSettings, BatchState, SamplingPlan
+from domain.ratings import RATING_NAMES
 from domain.verdicts import Decision, ErrorKind
 from domain.vocabulary import Difficulty, Task
 from review.counting import count_batch
@@ -45,7 +46,7 @@ class Said:
     decision: Decision = Decision.ACCEPT
     errors: frozenset[ErrorKind] = frozenset()
     tier: Difficulty | None = None
-    ratings: tuple[int | None, ...] = (None,) * 4
+    ratings: tuple[int | None, ...] = (None,) * len(RATING_NAMES)
     flags: tuple[bool | None, ...] = (None,) * 4
     first_given_at: datetime = NOW - timedelta(minutes=5)
     first_seconds_looking: float = 30.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from measures.results import PairedDifference
 from reader_study.report.family import adjusted, family_of
 
 KINDS = {"anna": "reader", "ben": "reader", "m": "model", "n : 2": "model"}
@@ -64,8 +65,11 @@ def test_it_is_said_what_is_counted_and_what_was_not_understood():
 
 
 def test_holm_by_hand_within_each_task():
-    def record(task: str, a: str, b: str, p: float | None) -> dict[str, object]:
-        return {"task": task, "a": a, "b": b, "p_exact": p, "p_holm": 1.0}
+    def record(task: str, a: str, b: str, p: float | None) -> PairedDifference:
+        return PairedDifference(
+            a=a, b=b, task=task, n=9, both=0, a_only=0, b_only=0, neither=9, difference=0.0, low=0.0,
+            high=0.0, p_exact=p, p_mid=p, p_holm=1.0, note="",
+        )  # fmt: skip
 
     paired = [
         record("all", "anna", "m", 0.02),
@@ -76,5 +80,5 @@ def test_holm_by_hand_within_each_task():
     ]
     found = adjusted(paired, family_of(("readers : m",), KINDS))
     # two of a family: the smaller twice, the other once; outside it none; alone in its task unchanged
-    assert [each["p_holm"] for each in found] == [0.04, 0.04, None, 0.03, None]
-    assert paired[0]["p_holm"] == 1.0
+    assert [each.p_holm for each in found] == [0.04, 0.04, None, 0.03, None]
+    assert paired[0].p_holm == 1.0

@@ -7,6 +7,7 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
+from reader_study.report.rows import ForestRow
 from reader_study.report.shades import GREY, ON_GREY, colour, ink
 from reader_study.report.svg import Axis, Square, forest, grid, held
 
@@ -41,10 +42,12 @@ def test_a_shade_beyond_the_scale_has_the_colour_of_its_end():
     assert len({colour(-1.0), colour(0.0), colour(1.0)}) == 3
 
 
-def row(**changes: object) -> dict[str, object]:
-    return {
-        "label": "a", "kind": "reader", "estimate": 0.5, "low": 0.4, "high": 0.6, "words": "50 n 8"
-    } | changes  # fmt: skip
+def row(**changes: object) -> ForestRow[None]:
+    return ForestRow(
+        **{"label": "a", "kind": "reader", "estimate": 0.5, "low": 0.4, "high": 0.6, "words": "50 n 8"}
+        | changes,
+        details=None,
+    )
 
 
 def test_a_forest_plot_is_as_wide_as_its_longest_words():

@@ -110,8 +110,8 @@ def _new_batch(form: str, taken: set[str]) -> tuple[str, BatchSettings]:
     # Proposed once only: after a draw the second half of a double click would find a batch ready to be drawn.
     proposed = free if state.is_first_form("draw") else ""
     name = naming.text_input("Name of the batch", value=proposed, placeholder=free, key=f"{form}-name")
-    mode = way.selectbox("The key is shown", list(_MODES), key=f"{form}-mode", format_func=_MODES.get)
-    parts = asking.selectbox("Asked for", list(_PARTS), key=f"{form}-parts", format_func=_PARTS.get)
+    mode = way.selectbox("The key is shown", list(_MODES), key=f"{form}-mode", format_func=_MODES.__getitem__)
+    parts = asking.selectbox("Asked for", list(_PARTS), key=f"{form}-parts", format_func=_PARTS.__getitem__)
     show_report = report.checkbox(
         "May open the report",
         key=f"{form}-report",

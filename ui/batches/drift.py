@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from domain.verdicts import RATING_NAMES
+from domain.ratings import RATINGS
 from measures.agreement import FEW
 from measures.means import Mean
 from measures.proportions import Proportion
@@ -62,7 +62,7 @@ def _measures() -> dict[str, Callable[[DriftBlock], Measured]]:
 
     return {
         "accepted": lambda block: block.accepted,
-        **{name.replace("_", " "): rating(name) for name in RATING_NAMES},
+        **{each.name: rating(each.id) for each in RATINGS},
         "seconds looking": lambda block: block.seconds,
     }
 

@@ -29,7 +29,7 @@ def giving_panel(batch: Batch, load: review.BatchLoad, reviewers: list[Person]) 
         "Reviewers",
         list(shown),
         key=f"{form}-to-{batch.id}",
-        format_func=shown.get,
+        format_func=shown.__getitem__,
         placeholder="Choose who judges",
         disabled=batch.state is BatchState.CLOSED,
     )

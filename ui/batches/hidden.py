@@ -136,7 +136,7 @@ def _there(batch: Batch, lines: list[review.HiddenLine]) -> None:
         "Remove",
         list(counting),
         key=f"{form}-which-{batch.id}",
-        format_func=counting.get,
+        format_func=counting.__getitem__,
         placeholder="Choose hidden questions",
     )
     why = st.text_input(

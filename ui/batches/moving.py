@@ -27,7 +27,7 @@ def moving_panel(batch: Batch, load: review.BatchLoad, reviewers: list[Person]) 
         list(left),
         index=None,
         key=f"{form}-from-{batch.id}",
-        format_func=left.get,
+        format_func=left.__getitem__,
         placeholder="Choose whose",
     )
     if from_ is None:
@@ -38,7 +38,7 @@ def moving_panel(batch: Batch, load: review.BatchLoad, reviewers: list[Person]) 
         "Move them to",
         list(shown),
         key=f"{form}-to-{batch.id}-{from_}",
-        format_func=shown.get,
+        format_func=shown.__getitem__,
         placeholder="Choose who takes over",
     )
     moving, taking, _ = st.columns([1, 1, 2])

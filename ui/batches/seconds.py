@@ -50,7 +50,7 @@ def seconds_panel(batch: Batch, reviewers: list[Person]) -> None:
         st.radio(
             "Who gets a second reviewer",
             [True] if found_before else [False, True],
-            format_func=_WAYS.get,
+            format_func=_WAYS.__getitem__,
             key=f"{form}-way-{batch.id}",
             horizontal=True,
             help="Where the first found something: revised, rejected, or named a kind of error.",
@@ -61,7 +61,7 @@ def seconds_panel(batch: Batch, reviewers: list[Person]) -> None:
         "Second reviewers",
         list(shown),
         key=f"{form}-to-{batch.id}",
-        format_func=shown.get,
+        format_func=shown.__getitem__,
         placeholder="Choose who judges a second time",
     )
     least = 100 * before.share if before else 1.0

@@ -12,7 +12,7 @@ import streamlit as st
 
 from domain.batches import Batch, BatchSettings, Mode, Parts
 from domain.people import Person
-from domain.verdicts import RATING_NAMES
+from domain.ratings import RATING_NAMES, RATINGS
 from review import service as review
 from ui import state
 from ui.context import clock, current_person, reading, unit_of_work
@@ -69,7 +69,7 @@ def _way(batch: Batch, *, frozen: bool) -> None:
             list(_MODES),
             index=list(_MODES).index(settings.mode),
             key=f"{form}-mode",
-            format_func=_MODES.get,
+            format_func=_MODES.__getitem__,
             disabled=frozen,
         )
         st.radio(
@@ -77,7 +77,7 @@ def _way(batch: Batch, *, frozen: bool) -> None:
             list(_PARTS),
             index=list(_PARTS).index(settings.parts),
             key=f"{form}-parts",
-            format_func=_PARTS.get,
+            format_func=_PARTS.__getitem__,
             disabled=frozen,
         )
         st.toggle(
@@ -113,15 +113,16 @@ def _anchors(batch: Batch) -> None:
     with st.form(form, border=True):
         st.markdown("**Anchors**")
         st.caption("What each value of each rating means, 1 (worst) to 5 (best).")
-        for pair in (RATING_NAMES[:2], RATING_NAMES[2:]):
-            for column, rating in zip(st.columns(2, gap="large"), pair, strict=True):
+        for first in range(0, len(RATINGS), 2):
+            pair = RATINGS[first : first + 2]
+            for column, rating in zip(st.columns(2, gap="large"), pair, strict=False):
                 with column:
-                    st.markdown(rating.replace("_", " ").capitalize())
-                    for value, text in enumerate(batch.settings.anchors[rating], start=1):
+                    st.markdown(rating.label)
+                    for value, text in enumerate(batch.settings.anchors[rating.id], start=1):
                         st.text_input(
                             f"{value}",
                             value=text,
-                            key=f"{form}-{rating}-{value}",
+                            key=f"{form}-{rating.id}-{value}",
                             label_visibility="collapsed",
                             icon=_ICONS[value],
                         )

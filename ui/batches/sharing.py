@@ -40,7 +40,7 @@ def sharing_panel(batch: Batch, load: review.BatchLoad, reviewers: list[Person])
         "Whoever of these is free",
         list(shown),
         key=f"{form}-to-{batch.id}",
-        format_func=shown.get,
+        format_func=shown.__getitem__,
         placeholder="Choose who takes questions",
     )
     overlap = number.number_input(

@@ -7,17 +7,16 @@ until the next click: a run of a fragment, which draws no shell, would not take 
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import streamlit as st
 
-_FOLDER = Path(__file__).parent
+from ui.form_files import bundle
+
 KEY = "overread-connection"  # one for all pages: it asks nothing, and takes nothing over
 
 _mount = st.components.v2.component(
     "overread.connection",
-    css=(_FOLDER / "connection.css").read_text(encoding="utf-8"),
-    js=(_FOLDER / "connection.js").read_text(encoding="utf-8"),
+    css=bundle("connection.css"),
+    js=bundle("connection.js"),
     isolate_styles=True,
 )
 

@@ -12,11 +12,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from domain.errors import DomainError, NotNow
 from ui.door.logs import where
-from ui.door.requests import status_of
+from ui.door.requests import AGAIN_AFTER, status_of
 from ui.door.sign_in_page import POLICY, trouble_page
 
 _LOG = logging.getLogger("overread.errors")
-_AGAIN_AFTER = 5  # seconds; a database that is restarted is rarely back sooner
 _SIGNS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # none that is mistaken for another when it is read out
 
 
@@ -91,10 +90,10 @@ class Errors:
 
 def _answer(request: Request, text: str, *, kind: str, status: int, again: bool = False) -> Response:
     """The error for whoever opens a page, or for a script; ``again``: it is worth asking once more soon."""
-    headers = {"Retry-After": str(_AGAIN_AFTER)} if again else {}
+    headers = {"Retry-After": str(AGAIN_AFTER)} if again else {}
     if "text/html" not in request.headers.get("accept", "") or request.method != "GET":
         return JSONResponse({"error": text, "kind": kind}, status, headers)
     headers |= {"Refresh": headers["Retry-After"]} if again else {}
-    what_next = f"It is asked for again every {_AGAIN_AFTER} seconds." if again else "Go back, or reload it."
+    what_next = f"It is asked for again every {AGAIN_AFTER} seconds." if again else "Go back, or reload it."
     page = trouble_page(text=text, what_next=what_next)
     return HTMLResponse(page, status, headers | {"Content-Security-Policy": POLICY})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -18,11 +17,12 @@ from ui.door import cookies
 from ui.door.browsers import address_of
 from ui.door.sign_in import EXPIRED, came_from_our_form, field, form_answer, let_in
 from ui.door.sign_in_page import first_admin_page
+from ui.door.thread_limits import SAVES
 
 
 async def show(request: Request) -> Response:
     """The form, as long as there is no admin."""
-    any_admin, anybody = await run_in_threadpool(_who_is_there)
+    any_admin, anybody = await SAVES.run(_who_is_there)
     if any_admin:
         return RedirectResponse("/sign-in", status_code=303)
     return _page(request, anybody=anybody)
@@ -31,13 +31,13 @@ async def show(request: Request) -> Response:
 async def become(request: Request) -> Response:
     """Use the code up: an account with the role admin, signed in at once."""
     form = await request.form(max_files=0, max_fields=10)
-    any_admin, anybody = await run_in_threadpool(_who_is_there)
+    any_admin, anybody = await SAVES.run(_who_is_there)
     if any_admin:
         return RedirectResponse("/sign-in", status_code=303)
     if not came_from_our_form(request, form):
         return _page(request, form, anybody=anybody, error=EXPIRED, status=403)
     try:
-        person = await run_in_threadpool(_made, request, form)
+        person = await SAVES.run(_made, request, form)
     except DomainError as error:
         status = (
             429 if isinstance(error, accounts.TooManyWrong) else 503 if isinstance(error, NotNow) else 422

@@ -1,4 +1,4 @@
-"""The routes that every form has: its browser part's files, and what it sends."""
+"""The routes of the forms: the files of their browser part, and what they send."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from domain.people import Person
 from ui.door.requests import json_answer, json_body, json_errors, person_of, same_origin, same_person
-from ui.form_files import MEDIA_TYPES, FormFiles
+from ui.door.thread_limits import SAVES
+from ui.form_files import MEDIA_TYPES, digest, form_files
 
 _FOR_A_YEAR = "private, max-age=31536000, immutable"
 
@@ -22,18 +22,17 @@ _FOR_A_YEAR = "private, max-age=31536000, immutable"
 Work = Callable[[object, Person, datetime], dict[str, Any]]
 
 
-def files_route(form: FormFiles) -> Route:
-    """GET a file of the form's browser part; its address changes with its content, so it may be kept."""
+async def _form_file(request: Request) -> Response:
+    """A file of the forms' browser part; its address changes with its content, so it may be kept."""
+    name = request.path_params["name"]
+    content = form_files().get(name)
+    if content is None or request.path_params["digest"] != digest():
+        return Response(status_code=404)
+    media_type = MEDIA_TYPES[PurePath(name).suffix]
+    return Response(content, media_type=media_type, headers={"Cache-Control": _FOR_A_YEAR})
 
-    async def asset(request: Request) -> Response:
-        name = request.path_params["name"]
-        content = form.files.get(name)
-        if content is None or request.path_params["digest"] != form.digest:
-            return Response(status_code=404)
-        media_type = MEDIA_TYPES[PurePath(name).suffix]
-        return Response(content, media_type=media_type, headers={"Cache-Control": _FOR_A_YEAR})
 
-    return Route(f"/{form.name}/assets/{{digest}}/{{name}}", asset, methods=["GET"])
+ROUTES = [Route("/frontend/{digest}/{name}", _form_file, methods=["GET"])]
 
 
 def sending_route(path: str, work: Work) -> Route:
@@ -45,6 +44,6 @@ def sending_route(path: str, work: Work) -> Route:
         person = await person_of(request)
         same_person(request, person)
         plain = await json_body(request)
-        return json_answer(await run_in_threadpool(work, plain, person, datetime.now(UTC)))
+        return json_answer(await SAVES.run(work, plain, person, datetime.now(UTC)))
 
     return Route(path, endpoint, methods=["POST"])

@@ -20,7 +20,6 @@ import hashlib
 from datetime import UTC, datetime
 from time import monotonic
 
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -35,6 +34,7 @@ from ui.door.cookies import sign_in_token, without_plain
 from ui.door.interrupted import note_interrupted
 from ui.door.own_routes import entry_of, own_route
 from ui.door.presence import idle_limit, person_present
+from ui.door.thread_limits import SAVES
 
 SIGN_IN = "/sign-in"
 #: The way to the sign-in provider and back (Streamlit's own routes behind ``st.login``).
@@ -61,8 +61,7 @@ NEEDED = ("/_stcore/health", "/_stcore/host-config", "/_stcore/stream", "/_stcor
 UPLOADS = "/_stcore/upload_file/"
 #: What is the same for everybody: parts of Streamlit's page, and of our forms, as they are installed.
 SAME_FOR_ALL = (
-    "/static/", "/favicon.png", "/manifest.json", "/_stcore/bidi-components/",
-    "/judging/assets/", "/reading/assets/", "/settling/assets/",
+    "/static/", "/favicon.png", "/manifest.json", "/_stcore/bidi-components/", "/frontend/",
 )  # fmt: skip
 
 
@@ -179,7 +178,7 @@ def _is_open_meanwhile(scope: Scope, token: str | None) -> bool:
 async def _person(token: str | None) -> Person | None:
     if not token:
         return None
-    person = await run_in_threadpool(person_present, token)
+    person = await SAVES.run(person_present, token)
     if person is None:
         note_ended(token)
     else:

@@ -15,13 +15,13 @@ from sqlmodel import Session
 
 from domain.errors import DomainError, NotFound
 from domain.people import Person
+from records.values import boxes_to_plain
 from review import service as review
 from review.sheet import ReviewSheet
 from storage.unit_of_work import reading, unit_of_work
-from ui.door.form_routes import files_route, sending_route
+from ui.door.form_routes import sending_route
 from ui.judging import forms
-from ui.judging.assets import FORM
-from ui.judging.boxes import boxes_drawn, corrected_boxes, plain_boxes
+from ui.judging.boxes import boxes_drawn, corrected_boxes
 from ui.judging.claiming import claim
 from ui.judging.turning import Where, form_data, question_wanted
 
@@ -33,20 +33,28 @@ F = TypeVar("F", bound=forms.Form)
 
 
 def save_verdict(plain: object, person: Person, now: datetime) -> dict[str, Any]:
-    """One verdict: the same revision sent twice is stored once, a stale one refused with both named."""
-    form = _form(plain, forms.VerdictForm)
+    """One verdict: the same revision sent twice is stored once, a stale one refused with both named.
+
+    The verdict, and what the form shows next, take one transaction. Where the batch has a shared queue, the
+    next question is claimed in a transaction of its own: two people who each wait for the other's question
+    would wait for ever.
+    """
+    form = forms.form_from(plain, forms.VerdictForm)
+    shown: dict[str, Any] | None = None
     with unit_of_work(patience_ms=_PATIENCE_MS) as db:
-        exam, machine = review.drawn_on(db, person=person, batch_id=form.batch, question=form.question)
-        boxes = corrected_boxes(form.drawings, exam=exam, machine=machine)
-        review.give_verdict(
-            db, verdict=forms.verdict_of(form, person=person, boxes=boxes, now=now), person=person
+        held, asked = review.open_to_judge(
+            db, person=person, batch_id=form.batch, shown=form.question, now=now
         )
-    with reading() as db:
-        saved = review.saved_verdict(db, person=person, batch_id=form.batch, question=form.question)
-    if saved is None:
-        raise NotFound("The verdict can't be read back. Nothing is lost in this window; try again.")
-    told = {"revision": saved.revision, "decision": saved.decision, "at": saved.given_at}
-    return told | {"sheet": _sheet_after(form, person, now, to="next")}
+        form = msgspec.structs.replace(form, question=held.assigned.question_number)
+        machine = asked.question.boxes if asked.question is not None else ()
+        boxes = corrected_boxes(form.drawings, exam=asked.exam, machine=machine)
+        verdict = forms.verdict_of(form, person=person, boxes=boxes, now=now)
+        saved = review.give_verdict(db, verdict=verdict, person=person, held=held, asked=asked)
+        if held.queue is None:
+            shown = _page_after(db, held, person, now)
+    if held.queue is not None:
+        shown = _sheet_after(form, person, now, to="next")
+    return {"revision": saved.revision, "decision": saved.decision, "at": saved.given_at, "sheet": shown}
 
 
 def keep_draft(plain: object, person: Person, now: datetime) -> dict[str, Any]:
@@ -57,7 +65,7 @@ def keep_draft(plain: object, person: Person, now: datetime) -> dict[str, Any]:
         if form.part == "boxes":
             drawings = forms.form_from(form.body, forms.DrawingsForm).drawings
             exam, machine = review.drawn_on(db, person=person, batch_id=form.batch, question=form.question)
-            body = plain_boxes(boxes_drawn(drawings, exam=exam, machine=machine))
+            body = boxes_to_plain(boxes_drawn(drawings, exam=exam, machine=machine))
         revision = review.keep_draft(
             db,
             person=person,
@@ -82,6 +90,7 @@ def commit_own_answer(plain: object, person: Person, now: datetime) -> dict[str,
             question_number=form.question,
             answer=forms.answer_of(form.answer),
             confidence=form.confidence,
+            image=form.image,
             now=now,
         )
     with reading() as db:
@@ -135,6 +144,7 @@ def open_report(plain: object, person: Person, now: datetime) -> dict[str, Any]:
             batch_id=form.batch,
             question_number=form.question,
             image_alignment=form.image_alignment,
+            image=form.image,
             now=now,
         )
     return {"at": now, "sheet": _sheet_after(form, person, now, to=form.question)}
@@ -173,13 +183,24 @@ def _sheet_after(form: forms.Form, person: Person, now: datetime, *, to: Where) 
             claim(person, form.batch, after=form.question, now=now)
         with reading() as db:
             question = question_wanted(db, person=person, batch_id=form.batch, where=to, after=form.question)
-            return form_data(db, person=person, batch_id=form.batch, question=question, now=now)
+            page = review.open_page(db, person=person, batch_id=form.batch, question=question, now=now)
+            return None if page is None else form_data(page, person=person)
     except DomainError:
         return None  # what was saved is saved; the page's own run says what is the matter with the next one
 
 
+def _page_after(
+    db: Session, held: review.HeldQuestion, person: Person, now: datetime
+) -> dict[str, Any] | None:
+    """What the form shows behind a question that was judged; None as for ``_sheet_after``."""
+    try:
+        page = review.page_after(db, person=person, place=held.place, left=held.assigned, now=now)
+    except DomainError:
+        return None
+    return None if page is None else form_data(page, person=person)
+
+
 ROUTES = [
-    files_route(FORM),
     sending_route("/judging/verdict", save_verdict),
     sending_route("/judging/draft", keep_draft),
     sending_route("/judging/own-answer", commit_own_answer),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from time import monotonic
 
 from starlette.exceptions import HTTPException
@@ -21,6 +22,8 @@ _FORM_PATHS = ("/sign-in", "/first-admin")
 _UPLOADS = "/_stcore/upload_file/"
 #: Seconds that a body may take, and bytes a second that it has to come at beyond them.
 PATIENCE, SLOWEST = 20.0, 16 * KIB
+#: Bytes and seconds of a refused body that are read and thrown away before the connection is closed.
+_DISCARDED, _DISCARD_SECONDS = 2 * MIB, 2.0
 
 
 def largest_body(path: str) -> int:
@@ -49,6 +52,7 @@ class Limits:
         most = largest_body(scope["path"])
         said = Request(scope).headers.get("content-length", "0")
         if not said.isdecimal() or int(said) > most:
+            await _discard(receive, seconds=min(self._patience, _DISCARD_SECONDS))
             await _refused(Request(scope), _too_large(most))(scope, receive, send)
             return
         body = _Body(receive, most=most, patience=self._patience, clock=self._clock)
@@ -79,9 +83,27 @@ class _Body:
             raise HTTPException(408, "The request came too slowly.", {"Connection": "close"}) from error
         self._length += len(message.get("body", b""))
         if self._length > self._most:
+            if message.get("more_body", False):
+                await _discard(self._receive, seconds=min(self._patience, _DISCARD_SECONDS))
             raise HTTPException(413, _too_large(self._most), {"Connection": "close"})
         self._whole = not message.get("more_body", False)
         return message
+
+
+async def _discard(receive: Receive, *, seconds: float) -> None:
+    """Read a refused body, up to a limit, and drop it.
+
+    The kernel resets a connection that is closed while bytes wait unread. The client then reports a broken
+    connection and never sees the answer.
+    """
+    length = 0
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            while length <= _DISCARDED:
+                message = await receive()
+                length += len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    return
 
 
 def _too_large(most: int) -> str:

@@ -2,7 +2,8 @@
 
 Who asks is looked up at each request, and what they may see, before anything is read: a browser may keep
 its copy, but has to ask each time whether it may still show it. The two are made together, once, in a
-reading process, and kept on the disk under the file's SHA-256.
+reading process, and kept on the disk under the file's SHA-256. While the image store does not answer, what
+is in the cache is still served, since looking there and fetching have separate thread limits.
 
 A radiograph's key may hold any sign, a slash too. The browser sends it as one segment of the address
 (``encodeURIComponent``), so segments are counted in the address as it was sent, before it is decoded.
@@ -10,21 +11,22 @@ A radiograph's key may hold any sign, a slash too. The browser sends it as one s
 
 from __future__ import annotations
 
-import threading
 from urllib.parse import unquote
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from imaging.cache import facts_name, matrix_name
+from imaging.guarded import EncodedPixels
 from ui.door.radiographs import allowed_image, has_already, original_file, shared_cache, shared_reader
 from ui.door.requests import json_errors, person_of
+from ui.door.single_flight import SingleFlight
+from ui.door.thread_limits import PIXEL_FETCHES, PIXEL_LOOKUPS
 
 _KEEP = {"Cache-Control": "private, no-cache", "Vary": "Cookie", "X-Content-Type-Options": "nosniff"}
-# The facts and the matrix of one radiograph are asked for at the same moment; one of the two makes both.
-_TURNS = tuple(threading.Lock() for _ in range(64))
+# The facts and the matrix of one radiograph are asked for at the same moment, by several people perhaps.
+_FLIGHTS = SingleFlight[EncodedPixels]()
 
 
 @json_errors
@@ -33,13 +35,19 @@ async def pixels(request: Request) -> Response:
     person = await person_of(request)
     exam_number = request.path_params["exam_number"]
     key, wants_facts = _asked(request)
-    stored = await run_in_threadpool(allowed_image, person, exam_number, key)
+    stored = await PIXEL_LOOKUPS.run(allowed_image, person, exam_number, key)
     name = facts_name(stored.sha256) if wants_facts else matrix_name(stored.sha256)
     headers = {**_KEEP, "ETag": f'"{name}"'}
     if has_already(request, headers["ETag"]):
         return Response(status_code=304, headers=headers)
     said = f"Radiograph {key} of exam {exam_number}"
-    content = await run_in_threadpool(_content, stored.sha256, wanted=name, said=said)
+    content = await PIXEL_LOOKUPS.run(lambda: shared_cache().find(name))
+    if content is None:
+        # By the name, too, since an error says it: nobody is told the number of somebody else's exam.
+        made = await _FLIGHTS.run(
+            (stored.sha256, said), lambda: PIXEL_FETCHES.run(_made, stored.sha256, name=said)
+        )
+        content = made.facts if wants_facts else made.matrix
     if wants_facts:
         return Response(content, media_type="application/json", headers=headers)
     headers["Content-Encoding"] = "gzip"
@@ -54,17 +62,16 @@ def _asked(request: Request) -> tuple[str, bool]:
     return unquote("/".join(segments[:-1] if wants_facts else segments)), wants_facts
 
 
-def _content(sha256: str, *, wanted: str, said: str) -> bytes:
+def _made(sha256: str, *, name: str) -> EncodedPixels:
     cache = shared_cache()
-    with _TURNS[int(sha256[:2], 16) % len(_TURNS)]:
-        kept = cache.find(wanted)
-        if kept is not None:
-            return kept
-        with original_file(sha256, name=said) as original:
-            made = shared_reader().pixels(original, name=said)
-        cache.keep(facts_name(sha256), made.facts)
-        cache.keep(matrix_name(sha256), made.matrix)
-        return made.facts if wanted == facts_name(sha256) else made.matrix
+    facts, matrix = cache.find(facts_name(sha256)), cache.find(matrix_name(sha256))
+    if facts is not None and matrix is not None:  # made since the request looked
+        return EncodedPixels(facts=facts, matrix=matrix)
+    with original_file(sha256, name=name) as original:
+        made = shared_reader().pixels(original, name=name)
+    cache.keep(facts_name(sha256), made.facts)
+    cache.keep(matrix_name(sha256), made.matrix)
+    return made
 
 
 ROUTES = [Route("/pixels/{exam_number:int}/{anything:path}", pixels, methods=["GET"])]

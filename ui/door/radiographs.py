@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -30,10 +29,12 @@ from imaging.radiograph import Window
 from reader_study.service import reading_image
 from review.service import radiograph_file
 from review.sheet import StoredImage
-from storage.image_files import image_store
+from storage.images.files import image_store
 from storage.unit_of_work import reading
 from storage.workspace import cache_limit, current_workspace
 from ui.door.requests import json_errors, person_of
+from ui.door.single_flight import SingleFlight
+from ui.door.thread_limits import PIXEL_FETCHES, PIXEL_LOOKUPS
 
 #: Pixels of the longer side that a picture may be asked in; a closed list keeps the cache small.
 SIZES = (300, 600, 900, 1200, 1600, 2000, 2400, 3000)
@@ -41,6 +42,7 @@ _NUMBER = r"\s*(-?\d{1,7}(?:\.\d{1,4})?)\s*"
 _WINDOW = re.compile(f"{_NUMBER},{_NUMBER}")
 # A browser may keep its copy, since a reviewer goes back and forth; it asks each time whether it may show it.
 _KEEP = {"Cache-Control": "private, no-cache", "Vary": "Cookie"}
+_FLIGHTS = SingleFlight[bytes]()
 
 
 @functools.cache
@@ -57,13 +59,18 @@ async def radiograph(request: Request) -> Response:
     person = await person_of(request)
     exam_number, key = request.path_params["exam_number"], request.path_params["radiograph_key"]
     longest, window = _longest(request), _window(request)
-    stored = await run_in_threadpool(allowed_image, person, exam_number, key)
+    stored = await PIXEL_LOOKUPS.run(allowed_image, person, exam_number, key)
     mark = _mark(stored.sha256, longest=longest, window=window)
     headers = {**_KEEP, "ETag": mark}
     if has_already(request, mark):
         return Response(status_code=304, headers=headers)
     name = f"Radiograph {key} of exam {exam_number}"
-    picture = await run_in_threadpool(_picture, stored.sha256, name=name, longest=longest, window=window)
+    picture = await _kept_picture(stored.sha256, longest=longest, window=window)
+    if picture is None:
+        picture = await _FLIGHTS.run(
+            (mark, name),
+            lambda: PIXEL_FETCHES.run(_picture, stored.sha256, name=name, longest=longest, window=window),
+        )
     return Response(picture, media_type="image/jpeg", headers=headers)
 
 
@@ -107,13 +114,19 @@ def shared_cache() -> DiskCache:
     return disk_cache(current_workspace().cache, limit=cache_limit())
 
 
+async def _kept_picture(sha256: str, *, longest: int | None, window: Window | None) -> bytes | None:
+    if window is not None:
+        return None  # there are as many windows as a person can ask for: none is kept
+    return await PIXEL_LOOKUPS.run(lambda: shared_cache().find(picture_name(sha256, longest=longest)))
+
+
 def _picture(sha256: str, *, name: str, longest: int | None, window: Window | None) -> bytes:
     def make() -> bytes:
         with original_file(sha256, name=name) as original:
             return shared_reader().picture(original, name=name, window=window, longest=longest)
 
     if window is not None:
-        return make()  # there are as many windows as a person can ask for: none is kept
+        return make()
     return shared_cache().find_or_make(picture_name(sha256, longest=longest), make)
 
 

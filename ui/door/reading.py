@@ -14,12 +14,12 @@ from domain.errors import DomainError, NotFound
 from domain.people import Person
 from reader_study import service as studies
 from reader_study.sheet import ReadingSheet
+from records.values import boxes_to_plain
 from storage.unit_of_work import reading, unit_of_work
-from ui.door.form_routes import files_route, sending_route
-from ui.judging.boxes import boxes_drawn, plain_boxes
+from ui.door.form_routes import sending_route
+from ui.judging.boxes import boxes_drawn
 from ui.judging.forms import answer_of
 from ui.reading import forms
-from ui.reading.assets import FORM
 from ui.reading.sheet import reading_data
 
 
@@ -43,6 +43,7 @@ def give_answer(plain: object, person: Person, now: datetime) -> dict[str, Any]:
                 seconds=form.seconds,
                 seconds_looking=form.seconds_looking,
                 seconds_away=form.seconds_away,
+                image=form.image,
             ),
             now=now,
         )
@@ -68,7 +69,7 @@ def keep_draft(plain: object, person: Person, now: datetime) -> dict[str, Any]:
             study_id=form.study,
             position=form.position,
             revision=form.revision,
-            body=forms.plain_entry(form.body, boxes=None if boxes is None else plain_boxes(boxes)),
+            body=forms.plain_entry(form.body, boxes=None if boxes is None else boxes_to_plain(boxes)),
             now=now,
         )
     return {"revision": revision, "at": now}
@@ -126,7 +127,6 @@ def _boxes(
 
 
 ROUTES = [
-    files_route(FORM),
     sending_route("/reading/answer", give_answer),
     sending_route("/reading/draft", keep_draft),
     sending_route("/reading/time", record_time),

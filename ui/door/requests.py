@@ -9,7 +9,6 @@ from datetime import datetime
 from urllib.parse import urlsplit
 
 import msgspec
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
@@ -25,6 +24,7 @@ from domain.errors import (
 from domain.people import Person
 from ui.door.cookies import sign_in_token
 from ui.door.presence import person_present
+from ui.door.thread_limits import SAVES
 
 _STATUS: dict[type[DomainError], int] = {
     NotSignedIn: 401,
@@ -34,6 +34,9 @@ _STATUS: dict[type[DomainError], int] = {
     AlreadyThere: 409,
     NotNow: 503,
 }
+#: Seconds after which what is not possible now is worth asking for again (Retry-After): a database that is
+#: restarted is rarely back sooner.
+AGAIN_AFTER = 5
 _LARGEST_BODY = 2 * 1024 * 1024
 #: Of an exam, question, batch or release: 64 bits are what the databases hold.
 LARGEST_NUMBER = 2**63 - 1
@@ -57,7 +60,7 @@ async def person_of(request: Request) -> Person:
     # The gate has looked it up for this very request, just now; it is asked again with the next one.
     person = request.scope.get("state", {}).get("signed_in")
     if person is None:
-        person = await run_in_threadpool(person_present, sign_in_token(request.cookies))
+        person = await SAVES.run(person_present, sign_in_token(request.cookies))
     if person is None:
         raise NotSignedIn("You are not signed in any more. Sign in again; nothing was saved by this click.")
     return person
@@ -139,7 +142,10 @@ def status_of(error: DomainError) -> int:
 
 
 def json_errors(endpoint: Endpoint) -> Endpoint:
-    """Wrap a route so that a DomainError becomes ``{"error": text, "kind": class name}`` with its status."""
+    """Wrap a route so that a DomainError becomes ``{"error": text, "kind": class name}`` with its status.
+
+    A ``NotNow`` says by ``Retry-After`` when it is worth trying again.
+    """
 
     @functools.wraps(endpoint)
     async def answering(request: Request) -> Response:
@@ -149,7 +155,10 @@ def json_errors(endpoint: Endpoint) -> Endpoint:
             return await endpoint(request)
         except DomainError as error:
             body = {"error": str(error), "kind": type(error).__name__}
-            return json_answer(body, status=status_of(error))
+            answer = json_answer(body, status=status_of(error))
+            if isinstance(error, NotNow):
+                answer.headers["Retry-After"] = str(AGAIN_AFTER)
+            return answer
 
     return answering
 

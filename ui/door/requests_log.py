@@ -12,7 +12,7 @@ from ui.navigation import PAGES
 
 _LOG = logging.getLogger("overread.requests")
 #: Streamlit's own files: the same for everybody, and dozens at each opening of a page.
-_NOT_WRITTEN = ("/static/", "/_stcore/bidi-components/", "/judging/assets/")
+_NOT_WRITTEN = ("/static/", "/_stcore/bidi-components/", "/frontend/")
 _STREAMLIT = (
     "/_stcore/stream",
     "/_stcore/upload_file",

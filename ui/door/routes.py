@@ -19,6 +19,7 @@ _MODULES = (
     "ui.door.estimates_file",
     "ui.door.study_report_file",
     "ui.door.statistics_file",
+    "ui.door.form_routes",
     "ui.door.judging",
     "ui.door.reading",
     "ui.door.settling",

@@ -13,10 +13,9 @@ from domain.verdicts import Decision
 from review import service as review
 from review.combining import OWN, combined
 from storage.unit_of_work import reading, unit_of_work
-from ui.door.form_routes import files_route, sending_route
+from ui.door.form_routes import sending_route
 from ui.judging.boxes import boxes_drawn
 from ui.settling import forms
-from ui.settling.assets import FORM
 from ui.settling.sheet import dispute_data
 
 
@@ -44,6 +43,7 @@ def settle(plain: object, person: Person, now: datetime) -> dict[str, Any]:
         follows=follows,
         reason=form.reason,
         given_at=now,
+        image=form.image,
     )
     with unit_of_work() as db:
         review.adjudicate(db, person=person, adjudication=adjudication)
@@ -75,7 +75,6 @@ def next_dispute(person: Person, batch_id: int, *, question: int | None = None) 
 
 
 ROUTES = [
-    files_route(FORM),
     sending_route("/settling/adjudication", settle),
     sending_route("/settling/turn", turn),
 ]

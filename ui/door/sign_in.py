@@ -6,7 +6,6 @@ import asyncio
 import hmac
 from datetime import UTC, datetime
 
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -21,6 +20,7 @@ from ui.door.browsers import address_of, browser_of
 from ui.door.presence import person_present
 from ui.door.requests import from_our_page
 from ui.door.sign_in_page import POLICY, page
+from ui.door.thread_limits import SAVES
 
 EXPIRED = "This form was open for too long, or cookies are switched off. Please try again."
 
@@ -31,7 +31,7 @@ _LINE = asyncio.Semaphore(4)
 
 async def show(request: Request) -> Response:
     """The form; whoever is signed in already goes on to the app."""
-    if await run_in_threadpool(person_present, cookies.sign_in_token(request.cookies)):
+    if await SAVES.run(person_present, cookies.sign_in_token(request.cookies)):
         return RedirectResponse("/", status_code=303)
     if oidc.came_back(request):
         return await _from_provider(request)
@@ -46,7 +46,7 @@ async def sign_in(request: Request) -> Response:
         return await _form(request, name=name, error=EXPIRED, status=403)
     try:
         async with _LINE:
-            person = await run_in_threadpool(_checked, request, name, password)
+            person = await SAVES.run(_checked, request, name, password)
         return await let_in(request, person, way="password", password=password)
     except accounts.TooManyWrong as error:
         return await _form(request, name=name, error=str(error), status=429)
@@ -65,7 +65,7 @@ def came_from_our_form(request: Request, form: FormData) -> bool:
 async def let_in(request: Request, person: Person, *, way: str, password: str | None = None) -> Response:
     """A new sign-in with its cookie, and on to the app."""
     token = cookies.new_token()
-    await run_in_threadpool(_begin, request, person, token, way, password)
+    await SAVES.run(_begin, request, person, token, way, password)
     response = RedirectResponse("/", status_code=303)
     cookies.keep_sign_in(response, token, tls=cookies.behind_tls(request))
     return response
@@ -103,7 +103,7 @@ def _begin(request: Request, person: Person, token: str, way: str, password: str
 
 async def _from_provider(request: Request) -> Response:
     try:
-        person = await run_in_threadpool(oidc.person_who_came_back, request)
+        person = await SAVES.run(oidc.person_who_came_back, request)
         response = await let_in(request, person, way="provider")
     except NotSignedIn as error:
         response = await _form(request, error=str(error), status=403)
@@ -112,7 +112,7 @@ async def _from_provider(request: Request) -> Response:
 
 
 async def _form(request: Request, *, name: str = "", error: str = "", status: int = 200) -> Response:
-    demo, anybody = await run_in_threadpool(_who_is_there)
+    demo, anybody = await SAVES.run(_who_is_there)
     if not anybody and not oidc.providers():
         return RedirectResponse("/first-admin", status_code=303)
     token = cookies.form_token(request.cookies) or cookies.new_token()

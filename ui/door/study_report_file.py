@@ -16,8 +16,7 @@ from starlette.routing import Route
 
 from domain.errors import NotFound
 from domain.people import Action, Person, require
-from reader_study.report.files import file_of, files_of
-from reader_study.report.whole import StudyReport
+from reader_study.report.study_report import StudyReport
 from reader_study.service import kept_report
 from storage.workspace import current_workspace
 from ui.door.requests import json_errors, person_of
@@ -36,7 +35,7 @@ async def report_file(request: Request) -> Response:
     person = await person_of(request)
     path = request.path_params["name"]
     report = await run_in_threadpool(_report, person, request)
-    text = await run_in_threadpool(file_of, report, path)
+    text = await run_in_threadpool(_file, report, path)
     name = path.rpartition("/")[2]
     return Response(text, headers=_headers(name), media_type=_MEDIA_TYPES[name.rpartition(".")[2]])
 
@@ -63,7 +62,15 @@ def _report(person: Person, request: Request) -> StudyReport:
     return found
 
 
+def _file(report: StudyReport, path: str) -> str:
+    from reader_study.report.files import file_of  # noqa: PLC0415 - brings pandas, which a start needs not
+
+    return file_of(report, path)
+
+
 def _zipped(report: StudyReport) -> bytes:
+    from reader_study.report.files import files_of  # noqa: PLC0415 - brings pandas, which a start needs not
+
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, text in files_of(report).items():

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
+from measures.results import AccuracyResult
 from reader_study.report import rows
 from reader_study.report.figures import figure_name
+from reader_study.report.tables import TaskAccuracy
 from ui.chart import chart
 from ui.figures import charts
 from ui.figures.view import View
 from ui.parts import plain
 from ui.tables import table
 
-Record = dict[str, Any]
 #: Accuracy is shown by these, of the report's tables.
 _BY = {
     "task": "accuracy",
@@ -25,25 +24,25 @@ _BY = {
 
 
 def show_accuracies(view: View) -> None:
-    found = [each for each in rows.accuracy_rows(view.report, task=view.task) if each["kind"] in view.kinds]
+    found = [each for each in rows.accuracy_rows(view.report, task=view.task) if each.kind in view.kinds]
     chart(charts.forest(found, title="accuracy, per cent", whole=True))
     view.files(figure_name("accuracy", view.task))
-    level = view.report.facts["settings"]["confidence"]
+    level = view.report.facts.settings.confidence
     st.caption(f"{level:.0%} intervals (Wilson, by exam where exams repeat); overlap is no test.")
     by = st.segmented_control("By", list(_BY), default="task", key=f"{view.key}-by")
     name = _BY[by or "task"]
-    _crossed(view.kept(view.report.tables[name]), by or "task")
+    _crossed(view.kept(getattr(view.report.tables, name)), by or "task")
     table(
         [
             {
-                "Rater": each["rater"],
-                "Micro, %": _share(each["micro"], each["micro_low"], each["micro_high"]),
-                "Macro, %": _share(each["macro"], each["macro_low"], each["macro_high"]),
-                "n": each["n"],
-                "Tasks": each["tasks"],
-                "": each["note"],
+                "Rater": each.rater,
+                "Micro, %": _share(each.micro, each.micro_low, each.micro_high),
+                "Macro, %": _share(each.macro, each.macro_low, each.macro_high),
+                "n": each.n,
+                "Tasks": each.tasks,
+                "": each.note,
             }
-            for each in view.kept(view.report.tables["overall"])
+            for each in view.kept(view.report.tables.overall)
         ]
     )
     st.caption("Micro: every question once. Macro: the plain mean of the tasks.")
@@ -53,21 +52,21 @@ def show_accuracies(view: View) -> None:
 
 
 def _boxes(view: View) -> None:
-    found = view.kept(view.report.tables["boxes"])
+    found = view.kept(view.report.tables.boxes)
     if not found:
         return
     st.markdown("**Boxes: mean overlap (IoU) with the key's**")
     table(
         [
             {
-                "Rater": each["rater"],
-                "Format": each["format"],
-                "Overlap, %": _share(each["estimate"], each["low"], each["high"]),
-                "Over the key's boxes, %": _share(each["per_truth"], None, None),
-                "Over matched pairs, %": _share(each["per_match"], None, None),
-                "n": each["n"],
-                "With a box": each["with_boxes"],
-                "": each["note"],
+                "Rater": each.rater,
+                "Format": each.format,
+                "Overlap, %": _share(each.estimate, each.low, each.high),
+                "Over the key's boxes, %": _share(each.per_truth, None, None),
+                "Over matched pairs, %": _share(each.per_match, None, None),
+                "n": each.n,
+                "With a box": each.with_boxes,
+                "": each.note,
             }
             for each in found
         ]
@@ -85,20 +84,20 @@ def _printed(view: View) -> None:
         st.caption(
             "Per cent alone, of all raters; intervals stand above. Replies without an answer are wrong."
         )
-        table(view.report.tables["printed_by_task"])
-        if view.report.tables["printed_by_category"]:
-            table(view.report.tables["printed_by_category"])
+        table(view.report.tables.printed_by_task)
+        if view.report.tables.printed_by_category:
+            table(view.report.tables.printed_by_category)
         view.tables("printed_by_task", "printed_by_category")
 
 
-def _crossed(found: list[Record], by: str) -> None:
+def _crossed(found: list[AccuracyResult], by: str) -> None:
     """Right of n with the share and its interval, raters down; categories are many and go down instead."""
-    groups = list(dict.fromkeys(each[by] for each in found))
+    groups = list(dict.fromkeys(each.group for each in found))
     if not groups:
         st.caption(f"No question states its {by}.")
         return
-    cell = {(each["rater"], each[by]): each for each in found}
-    names = list(dict.fromkeys(each["rater"] for each in found))
+    cell = {(each.rater, each.group): each for each in found}
+    names = list(dict.fromkeys(each.rater for each in found))
     if by == "category":
         lines = [
             {by.capitalize(): group, **{name: _counted(cell.get((name, group))) for name in names}}
@@ -114,13 +113,13 @@ def _crossed(found: list[Record], by: str) -> None:
     st.caption(f"Per cent, interval, right of n{best}.")
 
 
-def _counted(each: Record | None) -> str:
-    if each is None or each["estimate"] is None:
+def _counted(each: AccuracyResult | None) -> str:
+    if each is None or each.estimate is None or each.low is None or each.high is None:
         return "–"
-    best = " *" if each.get("best") else ""
+    best = " *" if isinstance(each, TaskAccuracy) and each.best else ""
     return (
-        f"{each['estimate'] * 100:.1f}{best} [{each['low'] * 100:.0f}, {each['high'] * 100:.0f}] "
-        f"{each['correct']:,}/{each['n']:,}"
+        f"{each.estimate * 100:.1f}{best} [{each.low * 100:.0f}, {each.high * 100:.0f}] "
+        f"{each.correct:,}/{each.n:,}"
     )
 
 
@@ -133,24 +132,24 @@ def _share(value: float | None, low: float | None, high: float | None) -> str:
 
 
 def show_differences(view: View) -> None:
-    if view.report.facts["model"] is None:
+    if view.report.facts.model is None:
         st.info("No model has predictions on these cases. Bring some in under “Answers from outside”.")
         return
-    found = [each for each in rows.difference_rows(view.report, task=view.task) if each["kind"] in view.kinds]
-    model = view.report.facts["model"]
+    found = [each for each in rows.difference_rows(view.report, task=view.task) if each.kind in view.kinds]
+    model = view.report.facts.model
     chart(charts.forest(found, title=f"accuracy less that of {model}, points", zero=True))
     view.files(figure_name("differences", view.task))
     st.caption("Paired on the same cases (Tango), each by itself: not adjusted for their number.")
-    st.caption(plain(view.report.facts["family"]))
+    st.caption(plain(view.report.facts.family))
     table(
         [
             {
-                "Rater": each["label"],
-                "Difference, points": each["words"],
-                "Right alone": each["rater_only"],
-                "Model right alone": each["model_only"],
-                "p (exact)": _p(each["p_exact"]),
-                "p (Holm)": _p(each["p_holm"]),
+                "Rater": each.label,
+                "Difference, points": each.words,
+                "Right alone": each.details.rater_only,
+                "Model right alone": each.details.model_only,
+                "p (exact)": _p(each.details.p_exact),
+                "p (Holm)": _p(each.details.p_holm),
             }
             for each in found
         ]
@@ -159,16 +158,16 @@ def show_differences(view: View) -> None:
     table(
         [
             {
-                "Model": each["model"],
-                "Readers less model, points": _share(each["difference"], each["low"], each["high"]),
-                "Readers": each["readers"],
-                "Cases": each["cases"],
-                "p": _p(each["p"]),
-                "Said of": "readers like these" if each["random_readers"] else "these readers",
-                "Method": each["method"],
-                "": each["note"],
+                "Model": each.model,
+                "Readers less model, points": _share(each.difference, each.low, each.high),
+                "Readers": each.readers,
+                "Cases": each.cases,
+                "p": _p(each.p),
+                "Said of": "readers like these" if each.random_readers else "these readers",
+                "Method": each.method,
+                "": each.note,
             }
-            for each in view.report.tables["mrmc"]
+            for each in view.report.tables.mrmc
         ],
         empty="Needs readers and a model.",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from reader_study.report import rows
-from reader_study.report.figures import figure_name
+from reader_study.report.figures import confusion_cells, figure_name, place_cells
 from ui.chart import chart
 from ui.figures import charts
 from ui.figures.squares import show_squares
@@ -13,13 +13,13 @@ from ui.figures.view import View
 
 
 def show_times(view: View) -> None:
-    times = [each for each in rows.time_rows(view.report) if each["kind"] in view.kinds]
+    times = [each for each in rows.time_rows(view.report) if each.kind in view.kinds]
     if times:
         chart(charts.forest(times, title="seconds a case: median and quartiles", factor=1.0))
         view.files("times")
     else:
         st.info("No times are known.")
-    order = view.kept(view.report.tables["learning"])
+    order = view.kept(view.report.tables.learning)
     if order:
         st.markdown("**Over the order of reading**")
         chart(charts.learning(order), width="content")
@@ -32,41 +32,23 @@ def show_answers(view: View) -> None:
     found = view.kept(rows.place_rows(view.report))
     if found:
         st.markdown("**Place of the option: chosen more often than it is right, points**")
-        cells = [
-            {
-                "row": each["rater"],
-                "column": f"place {each['place']}",
-                "shade": None if each["more"] is None else each["more"] * 4,
-                "first": "none" if each["more"] is None else f"{each['more'] * 100:+.1f}",
-                "second": f"{each['chosen']:,} / {each['key_here']:,}",
-                "third": f"of {each['n']:,}",
-                "hint": "chosen / the key stood there",
-            }
-            for each in found
-        ]
-        names = list(dict.fromkeys(each["row"] for each in cells))
-        places = sorted({each["column"] for each in cells})
+        cells = place_cells(found)
+        names = list(dict.fromkeys(rater for rater, _ in cells))
+        places = sorted({place for _, place in cells})
         show_squares(cells, rows=names, columns=places, of="Place of the option")
         view.files("places")
         st.caption(
             "Times chosen / times the key stood there. Places as they were shown; a model saw the question's "
             "own order."
         )
-    mixed = view.kept(view.report.tables["confusion"])
+    mixed = view.kept(view.report.tables.confusion)
     if mixed:
         st.markdown("**Key and answer**")
-        names = list(dict.fromkeys(each["rater"] for each in mixed))
+        names = list(dict.fromkeys(each.rater for each in mixed))
         rater = st.selectbox("Rater", names, key=f"{view.key}-confusion-{len(names)}") or names[0]
-        own = [each for each in mixed if each["rater"] == rater]
-        cells = [
-            {
-                "row": each["key"], "column": each["answer"], "shade": each["share"],
-                "first": f"{each['share']:.0%}", "second": f"{each['count']:,} of {each['n']:,}", "third": "",
-                "hint": "key in rows, answer in columns",
-            }
-            for each in own
-        ]  # fmt: skip
-        keys, given = (sorted({each[side] for each in cells}) for side in ("row", "column"))
+        own = [each for each in mixed if each.rater == rater]
+        cells = confusion_cells(own)
+        keys, given = (sorted({cell[side] for cell in cells}) for side in (0, 1))
         show_squares(cells, rows=keys, columns=given, of="Key and answer")
         view.files(figure_name("confusion", rater))
         st.caption(

@@ -9,9 +9,11 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from measures.results import to_records
+from reader_study.report.rows import ForestRow
+from reader_study.report.tables import LearningQuarter
 from ui.ground import grey
 
-Record = dict[str, Any]
 # Told apart in both themes, and by people who don't see red and green apart (Okabe and Ito).
 _KINDS = {"reader": "#e69f00", "model": "#56b4e9"}
 _RULE = "#8a939b"
@@ -19,22 +21,25 @@ _AROUND, _LEGEND = 70, 40  # pixels beside the bars: Streamlit counts them into 
 
 
 def forest(
-    rows: Sequence[Record], *, title: str, factor: float = 100.0, zero: bool = False, whole: bool = False
+    rows: Sequence[ForestRow[Any]],
+    *,
+    title: str,
+    factor: float = 100.0,
+    zero: bool = False,
+    whole: bool = False,
 ) -> alt.LayerChart:
     """One row a rater: estimate, interval, and both in words at the end of the line.
 
     Args:
-        rows: ``label, kind, estimate, low, high, words``.
+        rows: from top to bottom.
         title: of the axis.
         factor: of what is drawn, 100 for per cent.
         zero: whether a line stands at no difference.
         whole: whether the axis goes from 0 to 1 whatever is on it.
     """
     names = ("estimate", "low", "high")
-    shown = pd.DataFrame(
-        [row | {name: None if row[name] is None else row[name] * factor for name in names} for row in rows],
-        columns=["label", "kind", *names, "words"],
-    )
+    shown = pd.DataFrame(to_records(rows), columns=["label", "kind", *names, "words"])
+    shown[list(names)] = shown[list(names)].astype(float) * factor
     shape = {"reader": "diamond", "model": "square"}
     scale = alt.Scale(domain=[0, factor]) if whole else alt.Scale(zero=False)
     axis = {"labelLimit": 240, "labelOverlap": False}
@@ -79,10 +84,10 @@ def forest(
     return drawn.resolve_axis(y="independent")  # the words at the end of the lines are an axis of their own
 
 
-def learning(rows: Sequence[Record]) -> alt.Chart:
+def learning(rows: Sequence[LearningQuarter]) -> alt.Chart:
     """Accuracy of each reader over the quarters of their order, with its interval."""
     names = ["rater", "quarter", "estimate", "low", "high", "n", "median_seconds"]
-    shown = pd.DataFrame([{name: row[name] for name in names} for row in rows], columns=names)
+    shown = pd.DataFrame(to_records(rows), columns=names)
     for name in ("estimate", "low", "high"):
         shown[name] = shown[name] * 100
     shown["cases"] = [f"n {count:,}" for count in shown["n"]]

@@ -8,7 +8,7 @@ import streamlit as st
 
 from domain.errors import DomainError
 from domain.people import Action, Person
-from reader_study.report.whole import StudyReport
+from reader_study.report.study_report import StudyReport
 from reader_study.service import ReportState, StudySummary, kept_report, report_state
 from ui.behind.shown import is_going_on
 from ui.behind.work import forget, work_of
@@ -69,16 +69,16 @@ def _show(summary: StudySummary, digest: str, report: StudyReport) -> None:
     """A fragment of its own: a click on a filter draws figures, and fetches nothing of the study again."""
     require_page(Action.RUN_STUDY)
     key = f"report-{summary.study.id}"
-    models = [each["rater"] for each in report.tables["overall"] if each["kind"] == "model"]
-    tasks = list(dict.fromkeys(each["task"] for each in report.tables["accuracy"]))
-    kinds = [each for each in ("reader", "model") if each in {x["kind"] for x in report.tables["overall"]}]
+    models = [each.rater for each in report.tables.overall if each.kind == "model"]
+    tasks = list(dict.fromkeys(each.group for each in report.tables.accuracy))
+    kinds = [each for each in ("reader", "model") if each in {x.kind for x in report.tables.overall}]
     one, two, three = st.columns(3)
     task = one.selectbox(
         "Task", tasks, key=f"{key}-task", format_func=lambda each: "all tasks" if each == "all" else each
     )
     model = None
     if models:
-        default = report.facts["model"]
+        default = report.facts.model
         model = two.selectbox(
             "Compared with",
             models,
@@ -120,9 +120,9 @@ def _words(view: View) -> None:
     facts = report.facts
     st.caption(
         plain(
-            f"Protocol version {facts['protocol_version']}, SHA-256 {facts['protocol_sha256']}. Seed "
-            f"{facts['settings']['seed']}, {facts['settings']['bootstrap']:,} draws, "
-            f"{len(report.tables['exclusions']):,} exclusions."
+            f"Protocol version {facts.protocol_version}, SHA-256 {facts.protocol_sha256}. Seed "
+            f"{facts.settings.seed}, {facts.settings.bootstrap:,} draws, "
+            f"{len(report.tables.exclusions):,} exclusions."
         )
     )
     st.markdown(

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
 
 import streamlit as st
 
 from reader_study.report.shades import GREY, ON_GREY, colour, ink
+from reader_study.report.svg import Square
 from ui.ground import ground
 
-Record = dict[str, Any]
 
-
-def show_squares(cells: Sequence[Record], *, rows: Sequence[str], columns: Sequence[str], of: str) -> None:
+def show_squares(
+    cells: Mapping[tuple[str, str], Square], *, rows: Sequence[str], columns: Sequence[str], of: str
+) -> None:
     """Cells with up to three lines of text, in the colours of the files; one that is not there stays empty.
 
     Args:
-        cells: ``row, column, shade, first, second, third, hint``; shades from -1 to 1, None is grey.
+        cells: by row and column.
         rows, columns: in their order.
         of: what they are, for whoever listens to the page.
     """
@@ -26,14 +26,18 @@ def show_squares(cells: Sequence[Record], *, rows: Sequence[str], columns: Seque
 
 
 def squares(
-    cells: Sequence[Record], *, rows: Sequence[str], columns: Sequence[str], of: str, paper: str
+    cells: Mapping[tuple[str, str], Square],
+    *,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    of: str,
+    paper: str,
 ) -> str:
     """The table as HTML; ``paper`` is the colour under the names, which cells are scrolled below."""
-    found = {(each["row"], each["column"]): each for each in cells}
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
     lines = [
         f'<tr><th scope="row" style="background:{paper}">{escape(row)}</th>'
-        + "".join(_cell(found.get((row, column))) for column in columns)
+        + "".join(_cell(cells.get((row, column))) for column in columns)
         + "</tr>"
         for row in rows
     ]
@@ -43,13 +47,13 @@ def squares(
     )
 
 
-def _cell(each: Record | None) -> str:
-    if each is None:
+def _cell(square: Square | None) -> str:
+    if square is None:
         return "<td></td>"
-    shade = each["shade"]
-    fill, dark = (GREY, ON_GREY) if shade is None else (colour(shade), ink(shade))
-    more = "".join(f"<br><small>{escape(each[name])}</small>" for name in ("second", "third") if each[name])
+    fill, dark = (GREY, ON_GREY) if square.shade is None else (colour(square.shade), ink(square.shade))
+    first, *others = square.lines
+    more = "".join(f"<br><small>{escape(line)}</small>" for line in others)
     return (
-        f'<td style="background:{fill};color:{dark}" title="{escape(each["hint"])}">'
-        f"<b>{escape(each['first'])}</b>{more}</td>"
+        f'<td style="background:{fill};color:{dark}" title="{escape(square.hint)}">'
+        f"<b>{escape(first)}</b>{more}</td>"
     )

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol, TypeVar
 from urllib.parse import quote
 
 import streamlit as st
 
-from reader_study.report.whole import StudyReport
+from reader_study.report.study_report import StudyReport
 
-Record = dict[str, Any]
+
+class _OfRater(Protocol):
+    @property
+    def rater(self) -> str: ...
+
+
+Row = TypeVar("Row", bound=_OfRater)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +47,12 @@ class View:
         links = " · ".join(self.link(f"{each.replace('_', ' ')}.csv", f"tables/{each}.csv") for each in names)
         st.markdown(f":small[Tables: {links}]")
 
-    def kept(self, found: Iterable[Record]) -> list[Record]:
+    def kept(self, found: Iterable[Row]) -> list[Row]:
         """The rows of the raters that are shown."""
         kinds = self.kind_of
-        return [each for each in found if kinds.get(each.get("rater", "")) in self.kinds]
+        return [each for each in found if kinds.get(each.rater) in self.kinds]
 
     @property
     def kind_of(self) -> dict[str, str]:
         """Reader or model, by the rater's name."""
-        return {each["rater"]: each["kind"] for each in self.report.tables["overall"]}
+        return {each.rater: each.kind for each in self.report.tables.overall}

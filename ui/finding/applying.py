@@ -57,7 +57,9 @@ def _step(person: Person, search: Search) -> None:
         st.info(plain(str(error)))
         return
     _preview(seen)
-    step = st.radio("What to do", list(Step), format_func=_CALLED.get, key=f"{form}-step-{search.dataset}")
+    step = st.radio(
+        "What to do", list(Step), format_func=_CALLED.__getitem__, key=f"{form}-step-{search.dataset}"
+    )
     reason = st.text_input("What is wrong with them", key=f"{form}-reason-{search.dataset}", max_chars=1000)
     name = ""
     if step is Step.QUEUE:

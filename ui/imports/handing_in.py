@@ -23,7 +23,11 @@ def hand_in(person: Person) -> None:
     )
     form = state.form("hand-in")
     place = st.segmented_control(
-        "Where they are", list(_PLACES), format_func=_PLACES.get, default="upload", key=f"{form}-place"
+        "Where they are",
+        list(_PLACES),
+        format_func=_PLACES.__getitem__,
+        default="upload",
+        key=f"{form}-place",
     )
     keys = (f"{form}-file", f"{form}-images")
     left, right = st.columns(2)

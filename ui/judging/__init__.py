@@ -1,1 +1,1 @@
-"""The judging form: what the page hands to it, what it sends back, and its browser part in ``assets/``."""
+"""The review form: what the page hands to it and what it sends back. ``frontend/src/review/`` is the form."""

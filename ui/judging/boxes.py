@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from domain.boxes import Box, LabelledBox
+from domain.boxes import LabelledBox
 from domain.errors import InvalidValue
 from domain.exams import Exam
 from viewer import radiograph_viewer
@@ -61,26 +61,6 @@ def corrected_boxes(
         return None
     boxes = boxes_drawn(drawings, exam=exam, machine=machine)
     return None if sorted(boxes, key=_order) == sorted(machine, key=_order) else boxes
-
-
-def plain_boxes(boxes: tuple[LabelledBox, ...]) -> list[dict[str, Any]]:
-    """The body of a draft of boxes."""
-    return [
-        {"radiograph": each.radiograph, "label": each.label, "box": list(each.box.as_tuple())}
-        for each in boxes
-    ]
-
-
-def boxes_of_plain(plain: list[dict[str, Any]]) -> tuple[LabelledBox, ...]:
-    """The inverse of :func:`plain_boxes`."""
-    return tuple(
-        LabelledBox(
-            radiograph=each["radiograph"],
-            label=each["label"],
-            box=Box(x_min=each["box"][0], y_min=each["box"][1], x_max=each["box"][2], y_max=each["box"][3]),
-        )
-        for each in plain
-    )
 
 
 def _order(labelled: LabelledBox) -> tuple[object, ...]:

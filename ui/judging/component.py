@@ -7,14 +7,14 @@ from typing import Any
 
 import streamlit as st
 
-from ui.judging.assets import FORM
+from ui.form_files import loader, markup
 
 #: One key for all questions, on purpose: the form tells questions apart itself (their number is in its
 #: data) and takes over nothing, and one instance is what saves a flash and keeps the keyboard.
 KEY = "judging-form"
 
 _mount = st.components.v2.component(
-    "overread.judging", html=FORM.markup(), js=FORM.loader(), isolate_styles=True
+    "overread.judging", html=markup("review"), js=loader("review"), isolate_styles=True
 )
 
 

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import msgspec
 
 from domain.boxes import LabelledBox
 from domain.corrections import Correction
 from domain.errors import InvalidValue
+from domain.image_display import ImageDisplay
 from domain.people import Person
 from domain.questions import Answer
-from domain.verdicts import Decision, ErrorKind, Opinion, Ratings, Verdict
+from domain.ratings import RATING_NAMES, VALUES, Ratings
+from domain.verdicts import FLAG_NAMES, Decision, ErrorKind, Opinion, Verdict
 from domain.vocabulary import Difficulty, Task
 
 Text = Annotated[str, msgspec.Meta(max_length=20_000)]
 Short = Annotated[str, msgspec.Meta(max_length=500)]
 Number = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=10_000_000)]
-Rating = Annotated[int, msgspec.Meta(ge=1, le=5)]
+Rating = Annotated[int, msgspec.Meta(ge=VALUES[0], le=VALUES[-1])]
 Options = Annotated[list[Text], msgspec.Meta(min_length=2, max_length=26)]
 PlainAnswer = Annotated[list[int], msgspec.Meta(max_length=26)] | Text
+#: A page that was loaded before the forms said whether the radiographs are on screen has not drawn them.
+NOT_SAID = ImageDisplay.NOT_DRAWN
 Objects = Annotated[list[dict[str, Any]], msgspec.Meta(max_length=1000)]
 
 
@@ -59,6 +63,7 @@ class OwnAnswerForm(Form):
 
     answer: PlainAnswer | None
     confidence: Rating
+    image: ImageDisplay = NOT_SAID
 
 
 class SkipForm(Form):
@@ -71,6 +76,7 @@ class ReportForm(Form):
     """Opening the report, with the rating that it fixes."""
 
     image_alignment: Rating
+    image: ImageDisplay = NOT_SAID
 
 
 class TurnForm(Form):
@@ -79,13 +85,16 @@ class TurnForm(Form):
     to: Literal["next", "last"] | Number
 
 
-class RatingsForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The ratings that the batch asks for."""
-
-    clinical_quality: Rating | None = None
-    explanation_clarity: Rating | None = None
-    factual_correctness: Rating | None = None
-    image_alignment: Rating | None = None
+if TYPE_CHECKING:
+    RatingsForm = FlagsForm = msgspec.Struct
+else:
+    #: The ratings that the batch asks for, and the yes-or-no fields; both as they are declared.
+    RatingsForm = msgspec.defstruct(
+        "RatingsForm",
+        [(name, Rating | None, None) for name in RATING_NAMES],
+        frozen=True, kw_only=True, forbid_unknown_fields=True,
+    )  # fmt: skip
+    FlagsForm = msgspec.defstruct("FlagsForm", [(name, bool | None) for name in FLAG_NAMES], kw_only=True)
 
 
 class CorrectionForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -100,14 +109,10 @@ class CorrectionForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     difficulty: Difficulty | None = None
 
 
-class OpinionForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class OpinionForm(FlagsForm, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All that is said beyond the decision."""
 
     ratings: RatingsForm
-    domain_specific: bool | None
-    cognitive_depth: bool | None
-    image_centric: bool | None
-    clinically_relevant: bool | None
     difficulty: Difficulty | None
     errors: Annotated[list[ErrorKind], msgspec.Meta(max_length=len(ErrorKind))]
     correction: CorrectionForm
@@ -123,6 +128,7 @@ class VerdictForm(LookForm):
     opinion: OpinionForm
     drawings: dict[str, Objects] | None
     why: Text = ""
+    image: ImageDisplay = NOT_SAID
 
 
 F = TypeVar("F")
@@ -145,6 +151,12 @@ def answer_of(plain: list[int] | str | None) -> Answer | None:
     return tuple(plain) if isinstance(plain, list) else plain
 
 
+def corrected_values(form: CorrectionForm) -> dict[str, Any]:
+    """The corrected values of a form as the domain has them, by field."""
+    values = msgspec.structs.asdict(form)
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+
+
 def verdict_of(
     form: VerdictForm, *, person: Person, boxes: tuple[LabelledBox, ...] | None, now: datetime
 ) -> Verdict:
@@ -162,22 +174,10 @@ def verdict_of(
         decision=form.decision,
         opinion=Opinion(
             ratings=Ratings(**msgspec.structs.asdict(said.ratings)),
-            domain_specific=said.domain_specific,
-            cognitive_depth=said.cognitive_depth,
-            image_centric=said.image_centric,
-            clinically_relevant=said.clinically_relevant,
+            **{name: getattr(said, name) for name in FLAG_NAMES},
             difficulty=said.difficulty,
             errors=frozenset(said.errors),
-            correction=Correction(
-                stem=correction.stem,
-                options=None if correction.options is None else tuple(correction.options),
-                answer=answer_of(correction.answer),
-                explanation=correction.explanation,
-                task=correction.task,
-                category=correction.category,
-                difficulty=correction.difficulty,
-                boxes=boxes,
-            ),
+            correction=Correction(**corrected_values(correction), boxes=boxes),
             clinical_reasoning=said.clinical_reasoning,
             comment=said.comment,
         ),
@@ -186,4 +186,5 @@ def verdict_of(
         seconds_away=form.seconds_away,
         given_at=now,
         why=form.why,
+        image=form.image,
     )

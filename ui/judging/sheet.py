@@ -10,17 +10,24 @@ from domain.batches import BatchState, Parts
 from domain.boxes import LabelledBox
 from domain.exams import Radiograph
 from domain.questions import Question, answer_text
-from domain.verdicts import RATING_NAMES, ErrorKind, Opinion
-from domain.vocabulary import Difficulty, Task
+from domain.ratings import RATING_NAMES, RATINGS
+from domain.verdicts import FLAGS, Decision, ErrorKind, Opinion
+from domain.vocabulary import AnswerFormat, Choice, Difficulty, Task
+from records.questions import QUESTION_FIELDS
+from records.values import boxes_from_plain, to_plain
+from records.verdicts import opinion_to_plain
 from review.rules import asked_ratings
 from review.sheet import BatchForReviewer, ReviewSheet
 from review.veil import Veil
-from ui.judging.boxes import boxes_of_plain
+from ui.judging.forms import CorrectionForm
 from ui.judging.words import BOX_LABELS, SEX, VIEWS
 from viewer.canvas import canvas_data
 from viewer.plain_editor import LONGEST, drawn, surface_for
 from viewer.radiograph_viewer import facts_address, pixels_address, told
 
+#: The start of a further word in the name of a field.
+_CAMEL = re.compile("_([a-z])")
+LABELS = {each.id: each.label for each in RATINGS}
 _AGE = re.compile(r"(\d{1,3})([YMWD]?)")
 _AGE_UNITS = {"Y": "years", "M": "months", "W": "weeks", "D": "days"}
 
@@ -97,6 +104,7 @@ def sheet_data(
             "seconds_away": sheet.look.seconds_away,
         },
         "asks": _asks(sheet),
+        "scales": _scales(sheet.stem_only.format),
         "words": {
             "errors": [str(kind) for kind in ErrorKind],
             "tasks": [str(task) for task in Task],
@@ -148,7 +156,7 @@ def _boxes_now(sheet: ReviewSheet) -> tuple[tuple[LabelledBox, ...], bool]:
     if sheet.question is None:
         return (), False
     if "boxes" in sheet.drafts:
-        return boxes_of_plain(sheet.drafts["boxes"][1]), True
+        return boxes_from_plain(sheet.drafts["boxes"][1]), True
     last = sheet.last_verdict
     if last is not None and last.opinion.correction.boxes is not None:
         return last.opinion.correction.boxes, True
@@ -197,17 +205,12 @@ def _called(sheet: ReviewSheet, veil: Veil) -> str:
 
 
 def _full(question: Question, *, called: str) -> dict[str, Any]:
+    """The question but for its boxes, which go with the radiographs, by the form's names of the fields."""
+    fields = {_CAMEL.sub(lambda found: found[1].upper(), name): name for name in QUESTION_FIELDS}
     return {
+        **{shown: to_plain(getattr(question, name)) for shown, name in fields.items() if name != "boxes"},
         "id": called,
-        "stem": question.stem,
-        "options": list(question.options),
-        "answer": question.answer if isinstance(question.answer, str) else list(question.answer),
         "alsoRight": [answer_text(answer, question.options) for answer in question.also_right],
-        "explanation": question.explanation,
-        "task": question.task and str(question.task),
-        "contentType": question.content_type,
-        "category": question.category,
-        "difficulty": question.difficulty and str(question.difficulty),
     }
 
 
@@ -228,28 +231,33 @@ def _report(sheet: ReviewSheet) -> dict[str, str | None] | None:
 
 
 def _opinion(opinion: Opinion) -> dict[str, Any]:
-    correction = opinion.correction
-    plain: dict[str, Any] = {
-        name: str(getattr(correction, name))
-        for name in ("stem", "explanation", "category", "task", "difficulty")
-        if getattr(correction, name) is not None
+    """As the form sends it: the ratings by themselves; corrected boxes go with their radiographs."""
+    plain = opinion_to_plain(opinion)
+    plain["ratings"] = {name: plain.pop(name) for name in RATING_NAMES}
+    plain["correction"] = {
+        name: value for name, value in plain["correction"].items() if name in CorrectionForm.__struct_fields__
     }
-    if correction.options is not None:
-        plain["options"] = list(correction.options)
-    if correction.answer is not None:
-        plain["answer"] = correction.answer if isinstance(correction.answer, str) else list(correction.answer)
+    return plain
+
+
+def _scales(question_format: AnswerFormat) -> dict[str, Any]:
+    """What the form's choices are called, by their ids, and how the question is answered."""
     return {
-        "ratings": {name: getattr(opinion.ratings, name) for name in RATING_NAMES},
-        "domain_specific": opinion.domain_specific,
-        "cognitive_depth": opinion.cognitive_depth,
-        "image_centric": opinion.image_centric,
-        "clinically_relevant": opinion.clinically_relevant,
-        "difficulty": opinion.difficulty and str(opinion.difficulty),
-        "errors": sorted(str(kind) for kind in opinion.errors),
-        "correction": plain,
-        "clinical_reasoning": opinion.clinical_reasoning,
-        "comment": opinion.comment,
+        "flags": [{"id": each.id, "label": each.label, "required": each.required} for each in FLAGS],
+        "errors": _choices(ErrorKind),
+        "tasks": _choices(Task),
+        "tiers": _choices(Difficulty),
+        "decisions": _choices(Decision),
+        "answer": {
+            "options": question_format.has_options,
+            "several": question_format.takes_several,
+            "words": list(question_format.words),
+        },
     }
+
+
+def _choices(kind: type[Choice]) -> list[dict[str, str]]:
+    return [{"id": each.value, "label": each.label} for each in kind]
 
 
 def _asks(sheet: ReviewSheet) -> dict[str, Any]:
@@ -260,7 +268,7 @@ def _asks(sheet: ReviewSheet) -> dict[str, Any]:
         "ratings": [
             {
                 "name": name,
-                "label": name.replace("_", " ").capitalize(),
+                "label": LABELS[name],
                 "anchors": list(sheet.batch.settings.anchors[name]),
             }
             for name in asked_ratings(parts, explained=explained)

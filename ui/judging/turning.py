@@ -6,14 +6,12 @@ carry the question that comes next. Both get it from here, so that neither can s
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any, Literal
 
 from sqlmodel import Session
 
 from domain.people import Person
-from review.service import batches_for, last_judged, next_open, open_sheet, veil
-from review.sheet import BatchForReviewer
+from review.service import ReviewPage, last_judged, next_open
 from ui.judging.sheet import sheet_data
 
 #: "next": the open question behind the one left; "last": the one judged last; else a question's number.
@@ -31,32 +29,13 @@ def question_wanted(
     return where
 
 
-def form_data(
-    db: Session,
-    *,
-    person: Person,
-    batch_id: int,
-    question: int | None,
-    turn: int = 0,
-    batches: list[BatchForReviewer] | None = None,
-    now: datetime,
-) -> dict[str, Any] | None:
-    """What the form shows of that question, or of the first open one; None when nothing is left open.
-
-    ``question`` is its own number; what the form is told is the number that stands for it on the wire.
-    ``batches`` are the person's, where they are at hand already; ``turn`` is that of ``sheet_data``.
-
-    Raises:
-        NotAllowed, NotFound: as ``review.service.open_sheet``.
-    """
-    sheet = open_sheet(db, person=person, batch_id=batch_id, question=question, now=now)
-    if sheet is None:
-        return None
+def form_data(page: ReviewPage, *, person: Person, turn: int = 0) -> dict[str, Any]:
+    """What the form shows of a question; ``turn`` is that of ``sheet_data``."""
     return sheet_data(
-        sheet,
-        veil=veil(db, batch_id=batch_id),
+        page.sheet,
+        veil=page.veil,
         person=person.id,
-        batches=batches_for(db, person=person) if batches is None else batches,
-        any_judged=last_judged(db, person=person, batch_id=batch_id) is not None,
+        batches=page.batches,
+        any_judged=page.any_judged,
         turn=turn,
     )

@@ -22,7 +22,7 @@ def rules_form(rules: PatientDataRules, person: Person) -> None:
             "Image files that come in are",
             list(Originals),
             index=list(Originals).index(rules.originals),
-            format_func=_ORIGINALS.get,
+            format_func=_ORIGINALS.__getitem__,
             captions=[plain(CONSEQUENCES[each]) for each in Originals],
             key=f"originals-{rules.revision}",
         )
@@ -31,7 +31,7 @@ def rules_form(rules: PatientDataRules, person: Person) -> None:
             "Must a person have looked for text in the pixels before a release?",
             list(ConfirmPixels),
             index=list(ConfirmPixels).index(rules.confirm_pixels),
-            format_func=_CONFIRM.get,
+            format_func=_CONFIRM.__getitem__,
             captions=[plain(CONSEQUENCES[each]) for each in ConfirmPixels],
             key=f"confirm-{rules.revision}",
         )

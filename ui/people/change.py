@@ -22,7 +22,7 @@ def change_forms(people: list[Person]) -> None:
         [each.name for each in people],
         index=None,
         key="person-to-change",  # allow fixed-widget-key: it is the question itself, nothing is asked about
-        format_func={each.name: f"{each.display_name} ({each.name})" for each in people}.get,
+        format_func={each.name: f"{each.display_name} ({each.name})" for each in people}.__getitem__,
     )
     person = next((each for each in people if each.name == chosen), None)
     if person is not None:

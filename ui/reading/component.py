@@ -7,14 +7,14 @@ from typing import Any
 
 import streamlit as st
 
-from ui.reading.assets import FORM
+from ui.form_files import loader, markup
 
 #: One key for all cases, on purpose: the form goes from case to case by itself, and one instance keeps the
 #: keyboard. It takes over nothing: each case comes whole, with its own number.
 KEY = "reading-form"
 
 _mount = st.components.v2.component(
-    "overread.reading", html=FORM.markup(), js=FORM.loader(), isolate_styles=True
+    "overread.reading", html=markup("reading"), js=loader("reading"), isolate_styles=True
 )
 
 

@@ -6,7 +6,18 @@ from typing import Annotated, Any
 
 import msgspec
 
-from ui.judging.forms import DrawingsForm, Number, Objects, PlainAnswer, Rating, Seconds, Text, form_from
+from domain.image_display import ImageDisplay
+from ui.judging.forms import (
+    NOT_SAID,
+    DrawingsForm,
+    Number,
+    Objects,
+    PlainAnswer,
+    Rating,
+    Seconds,
+    Text,
+    form_from,
+)
 
 __all__ = ["AnswerForm", "CaseForm", "DraftForm", "DrawingsForm", "TimeForm", "TurnForm", "form_from"]
 
@@ -60,6 +71,7 @@ class AnswerForm(TimeForm):
     confidence: Rating | None
     faulty: Text
     drawings: dict[str, Objects] | None
+    image: ImageDisplay = NOT_SAID
 
 
 def plain_entry(entry: EntryForm, *, boxes: list[dict[str, Any]] | None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from domain.boxes import LabelledBox
 from domain.exams import Radiograph
 from domain.questions import Answer, letter
 from reader_study.sheet import ReadingSheet, TrainingResult
-from ui.judging.boxes import boxes_of_plain
+from records.values import boxes_from_plain
 from ui.judging.sheet import age_in_words, radiograph_address
 from ui.judging.words import SEX, VIEWS
 from viewer.canvas import canvas_data
@@ -116,7 +116,7 @@ def _boxes(sheet: ReadingSheet) -> tuple[LabelledBox, ...]:
     """The reader's own boxes as last kept: nobody else's are ever here."""
     kept = sheet.draft.get("boxes")
     if kept is not None:
-        return boxes_of_plain(kept)
+        return boxes_from_plain(kept)
     return sheet.reading.boxes if sheet.reading else ()
 
 

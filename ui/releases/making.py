@@ -73,13 +73,15 @@ def _chosen(form: str, batches: dict[str, list[str]]) -> Wish:
         help="Whose verdicts count. Of each reviewer the latest verdict on a question counts.",
     )
     name = st.text_input("Name of the release", key=f"{form}-name", placeholder="v1")
-    called = st.selectbox("Reviewers are named by", list(_NAMES), key=f"{form}-names", format_func=_NAMES.get)
+    called = st.selectbox(
+        "Reviewers are named by", list(_NAMES), key=f"{form}-names", format_func=_NAMES.__getitem__
+    )
     forms = st.multiselect(
         "Written as, beside JSON Lines and CSV",
         list(_FORMS),
         default=list(_FORMS),
         key=f"{form}-forms",
-        format_func=_FORMS.get,
+        format_func=_FORMS.__getitem__,
         placeholder="Nothing else",
     )
     images = st.checkbox("With the original images", key=f"{form}-images")

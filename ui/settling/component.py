@@ -7,14 +7,14 @@ from typing import Any
 
 import streamlit as st
 
-from ui.settling.assets import FORM
+from ui.form_files import loader, markup
 
 #: One key for all disputes, on purpose: the form goes from one to the next by itself. It takes over nothing:
 #: each dispute comes whole, with its own number.
 KEY = "settling-form"
 
 _mount = st.components.v2.component(
-    "overread.settling", html=FORM.markup(), js=FORM.loader(), isolate_styles=True
+    "overread.settling", html=markup("adjudication"), js=loader("adjudication"), isolate_styles=True
 )
 
 

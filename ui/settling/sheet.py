@@ -9,7 +9,8 @@ from typing import Any
 from domain.boxes import LabelledBox
 from domain.exams import Radiograph
 from domain.questions import answer_text, letter
-from domain.verdicts import RATING_NAMES, ErrorKind, Verdict
+from domain.ratings import RATINGS
+from domain.verdicts import ErrorKind, Verdict
 from domain.vocabulary import Difficulty, Task
 from review.disputes import FieldDifference
 from review.service import Disputed, DisputeSheet
@@ -78,11 +79,11 @@ def _reviewer(called: str, verdict: Verdict) -> dict[str, Any]:
     return {
         "called": called,
         "decision": verdict.decision.value,
-        "errors": [kind.value for kind in ErrorKind if kind in opinion.errors],
+        "errors": [kind.label for kind in ErrorKind if kind in opinion.errors],
         "ratings": {
-            name.replace("_", " "): getattr(opinion.ratings, name)
-            for name in RATING_NAMES
-            if getattr(opinion.ratings, name) is not None
+            each.name: getattr(opinion.ratings, each.id)
+            for each in RATINGS
+            if getattr(opinion.ratings, each.id) is not None
         },
         "texts": [text for text in (opinion.comment, opinion.clinical_reasoning, verdict.why) if text],
     }

@@ -119,7 +119,11 @@ def _assign(person: Person, study: str, study_id: int, known: set[str]) -> None:
     names = {each.name: each.display_name for each in people}
     key = f"study-assign-{study_id}-{len(known)}"
     chosen = st.multiselect(
-        "Add readers", list(names), key=key, format_func=names.get, placeholder="people with the role reader"
+        "Add readers",
+        list(names),
+        key=key,
+        format_func=names.__getitem__,
+        placeholder="people with the role reader",
     )
     st.button(
         "Add",

@@ -7,19 +7,17 @@ typing to hang a request on, and a text that nobody saved is nobody's record. Go
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import streamlit as st
 
 from domain.people import Person
+from ui.form_files import bundle
 
-_FOLDER = Path(__file__).parent
 KEY = "overread-typed"  # one for all pages: it asks nothing, and takes nothing over
 
 _mount = st.components.v2.component(
     "overread.typed",
-    css=(_FOLDER / "typed.css").read_text(encoding="utf-8"),
-    js=(_FOLDER / "typed.js").read_text(encoding="utf-8"),
+    css=bundle("unsaved-input.css"),
+    js=bundle("unsaved-input.js"),
     isolate_styles=True,
 )
 

@@ -1,0 +1,103 @@
+"""Seconds of processor time until a command has answered, until the app answers at /health, and of the demo.
+
+Each is given beside the time that the libraries which it cannot do without take to import, and beside what it
+was when everything was imported at the start. Marks, as multiples of that time: ``user list`` at most 2,
+``progress`` (which needs NumPy, too) 3, the app 2. The least of five runs counts: a busy machine adds
+to each. ``python -m benchmarks.start [--demo]``; the demo takes half a minute.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+_RUNS = 5
+_COMMAND_LIBRARIES, _APP_LIBRARIES = "import sqlmodel, argon2", "import streamlit, sqlmodel, pydicom"
+#: Ratios before libraries were imported where they are needed, measured on the same machine as the marks.
+_BEFORE = {
+    "cli.py user list": 2.5,
+    "cli.py progress": 5.9,
+    "cli.py --help": 9.0,
+    "the app to /health": 3.5,
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Print the figures."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = os.environ | {"OVERREAD_HOME": folder}
+        environment.pop("OVERREAD_DATABASE_URL", None)
+        _run(environment, "cli.py", "user", "list")  # makes the tables
+        floor = _least(lambda: _run(environment, "-c", _COMMAND_LIBRARIES))
+        print(f"{_COMMAND_LIBRARIES:40} {floor:6.2f} s")
+        for command in ("user list", "progress none", "--help"):
+            arguments_of = ("cli.py", *command.split())
+            _print(f"cli.py {command}", _least(partial(_run, environment, *arguments_of)), floor)
+        floor = _least(lambda: _run(environment, "-c", _APP_LIBRARIES))
+        print(f"{_APP_LIBRARIES:40} {floor:6.2f} s")
+        _print("the app to /health", _least(lambda: _start_app(environment)), floor)
+        if "--demo" in arguments:
+            environment["OVERREAD_HOME"] = str(Path(folder) / "demo")
+            took = _run(environment, "cli.py", "demo")
+            print(f"{'cli.py demo':40} {took:6.2f} s, of all its processes")
+    return 0
+
+
+def _print(what: str, took: float, floor: float) -> None:
+    before = next((ratio for name, ratio in _BEFORE.items() if what.startswith(name)), None)
+    print(f"{what:40} {took:6.2f} s, {took / floor:.1f} times its libraries (before: {before})")
+
+
+def _least(measure: Callable[[], float]) -> float:
+    return min(measure() for _ in range(_RUNS))
+
+
+def _run(environment: dict[str, str], *arguments: str) -> float:
+    """Seconds of processor time of one run of Python, its child processes too."""
+    before = _used()
+    subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, check=False)  # noqa: S603 - our own commands
+    return _used() - before
+
+
+def _start_app(environment: dict[str, str]) -> float:
+    """Seconds of processor time until the app answers, and is stopped again."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    before = _used()
+    with subprocess.Popen(  # noqa: S603 - our own app
+        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as server:
+        while not _answers(f"http://127.0.0.1:{port}/health") and server.poll() is None:
+            time.sleep(0.1)
+        server.terminate()
+    return _used() - before
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as response:  # noqa: S310 - our own address
+            return bool(response.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def _used() -> float:
+    """Processor time of all child processes that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,117 @@
+"""The ratings of a verdict, each declared once: its id, label, help for each value, and when it is asked for.
+
+Forms, tables, exports, statistics and columns are made from :data:`RATINGS`. A new one is a field of
+:class:`Ratings`, a column of the table ``verdict`` and a migration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from domain.errors import InvalidValue
+
+#: A rating is 1 (worst) to 5 (best); ``None`` is "not judged", never 0.
+Rating = int | None
+#: What a rating may be.
+VALUES = (1, 2, 3, 4, 5)
+#: What each value of a rating means, 1 to 5.
+Anchors = tuple[str, str, str, str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingScale:
+    """One rating.
+
+    ``id`` is stored and exported and never changes; ``label`` is read on screen. ``anchors`` stand unless a
+    batch says it otherwise. ``of_explanation``: asked for only where the question has an explanation.
+    ``of_image``: asked for in a batch of image alignment, and fixed once the report is opened.
+    """
+
+    id: str
+    label: str
+    anchors: Anchors
+    of_explanation: bool = False
+    of_image: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name in tables and files of statistics; it never changes."""
+        return self.id.replace("_", " ")
+
+
+def _scale(
+    label: str, *, anchors: Anchors, of_explanation: bool = False, of_image: bool = False
+) -> dict[str, Any]:
+    return {"label": label, "anchors": anchors, "of_explanation": of_explanation, "of_image": of_image}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ratings:
+    """The four dimensions of ReXVQA's expert review (its section 3.3.3), each 1 to 5 or not judged."""
+
+    clinical_quality: Rating = field(
+        default=None,
+        metadata=_scale(
+            "Clinical quality",
+            anchors=(
+                "no clinical use, or misleading",
+                "of little use; a major fault",
+                "usable after correction",
+                "good; small faults only",
+                "as a careful radiologist would ask it",
+            ),
+        ),
+    )
+    explanation_clarity: Rating = field(
+        default=None,
+        metadata=_scale(
+            "Explanation clarity",
+            of_explanation=True,
+            anchors=(
+                "cannot be followed",
+                "hard to follow; gaps",
+                "can be followed with effort",
+                "clear; small gaps",
+                "clear and complete",
+            ),
+        ),
+    )
+    factual_correctness: Rating = field(
+        default=None,
+        metadata=_scale(
+            "Factual correctness",
+            anchors=(
+                "wrong in what matters",
+                "one serious mistake",
+                "right in the main; a mistake in detail",
+                "right; loosely put",
+                "right in every detail",
+            ),
+        ),
+    )
+    image_alignment: Rating = field(
+        default=None,
+        metadata=_scale(
+            "Image alignment",
+            of_image=True,
+            anchors=(
+                "not the image at hand",
+                "mostly not to be seen in the image",
+                "partly to be seen",
+                "to be seen; place or extent loosely put",
+                "exactly what the image shows",
+            ),
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        for name in RATING_NAMES:
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or value not in VALUES):
+                raise InvalidValue(name, f"must be 1 to 5, not {value!r}")
+
+
+RATINGS = tuple(RatingScale(id=each.name, **each.metadata) for each in fields(Ratings))
+#: Their ids, in order.
+RATING_NAMES = tuple(each.id for each in RATINGS)

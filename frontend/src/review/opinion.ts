@@ -1,0 +1,167 @@
+// What the reviewer has entered of one question so far: plain values, and what follows from them.
+
+import { FLAGS, type Answer, type Correction, type Decision, type Flag, type OpinionDraft, type Question, type ReviewData } from "../shared/api";
+import { formatTime } from "../shared/dom";
+
+const TEXTS = ["stem", "explanation", "category"] as const;
+const CHOICES = ["task", "difficulty"] as const;
+export type TextName = (typeof TEXTS)[number];
+export type ChoiceName = (typeof CHOICES)[number];
+
+export interface Option {
+  text: string;
+  /** The index of the original option that this one is; null for a new one. */
+  from: number | null;
+  right: boolean;
+}
+
+/** The question with its corrections, as it is on the form. */
+export interface EditedQuestion {
+  texts: Record<TextName, string>;
+  choices: Record<ChoiceName, string>;
+  options: Option[];
+  /** The key of a question without options; null where options carry it. */
+  answer: string | null;
+}
+
+export interface OpinionState extends EditedQuestion {
+  ratings: Record<string, number | null>;
+  flags: Record<Flag, boolean | null>;
+  difficulty: string | null;
+  errors: Set<string>;
+  clinical_reasoning: string;
+  comment: string;
+  why: string;
+}
+
+/** What should be known before one begins. */
+export function openingNote(data: ReviewData): string {
+  const { open, skipped, last, revision, drafts, blind } = data;
+  if (!open) return "This batch is closed: it can be read, not changed. A coordinator can open it again.";
+  if (skipped) return `You skipped this question: ${skipped}`;
+  if (last) return `Your verdict of ${formatTime(last.at)}: ${last.decision}. Saving makes revision ${revision}, which supersedes it.`;
+  return drafts.form && !blind ? "What you had entered is back." : "";
+}
+
+/** A blank opinion, or that of a draft or of the verdict that is being superseded. */
+export function initialState(data: ReviewData, question: Question): OpinionState {
+  const before: Partial<OpinionDraft> = data.drafts.form?.body ?? data.last?.opinion ?? {};
+  const correction = before.correction ?? {};
+  const fixed: Record<string, number> = data.fixedAlignment === null ? {} : { image_alignment: data.fixedAlignment };
+  const answer = correction.answer ?? question.answer;
+  const record = <Name extends string, Value>(names: readonly Name[], value: (name: Name) => Value): Record<Name, Value> => Object.fromEntries(names.map((name) => [name, value(name)])) as Record<Name, Value>;
+  return {
+    ratings: record(data.asks.ratings.map(({ name }) => name), (name) => fixed[name] ?? before.ratings?.[name] ?? null),
+    flags: record(FLAGS, (name) => before[name] ?? null),
+    difficulty: before.difficulty ?? null,
+    errors: new Set(before.errors),
+    clinical_reasoning: before.clinical_reasoning ?? "",
+    comment: before.comment ?? "",
+    why: before.why ?? "",
+    texts: record(TEXTS, (name) => correction[name] ?? question[name] ?? ""),
+    choices: record(CHOICES, (name) => correction[name] ?? question[name] ?? ""),
+    options: (correction.options ?? question.options).map((text, index) => ({ text, from: originOf(text, index, question.options), right: isRight(answer, index) })),
+    answer: Array.isArray(answer) ? null : answer,
+  };
+}
+
+/** Options and key as the question has them. */
+export function resetOptions(state: EditedQuestion, { options, answer }: Question): void {
+  state.options = options.map((text, index) => ({ text, from: index, right: isRight(answer, index) }));
+  state.answer = Array.isArray(answer) ? null : answer;
+}
+
+const isRight = (answer: Answer, index: number): boolean => Array.isArray(answer) && answer.includes(index);
+
+/** Which of the original options this one is: that of the same text, else that of the same position, else none. */
+function originOf(text: string, index: number, originals: string[]): number | null {
+  const same = originals.indexOf(text);
+  if (same >= 0) return same;
+  return index < originals.length ? index : null;
+}
+
+/** The key as it is now. */
+export function currentAnswer({ options, answer }: Pick<EditedQuestion, "options" | "answer">): Answer {
+  return answer === null ? options.flatMap((option, index) => (option.right ? [index] : [])) : answer.trim();
+}
+
+const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** Whether the key differs. Blanks around a text are not the reviewer's doing. */
+export function isAnswerChanged(state: Pick<EditedQuestion, "options" | "answer">, { answer }: Pick<Question, "answer">): boolean {
+  return !isEqual(currentAnswer(state), typeof answer === "string" ? answer.trim() : answer);
+}
+
+/** Whether a text differs. A category can't be removed: left empty, the question keeps its own. */
+export function isTextChanged(name: TextName, { texts }: EditedQuestion, question: Question): boolean {
+  const text = texts[name].trim();
+  return text !== (question[name] ?? "").trim() && (name !== "category" || text !== "");
+}
+
+/** Whether task or tier differs; neither can be removed. */
+export function isChoiceChanged(name: ChoiceName, { choices }: EditedQuestion, question: Question): boolean {
+  return choices[name] !== "" && choices[name] !== (question[name] ?? "");
+}
+
+/** The corrected fields alone. */
+export function correctionOf(state: EditedQuestion, question: Question): Correction {
+  const correction: Correction = {};
+  for (const name of TEXTS) if (isTextChanged(name, state, question)) correction[name] = state.texts[name].trim();
+  for (const name of CHOICES) if (isChoiceChanged(name, state, question)) correction[name] = state.choices[name];
+  const options = state.options.map((option) => option.text.trim());
+  const areOptionsChanged = !isEqual(options, question.options.map((text) => text.trim()));
+  if (areOptionsChanged) correction.options = options;
+  if (areOptionsChanged || isAnswerChanged(state, question)) correction.answer = currentAnswer(state);
+  return correction;
+}
+
+/** The opinion as a draft keeps it; a verdict sends `why` beside it. */
+export function opinionOf(state: OpinionState, question: Question): OpinionDraft {
+  return {
+    ratings: state.ratings,
+    ...state.flags,
+    difficulty: state.difficulty,
+    errors: [...state.errors].sort(),
+    correction: correctionOf(state, question),
+    clinical_reasoning: state.clinical_reasoning,
+    comment: state.comment,
+    why: state.why,
+  };
+}
+
+/** A part that keys fill, one after the other. */
+export interface Step {
+  kind: "rating" | "flag" | "difficulty";
+  name: string;
+  label: string;
+  get: () => number | boolean | string | null;
+  set: (value: number | boolean | string | null) => void;
+}
+
+export function stepsOf({ asks }: ReviewData, state: OpinionState): Step[] {
+  const steps: Step[] = asks.ratings.map(({ name, label }) => ({ kind: "rating", name, label, get: () => state.ratings[name] ?? null, set: (value) => (state.ratings[name] = value as number | null) }));
+  if (!asks.flags) return steps;
+  const flag = (name: Flag, label: string): Step => ({ kind: "flag", name, label, get: () => state.flags[name], set: (value) => (state.flags[name] = value as boolean | null) });
+  return [
+    ...steps,
+    flag("domain_specific", "Needs radiology"),
+    flag("cognitive_depth", "More than recall"),
+    { kind: "difficulty", name: "difficulty", label: "Your difficulty", get: () => state.difficulty, set: (value) => (state.difficulty = value as string | null) },
+  ];
+}
+
+/** Why the decision can't be saved yet, with the part to go to; null where nothing is missing. */
+export function missingFor(decision: Decision, data: ReviewData, question: Question, state: OpinionState, areBoxesChanged: boolean): { text: string; at: string } | null {
+  const isCorrected = areBoxesChanged || Object.keys(correctionOf(state, question)).length > 0;
+  if (decision === "accept" && isCorrected) return { text: "You corrected something: press V to save it as revised, or reset the correction.", at: "changes" };
+  if (decision === "revise" && !isCorrected) return { text: "Nothing is corrected yet. Change the text, the key or a box first, or accept (A) or reject (X).", at: "stem" };
+  if (decision === "reject") {
+    const hasReason = state.errors.size > 0 || state.comment.trim() !== "";
+    return hasReason ? null : { text: "Say why it is rejected: a kind of error (F, then its letter) or a comment.", at: "errors" };
+  }
+  if (!state.texts.stem.trim()) return { text: "The stem is empty.", at: "stem" };
+  if (state.options.some((option) => !option.text.trim())) return { text: "An option is empty: write it or remove it.", at: "options" };
+  if (currentAnswer(state).length === 0) return { text: "The key names no answer.", at: "options" };
+  const open = stepsOf(data, state).filter((step) => step.get() === null);
+  return open[0] ? { text: `Still to judge: ${open.map((step) => step.label.toLowerCase()).join(", ")}.`, at: open[0].name } : null;
+}

@@ -1,0 +1,39 @@
+// Answer first: the reviewer's own answer, given before the key is fetched.
+
+import { AnswerInput } from "../shared/answer-input";
+import type { ReviewData } from "../shared/api";
+import { h } from "../shared/dom";
+
+export class OwnAnswer extends AnswerInput {
+  readonly root: HTMLElement;
+
+  constructor(
+    private readonly data: ReviewData,
+    changed: () => void,
+    private readonly commit: () => void,
+  ) {
+    super(data, data.drafts.own?.body, changed);
+    this.root = h(
+      "section",
+      { class: "own", "aria-label": "Your own answer" },
+      h("p", { class: "stem-read" }, data.stem),
+      h("p", { class: "hint" }, "This batch asks for your own answer first. Key, explanation and boxes come after it."),
+      this.answerFields({ cannot: "cannot determine" }),
+      this.confidenceField("Confidence"),
+    );
+    this.paint();
+  }
+
+  missing(): string | null {
+    if (!this.isAnswered) return 'Give your answer first, or "cannot determine" (Q).';
+    return this.confidence === null ? "How sure are you? Press 1 to 5." : null;
+  }
+
+  key(key: string): boolean {
+    if (key === "Enter") this.commit();
+    else if (/^[1-5]$/.test(key)) this.setConfidence(Number(key));
+    else if (key === "q" && this.data.options.length <= 16) this.choose("cannot");
+    else return this.chooseByKey(key);
+    return true;
+  }
+}

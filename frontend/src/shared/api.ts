@@ -1,0 +1,340 @@
+// Requests and answers of the forms' routes, and the data that a form shows. Field names are those of the wire.
+//
+// They mirror ui/judging/forms.py, ui/reading/forms.py and ui/settling/forms.py (requests), and sheet.py beside each.
+
+/** x_min, y_min, x_max, y_max in pixels of the stored matrix; (0, 0) is the outer corner of the first pixel (PS3.3 C.18.6). */
+export type Corners = [number, number, number, number];
+
+export interface PlainBox {
+  label: string;
+  box: Corners;
+}
+
+/** A box as the viewer sends it. */
+export interface DrawnBox extends PlainBox {
+  type: "Box";
+}
+
+/** A box as the drawable canvas sends it, in pixels of its surface. */
+export interface CanvasObject {
+  type: string;
+  label?: string;
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+  scaleX?: number;
+  scaleY?: number;
+}
+
+/** All boxes by radiograph. */
+export type Drawings = Record<string, (DrawnBox | CanvasObject)[]>;
+
+/** What the drawable canvas is called with (viewer/canvas.py). */
+export interface CanvasData {
+  canvasWidth: number;
+  canvasHeight: number;
+  strokeWidth: number;
+  initialDrawing: { objects: CanvasObject[]; background: string };
+  [further: string]: unknown;
+}
+
+export interface Radiograph {
+  id: string;
+  view: string;
+  canvas?: CanvasData | null;
+  rows?: number;
+  columns?: number;
+  /** Addresses of the matrix, of what is known about it, and of an 8-bit picture for when the matrix is not available. */
+  pixels?: string;
+  facts?: string;
+  url?: string;
+  boxes?: PlainBox[];
+  machineBoxes?: PlainBox[];
+  machine?: CanvasObject[];
+  /** Whether the boxes may differ from the machine's. */
+  touched?: boolean;
+}
+
+/** What a viewer needs of a question, case or dispute. */
+export interface ExamOnScreen {
+  batch: number;
+  question: number;
+  blind: boolean;
+  open: boolean;
+  asks: { boxes: boolean };
+  radiographs: Radiograph[];
+  prefetch?: string[];
+  upcoming?: { pixels: string; facts: string }[];
+}
+
+export interface Patient {
+  age: string | null;
+  sex: string | null;
+  indication: string | null;
+}
+
+/** Seconds in all, with the image in sight and somebody there, and away. */
+export interface LookTimes {
+  seconds: number;
+  seconds_looking: number;
+  seconds_away: number;
+}
+
+/** Whether the radiographs were on screen when something was judged. */
+export type ImageDisplay = "drawn" | "not drawn" | "not drawn, confirmed";
+
+interface WithImage {
+  image: ImageDisplay;
+}
+
+export type AnswerFormat = "closed" | "single" | "multiple" | "open";
+
+/** Indices of the right options, or text. */
+export type Answer = number[] | string;
+
+interface CommonData extends ExamOnScreen {
+  /** The person that the page was opened for. */
+  person: number;
+  patient: Patient;
+  stem: string;
+  options: string[];
+  format: AnswerFormat;
+}
+
+// ------------------------------------------------------------------------------------------------ review
+
+export type Decision = "accept" | "revise" | "reject";
+
+export interface Question {
+  id: string;
+  stem: string;
+  options: string[];
+  answer: Answer;
+  alsoRight: string[];
+  explanation: string;
+  task: string | null;
+  contentType: string | null;
+  category: string | null;
+  difficulty: string | null;
+}
+
+/** The corrected fields; boxes are sent as drawings beside it. */
+export interface Correction {
+  stem?: string;
+  options?: string[];
+  answer?: Answer;
+  explanation?: string;
+  task?: string;
+  category?: string;
+  difficulty?: string;
+}
+
+export const FLAGS = ["domain_specific", "cognitive_depth", "image_centric", "clinically_relevant"] as const;
+export type Flag = (typeof FLAGS)[number];
+
+export interface Opinion extends Record<Flag, boolean | null> {
+  ratings: Record<string, number | null>;
+  difficulty: string | null;
+  errors: string[];
+  correction: Correction;
+  clinical_reasoning: string;
+  comment: string;
+}
+
+/** The draft of a verdict: the opinion, and why an earlier verdict is changed. */
+export type OpinionDraft = Opinion & { why: string };
+
+export interface OwnAnswerDraft {
+  answer: Answer | null;
+  cannot: boolean;
+  confidence: number | null;
+}
+
+export interface BoxesDraft {
+  drawings: Drawings;
+}
+
+export interface ReviewDrafts {
+  form: OpinionDraft;
+  own: OwnAnswerDraft;
+  boxes: BoxesDraft;
+}
+
+export type ReviewDraftPart = keyof ReviewDrafts;
+
+export interface RatingQuestion {
+  name: string;
+  label: string;
+  anchors: string[];
+}
+
+export interface ReviewData extends CommonData {
+  /** The number of the form's request that this answers; 0 on a fresh page. */
+  turn: number;
+  batchName: string;
+  batches: { id: number; name: string; left: number }[];
+  guideline: boolean;
+  place: { done: number; skipped: number; left: number; total: number; position: number };
+  previous: number | null;
+  next: number | null;
+  anyJudged: boolean;
+  skipped: string | null;
+  prefetch: string[];
+  /** Null while the reviewer has to give their own answer first. */
+  full: Question | null;
+  ownAnswer: { text: string; confidence: number; at: string } | null;
+  report: { text: string | null } | null;
+  fixedAlignment: number | null;
+  last: { revision: number; decision: Decision; at: string; opinion: Opinion } | null;
+  /** The revision that the next verdict becomes. */
+  revision: number;
+  drafts: { [Part in ReviewDraftPart]?: { revision: number; body: ReviewDrafts[Part] } };
+  look: LookTimes;
+  asks: { ratings: RatingQuestion[]; flags: boolean; texts: boolean; key: boolean; boxes: boolean };
+  words: { errors: string[]; tasks: string[]; difficulties: string[]; labels: string[] };
+}
+
+interface QuestionRequest {
+  batch: number;
+  question: number;
+}
+
+export interface VerdictRequest extends QuestionRequest, LookTimes, WithImage {
+  revision: number;
+  decision: Decision;
+  opinion: Opinion;
+  drawings: Drawings | null;
+  why: string;
+}
+
+interface DraftRequest {
+  part: string;
+  revision: number;
+  body: unknown;
+}
+
+/** The next open question, the one judged last, or one by its number. */
+export type TurnTarget = "next" | "last" | number;
+
+// ----------------------------------------------------------------------------------------------- reading
+
+export interface ReadingEntry extends OwnAnswerDraft {
+  faulty: string;
+}
+
+export type ReadingDraft = ReadingEntry & { drawings: Drawings | null };
+
+export interface ReadingData extends CommonData {
+  study: number;
+  studyName: string;
+  position: number;
+  training: boolean;
+  place: { done: number; total: number; trainingDone: number; training: number };
+  /** Whether the arm shows age, sex and indication. */
+  told: boolean;
+  prefetch: string[];
+  askConfidence: boolean;
+  idleSeconds: number;
+  goingBack: boolean;
+  previous: number | null;
+  next: number | null;
+  revision: number;
+  draftRevision: number;
+  entry: ReadingEntry | null;
+  answeredAt: string | null;
+  feedback: { right: boolean; answer: string; places: (number[] | string | null)[]; explanation: string } | null;
+  times: LookTimes;
+}
+
+interface CaseRequest {
+  study: number;
+  position: number;
+}
+
+// ------------------------------------------------------------------------------------------ adjudication
+
+/** Whose value a field takes: a reviewer by index, the machine's, or the adjudicator's own. */
+export type Side = number | "machine" | "own";
+
+export type DisputedField = "stem" | "options" | "answer" | "also_right" | "explanation" | "task" | "category" | "difficulty" | "boxes";
+
+export interface OwnValues {
+  stem?: string;
+  options?: string[];
+  answer?: Answer;
+  also_right?: number[][];
+  explanation?: string;
+  task?: string;
+  category?: string;
+  difficulty?: string;
+}
+
+export interface FieldDifference {
+  name: DisputedField;
+  machine: string;
+  /** One for each reviewer; null where they rejected. */
+  values: (string | null)[];
+}
+
+export interface DisputeRadiograph extends Radiograph {
+  overlay?: PlainBox[];
+  sides?: Record<string, PlainBox[]>;
+}
+
+export interface DisputeData extends CommonData {
+  batchName: string;
+  questionId: string;
+  place: { settled: number; total: number };
+  previous: number | null;
+  next: number | null;
+  revision: number;
+  about: string[];
+  radiographs: DisputeRadiograph[];
+  key: string;
+  explanation: string;
+  reviewers: { called: string; decision: Decision; errors: string[]; ratings: Record<string, number>; texts: string[] }[];
+  fields: FieldDifference[];
+  settled: { decision: Decision; reason: string; at: string; revision: number } | null;
+  words: { tasks: string[]; difficulties: string[]; labels: string[] };
+}
+
+export interface AdjudicationRequest extends QuestionRequest, WithImage {
+  revision: number;
+  decision: "reject" | "stand";
+  picks: Partial<Record<DisputedField, Side>>;
+  own: OwnValues;
+  drawings: Drawings | null;
+  reason: string;
+}
+
+// ------------------------------------------------------------------------------------------------ routes
+
+/** `sheet` is what the form shows next; null where nothing is left, or where only the page can tell why. */
+interface Saved<Data> {
+  at: string;
+  sheet: Data | null;
+}
+
+interface Kept {
+  revision: number;
+  at: string;
+}
+
+export interface Routes {
+  "/judging/verdict": { request: VerdictRequest; answer: Saved<ReviewData> & { revision: number; decision: Decision } };
+  "/judging/own-answer": { request: QuestionRequest & WithImage & { answer: Answer | null; confidence: number | null }; answer: Saved<ReviewData> };
+  "/judging/skip": { request: QuestionRequest & { reason: string }; answer: Saved<ReviewData> };
+  "/judging/report": { request: QuestionRequest & WithImage & { image_alignment: number }; answer: Saved<ReviewData> };
+  "/judging/turn": { request: QuestionRequest & { to: TurnTarget }; answer: { sheet: ReviewData | null } };
+  "/judging/look": { request: QuestionRequest & LookTimes; answer: { at: string } };
+  "/judging/draft": { request: QuestionRequest & DraftRequest; answer: Kept };
+  "/reading/answer": { request: CaseRequest & LookTimes & WithImage & ReadingDraft & { revision: number }; answer: Saved<ReadingData> & { revision: number } };
+  "/reading/turn": { request: { study: number; to: number | null }; answer: { sheet: ReadingData | null } };
+  "/reading/time": { request: CaseRequest & LookTimes; answer: { at: string } };
+  "/reading/draft": { request: CaseRequest & DraftRequest; answer: Kept };
+  "/settling/adjudication": { request: AdjudicationRequest; answer: Saved<DisputeData> & { revision: number } };
+  "/settling/turn": { request: { batch: number; to: number | null }; answer: { sheet: DisputeData | null } };
+}
+
+export type Route = keyof Routes;

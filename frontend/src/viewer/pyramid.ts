@@ -1,0 +1,40 @@
+// The matrix at full, half, quarter … size, so that a small picture of it costs no more than its own pixels.
+
+export interface Level {
+  readonly matrix: Uint16Array;
+  readonly columns: number;
+  readonly rows: number;
+  readonly factor: number; // pixels of the full matrix to one of this level, each way
+}
+
+/** The full matrix first. */
+export type Levels = [Level, ...Level[]];
+
+const SMALLEST = 400;
+
+/** Each level has the means of two by two pixels of the one before; an odd last row or column is left out. */
+export function pyramid(matrix: Uint16Array, rows: number, columns: number): Levels {
+  let last: Level = { matrix, columns, rows, factor: 1 };
+  const levels: Levels = [last];
+  while (Math.min(last.columns, last.rows) > 2 && Math.max(last.columns, last.rows) > SMALLEST) {
+    last = halved(last);
+    levels.push(last);
+  }
+  return levels;
+}
+
+function halved({ matrix, columns, rows, factor }: Level): Level {
+  const [width, height] = [columns >> 1, rows >> 1];
+  const half = new Uint16Array(width * height);
+  for (let y = 0, to = 0; y < height; y += 1) {
+    for (let x = 0, from = 2 * y * columns; x < width; x += 1, from += 2, to += 1) {
+      half[to] = (matrix[from]! + matrix[from + 1]! + matrix[from + columns]! + matrix[from + columns + 1]! + 2) >> 2;
+    }
+  }
+  return { matrix: half, columns: width, rows: height, factor: 2 * factor };
+}
+
+/** The smallest level that has at least a pixel for each of the screen's. */
+export function levelFor(levels: Levels, zoom: number): Level {
+  return levels.reduce((best, level) => (level.factor * zoom <= 1 ? level : best), levels[0]);
+}

@@ -1,0 +1,118 @@
+// The viewer's row of controls: each a button with a name, its key in the title.
+
+import { h, icon } from "../shared/dom";
+import { isTable, type Voi } from "./types";
+
+export interface Control {
+  id: string;
+  name: string;
+  key: string;
+  /** A path of 16 x 16, or what stands on the button. */
+  sign: string;
+  toggle?: boolean;
+}
+
+const DRAWN: Record<string, string> = {
+  boxes: "M2.5 3.5h11v9h-11z",
+  window: "M8 2a6 6 0 1 0 0 12a6 6 0 1 0 0-12M8 2v12M10 2.5v11M12 4v8",
+  pan: "M8 1.5v13M1.5 8h13M6 3.5l2-2 2 2M6 12.5l2 2 2-2M3.5 6l-2 2 2 2M12.5 6l2 2-2 2",
+  region: "M2 5V2h3M11 2h3v3M14 11v3h-3M5 14H2v-3M5.5 8a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0-5 0",
+  ruler: "M1.5 10.5l9-9 4 4-9 9zM4 8l1.5 1.5M6 6l2 2M8 4l1.5 1.5",
+  undo: "M3 6h7a3.5 3.5 0 0 1 0 7H6M6 3L3 6l3 3",
+  redo: "M13 6H6a3.5 3.5 0 0 0 0 7h4M10 3l3 3-3 3",
+  remove: "M3.5 4.5h9M6.5 4.5v-2h3v2M5 4.5l.5 9h5l.5-9",
+  other: "M8 1.5v13M2 5h3.5v6H2zM10.5 5H14v6h-3.5z",
+  invert: "M2.5 2.5h11v11h-11zM2.5 13.5l11-11M6 13.5l7.5-7.5M9.5 13.5l4-4",
+  turn: "M13 8a5 5 0 1 1-1.6-3.7M13.5 1.5v3.5H10",
+  mirror: "M8 1.5v13M6 4L1.5 12H6zM10 4l4.5 8H10z",
+  magnify: "M6.5 2a4.5 4.5 0 1 0 0 9a4.5 4.5 0 1 0 0-9M10 10l4.5 4.5",
+  together: "M1.5 3h13v10h-13zM8 3v10",
+  link: "M6.5 9.5l3-3M7 5l2-2a2.8 2.8 0 0 1 4 4l-2 2M9 11l-2 2a2.8 2.8 0 0 1-4-4l2-2",
+  full: "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4",
+};
+
+const BOXES: Control[] = [
+  { id: "boxes", name: "Boxes: drag to draw, on a box to move it", key: "B", sign: "", toggle: true },
+  { id: "undo", name: "Undo", key: "U", sign: "" },
+  { id: "redo", name: "Redo", key: "Shift U", sign: "" },
+  { id: "remove", name: "Delete the chosen box", key: "Del", sign: "" },
+  { id: "other", name: "Copy the chosen box to the other side", key: "Shift S", sign: "" },
+];
+const LOOKING: Control[] = [
+  { id: "window", name: "Window by drag (right button in every tool)", key: "Shift W", sign: "", toggle: true },
+  { id: "region", name: "Window of a region that you mark", key: "Shift A", sign: "", toggle: true },
+  { id: "pan", name: "Move the image (middle button or Space in every tool)", key: "Shift P", sign: "", toggle: true },
+  { id: "ruler", name: "Ruler", key: "Shift D", sign: "", toggle: true },
+  { id: "magnify", name: "Magnifier", key: "Shift M", sign: "", toggle: true },
+  { id: "invert", name: "Invert", key: "I", sign: "", toggle: true },
+  { id: "turn", name: "Turn to the right", key: "Shift T", sign: "" },
+  { id: "mirror", name: "Mirror left to right", key: "Shift F", sign: "" },
+];
+const ZOOM: Control[] = [
+  { id: "out", name: "Zoom out", key: "−", sign: "−" },
+  { id: "in", name: "Zoom in", key: "+", sign: "+" },
+  { id: "fit", name: "Whole image", key: "0", sign: "Fit" },
+  { id: "one", name: "A pixel of the image to one of the screen", key: "O", sign: "1:1" },
+];
+const SEVERAL: Control[] = [
+  { id: "together", name: "Side by side", key: "Shift L", sign: "", toggle: true },
+  { id: "link", name: "Link window, zoom and place", key: "Shift K", sign: "", toggle: true },
+];
+const FULL: Control[] = [{ id: "full", name: "Full screen", key: "Shift E", sign: "", toggle: true }];
+
+export interface ToolbarState {
+  pressed: ReadonlySet<string>;
+  disabled: ReadonlySet<string>;
+  presets: readonly Voi[];
+  voi: Voi | null;
+  note: string;
+}
+
+export class Toolbar {
+  readonly root = h("div", { class: "toolbar", role: "toolbar", "aria-label": "Radiograph" });
+  private readonly buttons = new Map<string, HTMLButtonElement>();
+  private readonly windows: HTMLSelectElement;
+  private shown: readonly Voi[] | null = null;
+
+  constructor(private readonly act: (id: string) => void, choose: (index: number) => void) {
+    this.windows = h("select", {
+      class: "windows",
+      "aria-label": "Window",
+      title: "Window (Shift 1 to 9)",
+      onchange: () => {
+        choose(Number(this.windows.value));
+        this.windows.blur(); // keys are the form's again
+      },
+    });
+  }
+
+  /** `boxes` may be changed; `several` radiographs are there. */
+  build({ boxes, several }: { boxes: boolean; several: boolean }): void {
+    const groups = [boxes ? BOXES : [], LOOKING, [], ZOOM, several ? SEVERAL : [], FULL];
+    this.buttons.clear();
+    this.root.replaceChildren(...groups.map((group, at) => (at === 2 ? this.windows : h("span", { class: "group" }, ...group.map((control) => this.button(control))))));
+  }
+
+  paint({ pressed, disabled, presets, voi, note }: ToolbarState): void {
+    for (const [id, button] of this.buttons) {
+      if (button.hasAttribute("aria-pressed")) button.setAttribute("aria-pressed", String(pressed.has(id)));
+      button.disabled = disabled.has(id);
+    }
+    if (this.shown !== presets) {
+      this.shown = presets;
+      this.windows.replaceChildren(...presets.map((each, at) => h("option", { value: String(at) }, `${at < 9 ? `${at + 1}  ` : ""}${each.name || "Window"}`)), h("option", { value: "-1" }, "by hand"));
+    }
+    const at = voi ? presets.indexOf(voi) : -1;
+    this.windows.value = String(at);
+    this.windows.options[this.windows.options.length - 1]!.textContent = voi && at < 0 && voi.name ? voi.name : "by hand";
+    this.windows.title = voi && isTable(voi) ? "a table that the file brings" : "Window (Shift 1 to 9)";
+    this.buttons.get("ruler")?.setAttribute("title", `Ruler (Shift D). ${note}`);
+  }
+
+  private button({ id, name, key, sign, toggle }: Control): HTMLButtonElement {
+    const button = h("button", { type: "button", "data-control": id, "aria-label": name, title: `${name} (${key})`, "aria-pressed": toggle ? "false" : null, onclick: () => this.act(id) });
+    button.append(DRAWN[id] ? icon(DRAWN[id]) : sign);
+    this.buttons.set(id, button);
+    return button;
+  }
+}

@@ -1,0 +1,67 @@
+// What the server says of a radiograph, and what the viewer holds. Field names are those of the wire.
+
+export type WindowFunction = "LINEAR" | "LINEAR_EXACT" | "SIGMOID";
+
+/** A window in values after the modality transform (PS3.3 C.11.2.1.2). */
+export interface Window {
+  name: string;
+  center: number;
+  width: number;
+  function: WindowFunction;
+}
+
+/** A stored VOI table (PS3.3 C.11.2.1.1): `values[0]` is for `first` and all below it; entries have `bits`. */
+export interface VoiTable {
+  name: string;
+  first: number;
+  bits: number;
+  values: number[];
+}
+
+export type Voi = Window | VoiTable;
+
+export const isTable = (voi: Voi): voi is VoiTable => "values" in voi;
+
+/** From stored values to those that windows are given in (PS3.3 C.11.1). */
+export interface Modality {
+  kind: "identity" | "linear" | "table";
+  slope: number;
+  intercept: number;
+  table_first: number;
+  table: number[];
+}
+
+/** Millimetres from pixel to pixel, down and across; `kind` says what was measured, null that nothing valid was. */
+export interface Spacing {
+  row_mm: number | null;
+  column_mm: number | null;
+  kind: "detector plane" | "calibrated" | null;
+  note: string;
+}
+
+/** All that is needed to show the matrix rightly. A value on the wire is the stored one plus `offset`. */
+export interface Facts {
+  rows: number;
+  columns: number;
+  bits: number;
+  signed: boolean;
+  offset?: number;
+  inverted: boolean;
+  stored_min: number;
+  stored_max: number;
+  padding: [number, number] | null;
+  modality: Modality;
+  windows: Window[];
+  voi_tables: VoiTable[];
+  automatic: { center: number; width: number };
+  /** Which of tables and windows to begin with; a stored one may have nothing to do with the pixels. */
+  first_look?: { kind: "table" | "window" | "automatic"; index: number };
+  spacing: Spacing | null;
+  aspect: [number, number];
+  /** Where rows and columns run to, to the right and down, such as L and F (PS3.3 C.7.6.1.1.1). */
+  orientation: [string, string] | null;
+  notes?: string[];
+}
+
+export type { ImageState } from "../shared/viewer";
+export type { Corners, ExamOnScreen, PlainBox, Radiograph } from "../shared/api";

@@ -1,0 +1,11 @@
+// Stands for the browser part of streamlit-drawable-canvas: it paints the picture at once, unless a test says otherwise,
+// and draws nothing.
+
+import type { CanvasComponent } from "../src/shared/drawable-canvas";
+
+export const canvas = { paints: true };
+
+export default function mountCanvas({ setStateValue }: CanvasComponent): () => void {
+  if (canvas.paints) setStateValue("backgroundFit", { raw: { objects: [] } });
+  return () => undefined;
+}

@@ -1,0 +1,173 @@
+// Data of the forms, and mounting a form as Streamlit does.
+
+import { vi } from "vitest";
+import type { DisputeData, Radiograph, ReadingData, ReviewData } from "../src/shared/api";
+import { NOW } from "./server";
+
+const radiograph: Radiograph = {
+  id: "pa",
+  view: "PA",
+  rows: 100,
+  columns: 100,
+  url: "/radiographs/1/pa?longest=1600",
+  boxes: [],
+  machineBoxes: [],
+  machine: [],
+  canvas: { canvasWidth: 1600, canvasHeight: 1600, strokeWidth: 5, initialDrawing: { objects: [], background: "" } },
+};
+
+const exam = { person: 7, blind: false, open: true, patient: { age: "61 years", sex: "female", indication: "cough" }, stem: "What is shown?", options: ["effusion", "nothing"], prefetch: [] };
+
+export function reviewData(changes: Partial<ReviewData> = {}): ReviewData {
+  return {
+    ...exam,
+    radiographs: [{ ...radiograph }],
+    format: "single",
+    turn: 0,
+    batch: 1,
+    batchName: "first",
+    batches: [{ id: 1, name: "first", left: 3 }],
+    question: 1,
+    guideline: false,
+    place: { done: 0, skipped: 0, left: 3, total: 3, position: 1 },
+    previous: null,
+    next: 2,
+    anyJudged: false,
+    skipped: null,
+    full: { id: "q1", stem: "What is shown?", options: ["effusion", "nothing"], answer: [0], alsoRight: [], explanation: "So.", task: "presence", contentType: null, category: "Opacity", difficulty: "easy" },
+    ownAnswer: null,
+    report: null,
+    fixedAlignment: null,
+    last: null,
+    revision: 1,
+    drafts: {},
+    look: { seconds: 0, seconds_looking: 0, seconds_away: 0 },
+    asks: { ratings: [], flags: false, texts: true, key: true, boxes: true },
+    words: { errors: ["wrong key", "unclear"], tasks: ["presence", "location"], difficulties: ["easy", "medium", "hard"], labels: [] },
+    ...changes,
+  };
+}
+
+export function readingData(changes: Partial<ReadingData> = {}): ReadingData {
+  return {
+    ...exam,
+    radiographs: [{ ...radiograph }],
+    format: "single",
+    batch: 1,
+    question: 1,
+    asks: { boxes: false },
+    study: 1,
+    studyName: "readers",
+    position: 1,
+    training: false,
+    place: { done: 0, total: 3, trainingDone: 0, training: 0 },
+    told: true,
+    askConfidence: true,
+    idleSeconds: 300,
+    goingBack: true,
+    previous: null,
+    next: 2,
+    revision: 1,
+    draftRevision: 0,
+    entry: null,
+    answeredAt: null,
+    feedback: null,
+    times: { seconds: 0, seconds_looking: 0, seconds_away: 0 },
+    ...changes,
+  };
+}
+
+export function disputeData(changes: Partial<DisputeData> = {}): DisputeData {
+  return {
+    ...exam,
+    radiographs: [{ ...radiograph }],
+    format: "single",
+    batch: 1,
+    batchName: "first",
+    question: 1,
+    questionId: "q1",
+    asks: { boxes: false },
+    place: { settled: 0, total: 2 },
+    previous: null,
+    next: 2,
+    revision: 1,
+    about: ["decision"],
+    key: "A",
+    explanation: "So.",
+    reviewers: [
+      { called: "A", decision: "revise", errors: [], ratings: {}, texts: [] },
+      { called: "B", decision: "reject", errors: ["wrong key"], ratings: {}, texts: ["no"] },
+    ],
+    fields: [{ name: "stem", machine: "What is shown?", values: ["What is seen?", null] }],
+    settled: null,
+    words: { tasks: [], difficulties: [], labels: [] },
+    ...changes,
+  };
+}
+
+export const saved = (sheet: unknown): object => ({ revision: 1, decision: "accept", at: NOW, sheet });
+
+/** A form on a page, driven as a person drives it. */
+export class MountedPage<Data> {
+  readonly trigger = vi.fn<(name: string, value: unknown) => void>();
+  readonly end: () => void;
+  private readonly parent = document.createElement("div");
+
+  constructor(
+    private readonly form: (component: { parentElement: HTMLElement; data: Data; setTriggerValue: (name: string, value: unknown) => void }) => () => void,
+    data: Data,
+  ) {
+    this.parent.innerHTML = '<div class="judging-root"></div>';
+    document.body.append(this.parent);
+    this.end = this.run(data);
+  }
+
+  /** A run of the page's script. */
+  run(data: Data): () => void {
+    return this.form({ parentElement: this.parent, data, setTriggerValue: this.trigger });
+  }
+
+  close(): void {
+    this.end();
+    this.parent.remove();
+  }
+
+  find(selector: string): HTMLElement {
+    const found = this.parent.querySelector<HTMLElement>(selector);
+    if (!found) throw new Error(`nothing matches ${selector}`);
+    return found;
+  }
+
+  field(selector: string): HTMLTextAreaElement {
+    return this.find(selector) as HTMLTextAreaElement;
+  }
+
+  get message(): string {
+    return this.find(".message").textContent;
+  }
+
+  button(text: string): HTMLButtonElement {
+    const found = [...this.parent.querySelectorAll("button")].find((button) => button.textContent.startsWith(text) || button.getAttribute("aria-label") === text);
+    if (!found) throw new Error(`no button ${text}`);
+    return found;
+  }
+
+  click(text: string): void {
+    this.button(text).click();
+  }
+
+  press(...keys: string[]): void {
+    for (const key of keys) this.find(".judging").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, composed: true }));
+  }
+
+  type(selector: string, text: string): void {
+    const field = this.field(selector);
+    field.value = text;
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+}
+
+/** Let milliseconds pass. */
+export const pass = async (milliseconds: number): Promise<void> => {
+  await vi.advanceTimersByTimeAsync(milliseconds);
+};

@@ -1,0 +1,63 @@
+// Stands for the app's routes: what the forms send, and the answers that a test gives them.
+
+import { vi } from "vitest";
+
+type Body = Record<string, unknown>;
+type Handler = (body: Body) => unknown;
+
+export interface Sent {
+  route: string;
+  body: Body;
+  keepalive: boolean;
+}
+
+/** An answer that is no success. */
+export class Refusal {
+  constructor(
+    readonly status: number,
+    readonly body: { error: string; kind: string },
+  ) {}
+}
+
+export const AWAY = new Refusal(503, { error: "Not saved: the database could not be reached.", kind: "NotNow" });
+
+/** No answer at all. */
+export const OFFLINE = new TypeError("Failed to fetch");
+
+export class FakeServer {
+  readonly sent: Sent[] = [];
+  /** Milliseconds until an answer. */
+  latency = 0;
+  private readonly handlers = new Map<string, Handler>();
+  private draftRevision = 0;
+
+  constructor() {
+    const keepDraft: Handler = () => ({ revision: (this.draftRevision += 1), at: NOW });
+    for (const route of ["/judging/draft", "/reading/draft"]) this.on(route, keepDraft);
+    for (const route of ["/judging/look", "/reading/time"]) this.on(route, () => ({ at: NOW }));
+    vi.stubGlobal("fetch", (route: string, init: RequestInit) => this.answer(route, init));
+  }
+
+  /** What a route answers from now on: a body, a Refusal, or OFFLINE. */
+  on(route: string, handler: Handler): void {
+    this.handlers.set(route, handler);
+  }
+
+  to(route: string): Body[] {
+    return this.sent.filter((each) => each.route === route).map(({ body }) => body);
+  }
+
+  private async answer(route: string, { body, keepalive = false, signal }: RequestInit): Promise<Response> {
+    const plain = JSON.parse(body as string) as Body;
+    this.sent.push({ route, body: plain, keepalive });
+    const result = this.handlers.get(route)?.(plain) ?? { sheet: null };
+    await new Promise<void>((done, failed) => {
+      setTimeout(done, this.latency);
+      signal?.addEventListener("abort", () => failed(new Error("aborted")));
+    });
+    if (result === OFFLINE) throw OFFLINE;
+    return result instanceof Refusal ? Response.json(result.body, { status: result.status }) : Response.json(result);
+  }
+}
+
+export const NOW = "2026-11-22T10:00:00+00:00";

@@ -1,0 +1,53 @@
+"""A landed migration stays byte for byte as it is: workspaces exist that have run it.
+
+Its hash is in storage/migrations/landed.sha256, in the format of ``sha256sum``. ``make landed`` adds the line
+of a new migration. A change to a landed one needs a migration of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from lints.source import Offence
+
+LANDED = "storage/migrations/landed.sha256"
+VERSIONS = "storage/migrations/versions"
+
+
+def unpinned_or_changed(root: Path) -> Iterator[Offence]:
+    """Migrations that were changed or removed after they landed, and new ones that have no hash yet."""
+    pinned, present = read_landed(root), hash_migrations(root)
+    for name in sorted({*pinned, *present}):
+        if name not in pinned:
+            problem = "it has no hash in landed.sha256; run `make landed` and commit the result"
+        elif name not in present:
+            problem = "it has landed and is missing; workspaces that ran it need it"
+        elif pinned[name] != present[name]:
+            problem = "it was changed after it landed; undo that, and write a new migration"
+        else:
+            continue
+        yield Offence(path=f"{VERSIONS}/{name}", line=1, rule="landed-migration", text=problem)
+
+
+def record_landed(root: Path) -> None:
+    """Add the hashes of new migrations; those on record stay."""
+    hashes = hash_migrations(root) | read_landed(root)
+    lines = [f"{sha256}  {name}\n" for name, sha256 in sorted(hashes.items())]
+    (root / LANDED).write_text("".join(lines), encoding="utf-8")
+
+
+def read_landed(root: Path) -> dict[str, str]:
+    """Each landed migration's SHA-256 by file name."""
+    file = root / LANDED
+    if not file.exists():
+        return {}
+    pairs = (line.split(maxsplit=1) for line in file.read_text(encoding="utf-8").splitlines() if line)
+    return {name: sha256 for sha256, name in pairs}
+
+
+def hash_migrations(root: Path) -> dict[str, str]:
+    """The SHA-256 of each migration that is there, by file name."""
+    files = sorted((root / VERSIONS).glob("*.py"))
+    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}

@@ -1,0 +1,296 @@
+"""The results of measures: one frozen dataclass per kind of result, and their flat form for JSON and CSV.
+
+The fields of a result are the columns of ``measures.json`` and ``report.json``, in the declared order. What
+is not defined is None, and ``note`` gives the reason. Shares and differences are fractions (0 to 1, -1 to 1).
+``low`` and ``high`` are the limits of the interval at the confidence of the settings.
+
+This module imports nothing but the standard library, so a page can read a stored report without pandas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Record = dict[str, Any]
+Tables = TypeVar("Tables", bound="DataclassInstance")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccuracyResult:
+    """The share of questions that a rater answered correctly, in one ``group`` of questions.
+
+    The table of the result names the group: a task, a category, a difficulty or an answer format. ``n``
+    counts the questions that have both an answer and a truth.
+    """
+
+    rater: str
+    kind: str
+    group: str
+    n: int
+    correct: int
+    estimate: float | None
+    low: float | None
+    high: float | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverallAccuracy:
+    """Micro accuracy (every question has the same weight) and macro accuracy (every task has)."""
+
+    rater: str
+    kind: str
+    n: int
+    micro: float | None
+    micro_low: float | None
+    micro_high: float | None
+    tasks: int
+    macro: float | None
+    macro_low: float | None
+    macro_high: float | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoverageResult:
+    """Accuracy without the answers "cannot determine"; ``coverage`` is the share of questions that remain."""
+
+    rater: str
+    kind: str
+    task: str
+    n: int
+    undetermined: int
+    coverage: float | None
+    n_determined: int
+    correct: int
+    estimate: float | None
+    low: float | None
+    high: float | None
+    not_reached: int
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairAgreement:
+    """Agreement of two raters on the ``n`` questions of a task that both answered.
+
+    ``low`` and ``high`` are the limits of kappa, ``interval`` the method they come from. ``both_wrong`` is
+    the share with the same answer among the ``both_wrong_n`` questions that both answered incorrectly.
+    """
+
+    a: str
+    b: str
+    task: str
+    n: int
+    observed: float | None = None
+    kappa: float | None = None
+    se: float | None = None
+    low: float | None = None
+    high: float | None = None
+    interval: str | None = None
+    ac1: float | None = None
+    ac1_low: float | None = None
+    ac1_high: float | None = None
+    brennan_prediger: float | None = None
+    jaccard: float | None = None
+    both_wrong: float | None = None
+    both_wrong_n: int = 0
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupAgreement:
+    """Agreement of all raters of a ``kind`` on a task, and Cochran's Q of their accuracies.
+
+    ``n`` counts the questions with two answers or more, ``q_n`` those that every rater answered and that have
+    a truth.
+    """
+
+    task: str
+    raters: int
+    n: int
+    fleiss: float | None
+    conger: float | None
+    light: float | None
+    alpha: float | None
+    ac1: float | None
+    cochran_q: float | None
+    q_df: int
+    q_p: float | None
+    q_n: int
+    kind: str
+    percent: float | None
+    percent_low: float | None
+    percent_high: float | None
+    fleiss_low: float | None
+    fleiss_high: float | None
+    conger_low: float | None
+    conger_high: float | None
+    alpha_low: float | None
+    alpha_high: float | None
+    ac1_low: float | None
+    ac1_high: float | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedDifference:
+    """Accuracy of ``a`` minus accuracy of ``b`` on the ``n`` questions that both answered.
+
+    ``p_holm`` is ``p_exact`` adjusted within the declared family and the task; None outside the family.
+    """
+
+    a: str
+    b: str
+    task: str
+    n: int
+    both: int
+    a_only: int
+    b_only: int
+    neither: int
+    difference: float | None
+    low: float | None
+    high: float | None
+    p_exact: float | None
+    p_mid: float | None
+    p_holm: float | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnpairedDifference:
+    """Accuracy of ``a`` minus accuracy of ``b`` over all questions of each; ``how`` names the method."""
+
+    a: str
+    b: str
+    task: str
+    n_a: int
+    n_b: int
+    n_both: int
+    difference: float
+    low: float
+    high: float
+    how: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MrmcComparison:
+    """Mean accuracy of the readers minus that of ``model``, over all tasks.
+
+    With ``random_readers`` the interval is valid for readers like these, otherwise for these readers only.
+    """
+
+    model: str
+    readers: int
+    cases: int
+    difference: float | None
+    se: float | None
+    df: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    random_readers: bool
+    method: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatAgreement:
+    """Agreement of a rater's first answers with the same rater's answers to hidden repeats."""
+
+    rater: str
+    task: str
+    n: int
+    observed: float
+    kappa: float | None
+    se: float | None
+    low: float | None
+    high: float | None
+    interval: str | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsedSettings:
+    """The settings that measures were computed with; ``family`` is a rule, or the declared entries."""
+
+    seed: int
+    bootstrap: int
+    confidence: float
+    family: str | tuple[str, ...]
+    version: str
+    weights: str
+    reference: str | None
+
+
+def to_record(result: DataclassInstance, names: Mapping[str, str] | None = None) -> Record:
+    """One result as a flat record: the fields in their declared order, nested results in place.
+
+    Args:
+        result: an instance of a dataclass.
+        names: the column name by field name, where the two differ.
+
+    >>> from measures.means import Mean
+    >>> to_record(Mean(n=2, estimate=0.5), {"estimate": "mean"})
+    {'n': 2, 'mean': 0.5, 'low': None, 'high': None, 'note': ''}
+    """
+    record: Record = {}
+    for name in (field.name for field in fields(result)):
+        value = getattr(result, name)
+        if is_dataclass(value) and not isinstance(value, type):
+            record |= to_record(value)
+        else:
+            record[(names or {}).get(name, name)] = value
+    return record
+
+
+def to_records(
+    results: Iterable[DataclassInstance | Mapping[str, Any]], names: Mapping[str, str] | None = None
+) -> list[Record]:
+    """Each result as a flat record; a record that is a mapping already stays as it is."""
+    return [dict(result) if isinstance(result, Mapping) else to_record(result, names) for result in results]
+
+
+def tables_to_records(tables: DataclassInstance) -> dict[str, list[Record]]:
+    """The flat records of each table, by the table's name.
+
+    Args:
+        tables: a dataclass with one tuple of results per table. The metadata of a field gives the column
+            names that differ from the fields of its results.
+    """
+    return {
+        field.name: to_records(getattr(tables, field.name), field.metadata)
+        for field in fields(tables)
+        if isinstance(getattr(tables, field.name), tuple)
+    }
+
+
+def tables_from_records(kind: type[Tables], records: Mapping[str, list[Record]]) -> Tables:
+    """The inverse of :func:`tables_to_records`.
+
+    Args:
+        kind: the dataclass of the tables; its results must not be nested.
+        records: flat records by the table's name.
+
+    Raises:
+        KeyError: a table is missing.
+        TypeError: a record has a column that its result does not know, or lacks one.
+    """
+    hints = get_type_hints(kind)
+    tables: dict[str, Any] = {}
+    for field in fields(kind):
+        row_type = get_args(hints[field.name])[0]
+        if get_origin(row_type) is dict:
+            tables[field.name] = tuple(records[field.name])
+            continue
+        field_of = {column: name for name, column in field.metadata.items()}
+        tables[field.name] = tuple(
+            row_type(**{field_of.get(column, column): value for column, value in record.items()})
+            for record in records[field.name]
+        )
+    return kind(**tables)

@@ -1,0 +1,66 @@
+"""What a study report states about its study: counts, protocol, settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from measures.results import UsedSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtocolVersionFacts:
+    """One version of the protocol; ``written_at`` is ISO 8601."""
+
+    version: int
+    sha256: str
+    written_at: str
+    answers_before: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyFacts:
+    """The study at the time of the report.
+
+    ``model`` is the one that the raters are compared with, None without one. ``protocol`` is the last version
+    in its JSON form. ``family`` says which comparisons Holm's adjustment counts.
+    """
+
+    study: str
+    source: str
+    simulated: bool
+    state: str
+    cases: int
+    cases_analysed: int
+    training_answers: int
+    repeat_answers: int
+    readers: int
+    models: int
+    model: str | None
+    protocol_version: int
+    protocol_sha256: str
+    protocol: dict[str, Any]
+    protocol_versions: tuple[ProtocolVersionFacts, ...]
+    settings: UsedSettings
+    family: str
+
+
+def facts_from_plain(plain: dict[str, Any]) -> StudyFacts:
+    """The facts from their JSON form.
+
+    Raises:
+        KeyError: a part is missing.
+        TypeError: a field is unknown or missing.
+    """
+    settings = plain["settings"]
+    family = settings["family"]
+    return StudyFacts(
+        **plain
+        | {
+            "protocol_versions": tuple(ProtocolVersionFacts(**each) for each in plain["protocol_versions"]),
+            "settings": UsedSettings(
+                **settings | {"family": family if isinstance(family, str) else tuple(family)}
+            ),
+        }
+    )

@@ -1,0 +1,82 @@
+"""A computed study report: facts of the study, sentences and tables, stored and written as files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from domain.errors import Refused
+from domain.protocols import protocol_from_plain
+from measures.results import Record, tables_from_records, tables_to_records
+from reader_study.report.facts import StudyFacts, facts_from_plain
+from reader_study.report.sentences import sentences
+from reader_study.report.tables import ReportTables
+
+VERSION = "overread.study-report/1"
+#: Agreement on fewer cases is greyed.
+FEW = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyReport:
+    """``facts`` of the study, ``words`` to be printed, and ``tables``."""
+
+    facts: StudyFacts
+    words: tuple[str, ...]
+    tables: ReportTables
+
+    def records(self) -> dict[str, list[Record]]:
+        """The tables as flat records, by name."""
+        return tables_to_records(self.tables)
+
+    def text(self) -> str:
+        """As JSON; the same material gives the same bytes."""
+        plain = {
+            "version": VERSION,
+            "facts": asdict(self.facts),
+            "words": list(self.words),
+            "tables": self.records(),
+        }
+        return json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+    @classmethod
+    def from_text(cls, text: str) -> StudyReport:
+        """The inverse of :meth:`text`, to the last digit.
+
+        Raises:
+            ValueError: the text is not a report with the tables and columns of this version.
+        """
+        try:
+            plain: dict[str, Any] = json.loads(text)
+            return cls(
+                facts=facts_from_plain(plain["facts"]),
+                words=tuple(plain["words"]),
+                tables=tables_from_records(ReportTables, plain["tables"]),
+            )
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"This is no study report that can be read here: {error}") from error
+
+    def against(self, model: str | None) -> StudyReport:
+        """The same figures, with another model that the others are compared with; None for the protocol's.
+
+        Raises:
+            Refused: there is no such model.
+        """
+        protocol = protocol_from_plain(self.facts.protocol)
+        facts = replace(self.facts, model=chosen_model(self.tables, protocol.model, model))
+        return replace(self, facts=facts, words=sentences(facts, self.tables, protocol))
+
+
+def chosen_model(tables: ReportTables, of_protocol: str, asked: str | None) -> str | None:
+    """The model that the others are compared with; None where the report has several and names none.
+
+    Raises:
+        Refused: there is no model of the name that was asked for.
+    """
+    models = [each.rater for each in tables.overall if each.kind == "model"]
+    if asked is not None:
+        if asked not in models:
+            raise Refused(f"{asked!r} is no model of this study; there are {', '.join(models) or 'none'}.")
+        return asked
+    return of_protocol if of_protocol in models else models[0] if len(models) == 1 else None

@@ -1,0 +1,208 @@
+"""The tables of a study report: one frozen dataclass per kind of row, in the column order of its files.
+
+The measures' own results are in :mod:`measures.results`; here are the rows that only a study report has. A
+new table is a field of :class:`ReportTables`; JSON, CSV and the stored report follow from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from measures.results import (
+    AccuracyResult,
+    CoverageResult,
+    GroupAgreement,
+    MrmcComparison,
+    OverallAccuracy,
+    PairAgreement,
+    PairedDifference,
+    RepeatAgreement,
+    UnpairedDifference,
+)
+
+#: A line of a table whose columns are raters or tasks: every cell is text.
+TextRow = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaterProfile:
+    """A reader or model of the study; ``n`` counts the answers that are analysed."""
+
+    rater: str
+    kind: str
+    level: str | None = None
+    years: float | None = None
+    subspecialty: str | None = None
+    set_reference: bool = False
+    simulated: bool
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskAccuracy(AccuracyResult):
+    """Accuracy in a task; ``best``: above every other rater by the paired interval."""
+
+    best: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelAccuracy:
+    """Accuracy of all readers of a level together; ``exams`` are the clusters of the interval."""
+
+    level: str
+    readers: int
+    n: int
+    exams: int
+    correct: int
+    estimate: float | None
+    low: float | None
+    high: float | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyAgreement(PairAgreement):
+    """Agreement of two raters; ``few``: kappa is not defined, or on too few cases to be coloured."""
+
+    few: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoxOverlap:
+    """Mean overlap (IoU) of a rater's boxes with the boxes of the key, for one answer format."""
+
+    rater: str
+    kind: str
+    format: str
+    n: int
+    with_boxes: int
+    estimate: float | None
+    low: float | None
+    high: float | None
+    per_truth: float | None
+    per_match: float | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedReplies:
+    """How many of a model's ``n`` replies contain no answer; ``not_predicted``: cases without a reply."""
+
+    model: str
+    n: int
+    failed: int
+    share: float | None
+    low: float | None
+    high: float | None
+    not_predicted: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfusionCell:
+    """How often a rater gave ``answer`` where the key is ``key``: ``count`` of ``n``."""
+
+    rater: str
+    key: str
+    answer: str
+    count: int
+    n: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptionPlace:
+    """How often a rater chose the option at a place, and how often the key is there.
+
+    ``accuracy`` is over the questions whose key is at the place; ``n`` counts all of the rater's questions.
+    """
+
+    rater: str
+    place: int
+    chosen: int
+    chosen_share: float | None
+    key_here: int
+    key_share: float
+    n: int
+    accuracy: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingTimes:
+    """Seconds per case of a rater: median, quartiles, and the medians of correct and incorrect answers."""
+
+    rater: str
+    n: int
+    median: float
+    quarter_1: float
+    quarter_3: float
+    median_right: float | None
+    median_wrong: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearningQuarter:
+    """Accuracy and median seconds of a reader in one quarter (1 to 4) of the reading order."""
+
+    rater: str
+    quarter: int
+    n: int
+    correct: int
+    estimate: float | None
+    low: float | None
+    high: float | None
+    median_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultyCase:
+    """A case that a reader reported as faulty."""
+
+    case: int
+    question_id: str
+    reader: str
+    answered: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExcludedAnswers:
+    """What the analysis excludes: a case, a reader, or one reader's answers to one case."""
+
+    case: int | None
+    question_id: str | None
+    reader: str | None
+    why: str
+    excluded_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportTables:
+    """Every table of a report, in the order of its files."""
+
+    raters: tuple[RaterProfile, ...]
+    accuracy: tuple[TaskAccuracy, ...] = field(metadata={"group": "task"})
+    by_category: tuple[AccuracyResult, ...] = field(metadata={"group": "category"})
+    by_difficulty: tuple[AccuracyResult, ...] = field(metadata={"group": "difficulty"})
+    by_format: tuple[AccuracyResult, ...] = field(metadata={"group": "format"})
+    overall: tuple[OverallAccuracy, ...]
+    coverage: tuple[CoverageResult, ...]
+    groups: tuple[LevelAccuracy, ...]
+    paired: tuple[PairedDifference, ...]
+    unpaired: tuple[UnpairedDifference, ...]
+    mrmc: tuple[MrmcComparison, ...]
+    agreement: tuple[StudyAgreement, ...]
+    group_agreement: tuple[GroupAgreement, ...]
+    repeats: tuple[RepeatAgreement, ...]
+    boxes: tuple[BoxOverlap, ...]
+    failed: tuple[FailedReplies, ...]
+    confusion: tuple[ConfusionCell, ...]
+    positions: tuple[OptionPlace, ...]
+    times: tuple[ReadingTimes, ...]
+    learning: tuple[LearningQuarter, ...]
+    faulty: tuple[FaultyCase, ...]
+    exclusions: tuple[ExcludedAnswers, ...]
+    printed_by_task: tuple[TextRow, ...]
+    printed_by_category: tuple[TextRow, ...]
+    printed_kappa: tuple[TextRow, ...]

@@ -1,0 +1,372 @@
+"""``overread.question/1``: the native record of a question, its JSON Schema, and its columns in the database.
+
+A new field of a question is declared in `domain.questions` and, once, here: as a field of the record, on the
+way from and to the object, and as a column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from domain.errors import InvalidValue
+from domain.exams import Exam, Radiograph
+from domain.questions import Answer, Question, Source
+from domain.vocabulary import AnswerFormat, Difficulty, Sex, Task, View
+from records.values import (
+    BoxRecord,
+    answer_from_json,
+    answers_from_json,
+    box_from_record,
+    box_to_record,
+    boxes_from_json,
+    from_json,
+    to_json_lines,
+)
+
+#: An id is looked up by an index, whose entries PostgreSQL limits.
+LONGEST_ID = 500
+#: Options have letters, and there are 26 of those.
+MOST_OPTIONS = 26
+
+#: Text that may be null or missing; both mean "not known".
+Text = str | None | UnsetType
+_NOT_BLANK = r"\S"
+_PLACE = {"type": "integer", "minimum": 0, "maximum": MOST_OPTIONS - 1}
+
+
+def _says(description: str = "", **rules: Any) -> Meta:  # noqa: ANN401  # any keyword of JSON Schema
+    """What the published schema says of a field; intake itself refuses with reasons of its own."""
+    return Meta(description=description or None, extra_json_schema=rules or None)
+
+
+class RadiographRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, gc=False):
+    """One image of the exam."""
+
+    id: Annotated[str, _says("Its own within the exam.", minLength=1)]
+    file: Annotated[
+        str,
+        _says(
+            "DICOM, PNG or JPEG; relative to the folder of images, with forward slashes.",
+            minLength=1,
+            maxLength=1000,
+        ),
+    ]
+    view: Annotated[Text, _says(enum=[*View, "", None])] = UNSET
+
+
+class ExamRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, gc=False):
+    """What the lines of one exam say adds up; lines that say different things are refused."""
+
+    id: Annotated[str, _says(minLength=1, maxLength=LONGEST_ID)]
+    patient: Annotated[Text, _says("A pseudonym.")] = UNSET
+    indication: Annotated[Text, _says("Why the exam was made: what a radiologist is told beforehand.")] = (
+        UNSET
+    )
+    age: Annotated[Text, _says("As the source has it: 058Y, 61.")] = UNSET
+    sex: Annotated[Text, _says("As DICOM has it (0010,0040).", enum=[*Sex, "", None])] = UNSET
+    radiographs: Annotated[list[RadiographRecord], _says(minItems=1)]
+
+
+class SourceRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, gc=False):
+    """What wrote the question."""
+
+    generator: Annotated[Text, _says("What wrote the question.")] = UNSET
+    version: Annotated[Text, _says("Its version.")] = UNSET
+    prompt_version: Annotated[Text, _says("Its prompt's version.")] = UNSET
+
+
+class QuestionRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, gc=False):
+    """One line of a native question file (JSON Lines, UTF-8): a question about one exam, with its answer key.
+
+    ``UNSET`` is "the record does not have the field": it lacks it when it is written again, too.
+    """
+
+    id: Annotated[
+        str,
+        _says("Its own within the dataset.", minLength=1, maxLength=LONGEST_ID, pattern=r"^\S(.*\S)?$"),
+    ]
+    exam: ExamRecord
+    format: AnswerFormat
+    stem: Annotated[str, _says(pattern=_NOT_BLANK)]
+    options: Annotated[
+        tuple[Annotated[str, _says(pattern=_NOT_BLANK)], ...] | UnsetType | None,
+        _says("Texts without their letters; none for closed and open questions.", maxItems=MOST_OPTIONS),
+    ] = UNSET
+    answer: Annotated[
+        Annotated[tuple[Annotated[int, _says(**_PLACE)], ...], _says(minItems=1, uniqueItems=True)]
+        | Annotated[str, _says(pattern=_NOT_BLANK)],
+        _says(
+            "The key: indices of the options that belong together, from 0, rising; yes or no; or the open "
+            "answer."
+        ),
+    ]
+    also_right: Annotated[
+        tuple[Annotated[tuple[Annotated[int, _says(**_PLACE)], ...], _says(minItems=1)], ...]
+        | UnsetType
+        | None,
+        _says("Further answers that are right by themselves: [[0], [2]] is A or C."),
+    ] = UNSET
+    explanation: Annotated[Text, _says("Why the key is right.")] = UNSET
+    boxes: tuple[BoxRecord, ...] | UnsetType | None = UNSET
+    box_grid: Annotated[
+        tuple[Annotated[int, _says(minimum=1)], Annotated[int, _says(minimum=1)]] | UnsetType | None,
+        _says("[width, height] of the grid that the boxes are on, if it is not the image's own."),
+    ] = UNSET
+    box_fit: Annotated[
+        Literal["letterbox", "stretch"] | UnsetType | None,
+        _says("How the image fills box_grid: aspect kept with centred padding, or stretched."),
+    ] = UNSET
+    task: Task | UnsetType | None = UNSET
+    content_type: Annotated[
+        Text, _says("What the source calls the kind of question, where it is none of the tasks.")
+    ] = UNSET
+    category: Annotated[Text, _says("The clinical category.")] = UNSET
+    subcategory: Annotated[Text, _says("The clinical subcategory.")] = UNSET
+    difficulty: Difficulty | UnsetType | None = UNSET
+    report: Annotated[
+        Text,
+        _says("The exam's report. It gives the answer away and is shown only where a batch allows it."),
+    ] = UNSET
+    source: SourceRecord | UnsetType | None = UNSET
+
+
+#: Fields of a record that neither tell the answer nor where to look for it. What is not here is held back.
+UNREVEALING = frozenset({"id", "exam", "format", "stem", "options", "task", "difficulty", "source"})
+#: Fields of a record that tell the answer, or where to look for it.
+TELLING = frozenset(QuestionRecord.__struct_fields__) - UNREVEALING
+#: The fields of the question itself, in the order of the record.
+QUESTION_FIELDS = tuple(
+    name
+    for name in QuestionRecord.__struct_fields__
+    if name not in {"id", "exam", "box_grid", "box_fit", "report", "source"}
+)
+
+
+# ----------------------------------------------------------------------------------------- object and record
+def question_to_record(
+    question: Question, exam: ExamRecord | msgspec.Raw, *, report: str | None = None
+) -> QuestionRecord:
+    """The question's record; what is not known or empty is left out.
+
+    Args:
+        question: its boxes in pixels of the stored matrix.
+        exam: the exam's own part, or its JSON where several questions share it.
+        report: the exam's report, where it goes with the question; it gives the answer away.
+    """
+    source = question.source
+    return QuestionRecord(
+        id=question.id,
+        exam=exam,  # type: ignore[arg-type]  # written as it is
+        format=question.format,
+        stem=question.stem,
+        options=question.options or UNSET,
+        answer=question.answer,
+        also_right=question.also_right or UNSET,
+        explanation=question.explanation or UNSET,
+        boxes=tuple([box_to_record(each) for each in question.boxes]) or UNSET,
+        task=question.task or UNSET,
+        content_type=question.content_type or UNSET,
+        category=question.category or UNSET,
+        subcategory=question.subcategory or UNSET,
+        difficulty=question.difficulty or UNSET,
+        report=report or UNSET,
+        source=UNSET if source == _NO_SOURCE else _source_record(source),
+    )
+
+
+def question_from_record(record: QuestionRecord) -> Question:
+    """The question of a record; its boxes are still on the record's own grid.
+
+    Raises:
+        InvalidValue: it cannot stand, with the field and the reason.
+    """
+    source = record.source or SourceRecord()
+    return Question(
+        id=record.id,
+        exam_id=record.exam.id,
+        format=record.format,
+        stem=record.stem,
+        options=tuple(record.options or ()),
+        answer=record.answer,
+        also_right=record.also_right or (),
+        explanation=record.explanation or "",
+        boxes=tuple([_box(each) for each in record.boxes or ()]),
+        task=record.task or None,
+        content_type=record.content_type or None,
+        category=record.category or None,
+        subcategory=record.subcategory or None,
+        difficulty=record.difficulty or None,
+        source=Source(
+            generator=source.generator or None,
+            version=source.version or None,
+            prompt_version=source.prompt_version or None,
+        ),
+    )
+
+
+def question_from_plain(plain: object) -> Question:
+    """The question of a record's plain JSON, as a release has it.
+
+    Raises:
+        InvalidValue: the record is no question.
+    """
+    try:
+        record = msgspec.convert(plain, QuestionRecord)
+    except msgspec.ValidationError as error:
+        raise InvalidValue("record", str(error)) from error
+    return question_from_record(record)
+
+
+def exam_to_record(exam: Exam, files: Mapping[str, str]) -> ExamRecord:
+    """The exam's part of a question's record, without its report.
+
+    Args:
+        exam: of the question.
+        files: where a radiograph's file is, by its SHA-256; those that are not named keep their own path.
+    """
+    return ExamRecord(
+        id=exam.id,
+        patient=_set(exam.patient),
+        indication=_set(exam.indication),
+        age=_set(exam.age),
+        sex=_set(exam.sex),
+        radiographs=[_radiograph_record(each, files) for each in exam.radiographs],
+    )
+
+
+_NO_SOURCE = Source()
+_T = TypeVar("_T")
+
+
+def _set(value: _T | None) -> _T | UnsetType:
+    return UNSET if value is None else value
+
+
+def _radiograph_record(radiograph: Radiograph, files: Mapping[str, str]) -> RadiographRecord:
+    return RadiographRecord(
+        id=radiograph.id,
+        file=files.get(radiograph.sha256 or "", radiograph.file),
+        view=UNSET if radiograph.view is View.UNKNOWN else radiograph.view,
+    )
+
+
+def _source_record(source: Source) -> SourceRecord:
+    return SourceRecord(
+        generator=_set(source.generator),
+        version=_set(source.version),
+        prompt_version=_set(source.prompt_version),
+    )
+
+
+def _box(record: BoxRecord) -> Any:  # noqa: ANN401  # a LabelledBox
+    try:
+        return box_from_record(record)
+    except InvalidValue as error:
+        raise InvalidValue("boxes", error.reason) from None
+
+
+# --------------------------------------------------------------------------------------------------- columns
+#: The columns of the table ``question`` that the question itself decides. Lists are JSON text.
+QUESTION_COLUMNS = (
+    "key", "format", "stem", "options", "answer", "also_right", "explanation", "boxes", "task",
+    "content_type", "category", "subcategory", "difficulty", "generator", "generator_version",
+    "prompt_version",
+)  # fmt: skip
+_NONE = "[]"  # an empty list, as most columns have it
+# Few values and many questions: each is made once.
+_format, _task, _difficulty = cache(AnswerFormat), cache(Task), cache(Difficulty)
+_NO_RECORD = SourceRecord()
+
+
+def record_table(records: Sequence[QuestionRecord]) -> dict[str, Sequence[Any]]:
+    """The fields of at least one record, column by column."""
+    values = zip(*map(msgspec.structs.astuple, records), strict=True)
+    return dict(zip(QuestionRecord.__struct_fields__, values, strict=True))
+
+
+def question_columns(table: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
+    """The columns of :data:`QUESTION_COLUMNS` of the records of a table, plain values only.
+
+    Column by column: at 1.6 million questions a call for each of them would show.
+    """
+    sources = [each or _NO_RECORD for each in table["source"]]
+    return {
+        "key": table["id"],
+        "format": [each.value for each in table["format"]],
+        "stem": table["stem"],
+        "options": _json_column(table["options"]),
+        "answer": to_json_lines(table["answer"]),
+        "also_right": _json_column(table["also_right"]),
+        "explanation": _texts(table["explanation"], ""),
+        "boxes": _json_column(table["boxes"]),
+        "task": _ids(table["task"]),
+        "content_type": _texts(table["content_type"]),
+        "category": _texts(table["category"]),
+        "subcategory": _texts(table["subcategory"]),
+        "difficulty": _ids(table["difficulty"]),
+        "generator": [each.generator or None for each in sources],
+        "generator_version": [each.version or None for each in sources],
+        "prompt_version": [each.prompt_version or None for each in sources],
+    }
+
+
+def question_to_columns(question: Question) -> dict[str, Any]:
+    """The values of :data:`QUESTION_COLUMNS` for one question, by name."""
+    record = question_to_record(question, msgspec.Raw(b"{}"))
+    columns = question_columns(record_table([record]))
+    return {name: values[0] for name, values in columns.items()}
+
+
+def question_from_columns(exam_id: str, values: Sequence[Any]) -> Question:
+    """The question of the values of :data:`QUESTION_COLUMNS`, in their order.
+
+    ``exam_id`` is the exam's own id, not the number of its row.
+    """
+    (
+        key, format_, stem, options, answer, also_right, explanation, boxes, task, content_type, category,
+        subcategory, difficulty, generator, version, prompt_version,
+    ) = values  # fmt: skip
+    return Question(
+        id=key,
+        exam_id=exam_id,
+        format=_format(format_),
+        stem=stem,
+        options=() if options == _NONE else tuple(from_json(options)),
+        answer=_answer(answer),
+        also_right=() if also_right == _NONE else answers_from_json(also_right),
+        explanation=explanation,
+        boxes=() if boxes == _NONE else boxes_from_json(boxes),
+        task=_task(task) if task else None,
+        content_type=content_type,
+        category=category,
+        subcategory=subcategory,
+        difficulty=_difficulty(difficulty) if difficulty else None,
+        source=_source(generator, version, prompt_version),
+    )
+
+
+@lru_cache(maxsize=1_000)
+def _source(generator: str | None, version: str | None, prompt_version: str | None) -> Source:
+    return Source(generator=generator, version=version, prompt_version=prompt_version)
+
+
+@lru_cache(maxsize=1_000)
+def _answer(text: str) -> Answer:
+    return answer_from_json(text)
+
+
+def _json_column(column: Sequence[Any]) -> list[str]:
+    return to_json_lines(column if all(column) else [each or () for each in column])
+
+
+def _texts(column: Sequence[Any], missing: str | None = None) -> Sequence[Any]:
+    return column if all(column) else [each or missing for each in column]
+
+
+def _ids(column: Sequence[Any]) -> list[str | None]:
+    return [each.value if each else None for each in column]

@@ -1,0 +1,113 @@
+"""JSON text, and the parts that several records share: answers and labelled boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from domain.boxes import Box, LabelledBox
+from domain.questions import Answer
+
+Corners = tuple[float, float, float, float]
+
+# Sorted keys and no blanks: one text for each value.
+_encoder = msgspec.json.Encoder(order="sorted")
+_decoder = msgspec.json.Decoder()
+
+
+class BoxRecord(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """A labelled box: ``box`` is [x_min, y_min, x_max, y_max]."""
+
+    radiograph: Annotated[str, Meta(description="The id of one of the exam's radiographs.")]
+    label: str
+    box: Annotated[
+        Corners,
+        Meta(
+            description="[x_min, y_min, x_max, y_max] in pixels of the stored matrix, or on box_grid; "
+            "origin at the outer top-left corner, x to the right."
+        ),
+    ]
+
+
+class StoredBox(BoxRecord, forbid_unknown_fields=True, gc=False):
+    """A box as the database has it: a whole number stays one, and is released as one."""
+
+    box: tuple[int | float, int | float, int | float, int | float]
+
+
+_boxes_decoder = msgspec.json.Decoder(list[StoredBox])
+_answer_decoder: msgspec.json.Decoder[Answer] = msgspec.json.Decoder(tuple[int, ...] | str)
+_answers_decoder = msgspec.json.Decoder(tuple[tuple[int, ...], ...])
+
+
+# --------------------------------------------------------------------------------------------------- JSON
+def to_json(value: Any) -> str:  # noqa: ANN401  # any JSON value
+    """Compact JSON text with sorted keys; numbers must be finite."""
+    return _encoder.encode(value).decode()
+
+
+def to_json_lines(values: Iterable[Any]) -> list[str]:
+    """The JSON text of each value, as :func:`to_json` writes it, in a fraction of the time."""
+    return _encoder.encode_lines(values).decode().split("\n")[:-1]
+
+
+def from_json(text: str) -> Any:  # noqa: ANN401  # any JSON value
+    """The plain value of JSON text."""
+    return _decoder.decode(text)
+
+
+def to_plain(value: Any) -> Any:  # noqa: ANN401  # a field of any type, and its JSON
+    """The value of a question's field as plain JSON: text, lists and boxes."""
+    if isinstance(value, str):
+        return str(value)  # the id alone, where it is a choice
+    if isinstance(value, tuple):
+        return [to_plain(each) for each in value]
+    if isinstance(value, LabelledBox):
+        return {"radiograph": value.radiograph, "label": value.label, "box": list(value.box.as_tuple())}
+    return value
+
+
+# ------------------------------------------------------------------------------------------------- answers
+def answer_from_json(text: str) -> Answer:
+    """The answer of a column."""
+    return _answer_decoder.decode(text)
+
+
+def answers_from_json(text: str) -> tuple[tuple[int, ...], ...]:
+    """Several answers, each of option indices."""
+    return _answers_decoder.decode(text)
+
+
+# --------------------------------------------------------------------------------------------------- boxes
+def box_to_record(labelled: LabelledBox) -> BoxRecord:
+    """The box as every file and column has it."""
+    return BoxRecord(labelled.radiograph, labelled.label, labelled.box.as_tuple())
+
+
+def box_from_record(record: BoxRecord) -> LabelledBox:
+    """The inverse of :func:`box_to_record`.
+
+    Raises:
+        InvalidValue: the box is empty or turned round, or names no radiograph.
+    """
+    x_min, y_min, x_max, y_max = record.box
+    box = Box(x_min=x_min, y_min=y_min, x_max=x_max, y_max=y_max)
+    return LabelledBox(radiograph=record.radiograph, label=record.label, box=box)
+
+
+def boxes_to_plain(boxes: Iterable[LabelledBox]) -> list[dict[str, Any]]:
+    """Each box as ``{radiograph, label, box: [x_min, y_min, x_max, y_max]}``."""
+    return [to_plain(each) for each in boxes]
+
+
+def boxes_from_plain(plain: Iterable[Any]) -> tuple[LabelledBox, ...]:
+    """The inverse of :func:`boxes_to_plain`."""
+    return tuple([box_from_record(record) for record in msgspec.convert(plain, list[StoredBox])])
+
+
+def boxes_from_json(text: str) -> tuple[LabelledBox, ...]:
+    """The boxes of a column."""
+    return tuple([box_from_record(record) for record in _boxes_decoder.decode(text)])

@@ -1,0 +1,117 @@
+"""A verdict, written down: as plain JSON, and as the columns of its table.
+
+Ratings and yes-or-no fields are taken from their declarations, so a new one needs no line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+from domain.image_display import ImageDisplay
+from domain.ratings import RATING_NAMES, Ratings
+from domain.verdicts import FLAG_NAMES, Decision, ErrorKind, Opinion, Verdict
+from domain.vocabulary import Difficulty
+from records.corrections import correction_from_plain, correction_to_plain
+from records.values import from_json, to_json
+
+_TEXTS = ("clinical_reasoning", "comment")
+#: The columns of an opinion.
+OPINION_COLUMNS = (*RATING_NAMES, *FLAG_NAMES, "difficulty", "errors", "correction", *_TEXTS)
+#: The columns that make a verdict.
+VERDICT_COLUMNS = (
+    "batch_id", "question_id", "person_id", "revision", "decision", "seconds", "seconds_looking",
+    "seconds_away", "given_at", "why", "image", *OPINION_COLUMNS,
+)  # fmt: skip
+_OWN = len(VERDICT_COLUMNS) - len(OPINION_COLUMNS)
+
+
+def opinion_to_plain(opinion: Opinion) -> dict[str, Any]:
+    """Every field of the opinion as plain JSON, the ratings by their ids."""
+    return {
+        **{name: getattr(opinion.ratings, name) for name in RATING_NAMES},
+        **{name: getattr(opinion, name) for name in FLAG_NAMES},
+        "difficulty": opinion.difficulty.value if opinion.difficulty else None,
+        "errors": sorted(each.value for each in opinion.errors),
+        "correction": correction_to_plain(opinion.correction),
+        **{name: getattr(opinion, name) for name in _TEXTS},
+    }
+
+
+def verdict_to_plain(verdict: Verdict) -> dict[str, Any]:
+    """Revision, decision, the whole opinion, the times, and whether the image was on screen where known."""
+    return {
+        "revision": verdict.revision,
+        "decision": verdict.decision.value,
+        **opinion_to_plain(verdict.opinion),
+        "why": verdict.why,
+        "seconds": float(verdict.seconds),
+        "seconds_looking": float(verdict.seconds_looking),
+        "seconds_away": float(verdict.seconds_away),
+        "given_at": verdict.given_at,
+        **({} if verdict.image is None else {"image": verdict.image.value}),
+    }
+
+
+def verdict_to_columns(verdict: Verdict) -> dict[str, Any]:
+    """The values of :data:`VERDICT_COLUMNS`, by name; the kinds of error and the correction as JSON text."""
+    plain = verdict_to_plain(verdict)
+    return {
+        "batch_id": verdict.batch_id,
+        "question_id": verdict.question_id,
+        "person_id": verdict.person_id,
+        **plain,
+        "errors": to_json(plain["errors"]),
+        "correction": to_json(plain["correction"]),
+    }
+
+
+def verdict_from_columns(values: Sequence[Any]) -> Verdict:
+    """The verdict of the values of :data:`VERDICT_COLUMNS`, in their order."""
+    batch_id, question_id, person_id, revision, decision, seconds, looking, away, given_at, why, image = (
+        values[:_OWN]
+    )
+    return Verdict(
+        batch_id=batch_id,
+        question_id=question_id,
+        person_id=person_id,
+        revision=revision,
+        decision=_decision(decision),
+        opinion=_opinion(tuple(values[_OWN:])),
+        why=why,
+        image=image_display(image),
+        seconds=seconds,
+        seconds_looking=looking,
+        seconds_away=away,
+        given_at=given_at,
+    )
+
+
+_decision = cache(Decision)
+
+
+@cache
+def image_display(stored: str | None) -> ImageDisplay | None:
+    """The value of a column ``image``; None is "not recorded"."""
+    return None if stored is None else ImageDisplay(stored)
+
+
+@lru_cache(maxsize=10_000)
+def errors_from_text(text: str) -> frozenset[ErrorKind]:
+    """The kinds of error of a verdict's column; there are few different ones in a great many verdicts."""
+    return frozenset(map(ErrorKind, from_json(text)))
+
+
+@lru_cache(maxsize=2_000)  # most verdicts say what others say: an acceptance with its few ratings
+def _opinion(columns: tuple[Any, ...]) -> Opinion:
+    values = dict(zip(OPINION_COLUMNS, columns, strict=True))
+    ratings = Ratings(**{name: values.pop(name) for name in RATING_NAMES})
+    difficulty = values.pop("difficulty")
+    return Opinion(
+        ratings=ratings,
+        difficulty=Difficulty(difficulty) if difficulty else None,
+        errors=errors_from_text(values.pop("errors")),
+        correction=correction_from_plain(from_json(values.pop("correction"))),
+        **values,
+    )

@@ -1,0 +1,1 @@
+"""People, their sign-ins and wrong passwords: rows in and out."""

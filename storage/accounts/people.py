@@ -1,0 +1,161 @@
+"""People, their roles and password hashes: rows in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from sqlalchemy import Executable, delete, func, select
+from sqlalchemy.exc import IntegrityError
+from sqlmodel import Session
+
+from domain.errors import AlreadyThere, NotFound
+from domain.people import Person, Role
+from storage.rows import PersonRoleRow, PersonRow
+
+
+def insert_person(
+    db: Session,
+    *,
+    name: str,
+    display_name: str,
+    roles: frozenset[Role],
+    password_hash: str | None,
+    demo: bool,
+    now: datetime,
+) -> Person:
+    """A new account with its roles.
+
+    Raises:
+        AlreadyThere: the name is taken.
+    """
+    row = PersonRow(
+        name=name, display_name=display_name, password_hash=password_hash, demo=demo, created_at=now
+    )
+    try:
+        with db.begin_nested():  # a taken name must not undo what else the caller has done
+            db.add(row)
+            db.flush()
+    except IntegrityError as error:
+        raise AlreadyThere(f"Somebody is called {name!r} already. Choose another sign-in name.") from error
+    _insert_roles(db, person_id=_id(row), roles=roles)
+    return _person(row, roles)
+
+
+def load_person(db: Session, *, person_id: int) -> Person:
+    """The person with that number.
+
+    Raises:
+        NotFound: nobody has it.
+    """
+    row = db.get(PersonRow, person_id)
+    if row is None:
+        raise NotFound(f"There is no person number {person_id}.")
+    return _with_roles(db, [row])[0]
+
+
+def hold_person(db: Session, *, person_id: int) -> None:
+    """Let others who would change that person wait until this transaction ends."""
+    db.execute(select(PersonRow.id).where(PersonRow.id == person_id).with_for_update())
+
+
+def find_person(db: Session, *, name: str) -> Person | None:
+    """The person who signs in by that name, if there is one."""
+    return _first(db, select(PersonRow).where(PersonRow.name == name))
+
+
+def find_person_by_subject(db: Session, *, subject: str) -> Person | None:
+    """The person whom the OIDC provider knows by that subject, if there is one."""
+    return _first(db, select(PersonRow).where(PersonRow.oidc_subject == subject))
+
+
+def list_people(db: Session) -> list[Person]:
+    """Everybody, disabled people too, by name."""
+    return _with_roles(db, db.execute(select(PersonRow).order_by(PersonRow.name)).scalars().all())
+
+
+def count_people(db: Session) -> int:
+    return int(db.execute(select(func.count()).select_from(PersonRow)).scalar_one())
+
+
+def password_hash_of(db: Session, *, person_id: int) -> str | None:
+    """The argon2 hash, None for people without a password."""
+    return _row(db, person_id).password_hash
+
+
+def set_password_hash(db: Session, *, person_id: int, password_hash: str) -> None:
+    _row(db, person_id).password_hash = password_hash
+    db.flush()
+
+
+def end_demo(db: Session, *, person_id: int) -> None:
+    """From here on the account is nobody's demo."""
+    _row(db, person_id).demo = False
+    db.flush()
+
+
+def set_oidc_subject(db: Session, *, person_id: int, subject: str) -> None:
+    _row(db, person_id).oidc_subject = subject
+    db.flush()
+
+
+def oidc_subject_of(db: Session, *, person_id: int) -> str | None:
+    return _row(db, person_id).oidc_subject
+
+
+def set_disabled_at(db: Session, *, person_id: int, disabled_at: datetime | None) -> None:
+    _row(db, person_id).disabled_at = disabled_at
+    db.flush()
+
+
+def replace_roles(db: Session, *, person_id: int, roles: frozenset[Role]) -> None:
+    """Take these roles for all that the person had."""
+    db.execute(delete(PersonRoleRow).where(PersonRoleRow.person_id == person_id))
+    _insert_roles(db, person_id=person_id, roles=roles)
+
+
+def _insert_roles(db: Session, *, person_id: int, roles: frozenset[Role]) -> None:
+    db.add_all(PersonRoleRow(person_id=person_id, role=role.value) for role in sorted(roles))
+    db.flush()
+
+
+def _row(db: Session, person_id: int) -> PersonRow:
+    row = db.get(PersonRow, person_id)
+    if row is None:
+        raise NotFound(f"There is no person number {person_id}.")
+    return row
+
+
+def _first(db: Session, statement: Executable) -> Person | None:
+    row = db.execute(statement).scalars().first()
+    return _with_roles(db, [row])[0] if row else None
+
+
+def _with_roles(db: Session, rows: Iterable[PersonRow]) -> list[Person]:
+    rows = list(rows)
+    wanted = [_id(row) for row in rows]
+    roles: dict[int, set[Role]] = {person_id: set() for person_id in wanted}
+    found = select(PersonRoleRow)
+    if len(wanted) < 500:  # below SQLite's limit of bound parameters; a longer list is nearly everybody
+        found = found.where(PersonRoleRow.person_id.in_(wanted))
+    for role in db.execute(found).scalars():
+        if role.person_id in roles:
+            roles[role.person_id].add(Role(role.role))
+    return [_person(row, frozenset(roles[_id(row)])) for row in rows]
+
+
+def _person(row: PersonRow, roles: frozenset[Role]) -> Person:
+    return Person(
+        id=_id(row),
+        name=row.name,
+        display_name=row.display_name,
+        roles=roles,
+        demo=row.demo,
+        disabled_at=row.disabled_at,
+    )
+
+
+def _id(row: PersonRow) -> int:
+    if row.id is None:
+        raise ValueError("a person that was not flushed")
+    return row.id

@@ -1,0 +1,93 @@
+"""Every judgement that is saved, as the audit trail would name it: to hold the one against the other."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select
+from sqlmodel import Session
+
+from domain.errors import DomainError
+from domain.verdicts import OwnAnswer
+from records.values import answer_from_json
+from records.verdicts import image_display, verdict_to_plain
+from storage.audit.contents import (
+    COMMIT_OWN_ANSWER,
+    GIVE_VERDICT,
+    OPEN_REPORT,
+    SKIP_QUESTION,
+    question_subject,
+    recorded_opening,
+    recorded_own_answer,
+    recorded_skip,
+)
+from storage.review.verdicts import verdict_from_row
+from storage.rows import OwnAnswerRow, ReportOpeningRow, SkipRow, VerdictRow
+
+_BLOCK = 2_000  # rows that are in memory at a time
+
+#: What judgements are called in the audit trail.
+JUDGING = (GIVE_VERDICT, COMMIT_OWN_ANSWER, SKIP_QUESTION, OPEN_REPORT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedJudgement:
+    """A row of one of the four tables: what its entry would be called, and would hold as new."""
+
+    what: str
+    person_id: int
+    subject: str
+    new: dict[str, Any]
+    at: datetime
+
+
+def saved_judgements(db: Session) -> Generator[SavedJudgement]:
+    """Every verdict, own answer, skip and report opening."""
+    for row in _rows(db, VerdictRow):
+        try:
+            new = verdict_to_plain(verdict_from_row(row))
+        except (DomainError, ValueError, KeyError) as error:  # altered into what no verdict can be
+            new = {"unreadable": str(error)}
+        yield _saved(GIVE_VERDICT, row, new, row.given_at)
+    for row in _rows(db, OwnAnswerRow):
+        try:
+            answer = None if row.answer is None else answer_from_json(row.answer)
+            own = OwnAnswer(
+                answer=answer,
+                confidence=row.confidence,
+                committed_at=row.committed_at,
+                image=image_display(row.image),
+            )
+            new = recorded_own_answer(own)
+        except (DomainError, ValueError) as error:
+            new = {"unreadable": str(error)}
+        yield _saved(COMMIT_OWN_ANSWER, row, new, row.committed_at)
+    for row in _rows(db, SkipRow):
+        new = recorded_skip(number=row.number, reason=row.reason, skipped_at=row.skipped_at)
+        yield _saved(SKIP_QUESTION, row, new, row.skipped_at)
+    for row in _rows(db, ReportOpeningRow):
+        try:
+            new = recorded_opening(
+                image_alignment=row.image_alignment, opened_at=row.opened_at, image=image_display(row.image)
+            )
+        except ValueError as error:
+            new = {"unreadable": str(error)}
+        yield _saved(OPEN_REPORT, row, new, row.opened_at)
+
+
+def _rows(db: Session, table: Any) -> Iterator[Any]:  # noqa: ANN401 - one of the four tables, and its rows
+    with db.execute(select(table.__table__).execution_options(yield_per=_BLOCK)) as rows:
+        yield from rows
+
+
+def _saved(what: str, row: Any, new: dict[str, Any], at: datetime) -> SavedJudgement:  # noqa: ANN401 - as above
+    return SavedJudgement(
+        what=what,
+        person_id=row.person_id,
+        subject=question_subject(batch_id=row.batch_id, question_number=row.question_id),
+        new=new,
+        at=at,
+    )

@@ -1,0 +1,1 @@
+"""Search, statistics, the history of a question, and rules applied to many."""

@@ -1,0 +1,276 @@
+"""Rules applied to many questions at once: rejected or queued because a search found them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, insert, select, text
+from sqlmodel import Session
+
+from domain.batches import Batch, BatchSettings, SamplingPlan
+from domain.errors import NotFound
+from domain.vocabulary import Difficulty
+from records.values import from_json, to_json
+from storage.rows import (
+    AppliedQuestionRow,
+    AppliedRuleRow,
+    BatchQuestionRow,
+    BatchRow,
+    DatasetRow,
+    DrawRow,
+    PersonRow,
+    QuestionRow,
+    RuleTakenBackRow,
+    StratumRow,
+)
+from storage.sampling.batches import add_batch
+from storage.types import AnySelect
+
+#: The stratum of questions that were chosen, not drawn.
+CHOSEN = "found by search"
+_REJECT = "reject"
+_CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppliedRule:
+    """What was applied, by whom, why, to how many; ``back_at`` is when it was taken back, if it was."""
+
+    number: int
+    dataset: str
+    what: str
+    search: dict[str, Any]
+    reason: str
+    questions: int
+    batch: str | None
+    by: str
+    applied_at: datetime
+    back_at: datetime | None
+    back_reason: str
+
+
+def add_rule(
+    db: Session,
+    *,
+    dataset_id: int,
+    what: str,
+    search: dict[str, Any],
+    reason: str,
+    questions: Sequence[int],
+    batch_id: int | None,
+    by: int | None,
+    now: datetime,
+) -> int:
+    """Append a rule and what it was applied to; its number."""
+    number = (db.execute(select(func.max(AppliedRuleRow.id))).scalar_one() or 0) + 1
+    db.add(
+        AppliedRuleRow(
+            id=number,
+            dataset_id=dataset_id,
+            what=what,
+            search=to_json(search),
+            reason=reason,
+            questions=len(questions),
+            batch_id=batch_id,
+            person_id=by,
+            applied_at=now,
+        )
+    )
+    db.flush()
+    values = [{"rule_id": number, "question_id": each} for each in questions]
+    if values:
+        db.execute(insert(AppliedQuestionRow), values)
+    return number
+
+
+def take_back(db: Session, *, rule: int, reason: str, by: int | None, now: datetime) -> None:
+    """The rule holds no more."""
+    db.add(RuleTakenBackRow(rule_id=rule, reason=reason, person_id=by, taken_back_at=now))
+    db.flush()
+
+
+def list_rules(db: Session, *, dataset_id: int | None = None, number: int | None = None) -> list[AppliedRule]:
+    """All of them, or one dataset's, or the one of that number; the newest first."""
+    statement = (
+        select(AppliedRuleRow, DatasetRow.name, BatchRow.name, PersonRow.name, RuleTakenBackRow)
+        .join(DatasetRow, DatasetRow.id == AppliedRuleRow.dataset_id)
+        .outerjoin(BatchRow, BatchRow.id == AppliedRuleRow.batch_id)
+        .outerjoin(PersonRow, PersonRow.id == AppliedRuleRow.person_id)
+        .outerjoin(RuleTakenBackRow, RuleTakenBackRow.rule_id == AppliedRuleRow.id)
+        .order_by(AppliedRuleRow.id.desc())
+    )
+    if dataset_id is not None:
+        statement = statement.where(AppliedRuleRow.dataset_id == dataset_id)
+    if number is not None:
+        statement = statement.where(AppliedRuleRow.id == number)
+    return [
+        AppliedRule(
+            number=rule.id,
+            dataset=dataset,
+            what=rule.what,
+            search=from_json(rule.search),
+            reason=rule.reason,
+            questions=rule.questions,
+            batch=batch,
+            by=person or "command line",
+            applied_at=rule.applied_at,
+            back_at=back.taken_back_at if back else None,
+            back_reason=back.reason if back else "",
+        )
+        for rule, dataset, batch, person, back in db.execute(statement)
+    ]
+
+
+def rule_of(db: Session, *, number: int) -> AppliedRule:
+    """The rule of that number.
+
+    Raises:
+        NotFound: there is none.
+    """
+    found = list_rules(db, number=number)
+    if not found:
+        raise NotFound(f"There is no rule number {number}.")
+    return found[0]
+
+
+def rejecting_rules(db: Session, *, dataset_id: int) -> list[datetime]:
+    """When each rule that rejects questions of the dataset now was applied."""
+    return [
+        each.applied_at
+        for each in list_rules(db, dataset_id=dataset_id)
+        if each.what == _REJECT and each.back_at is None
+    ]
+
+
+def rejected_now(*, dataset_id: int) -> AnySelect:
+    """A query for the numbers of the dataset's questions that are rejected by a rule that holds."""
+    return (
+        select(AppliedQuestionRow.question_id)
+        .join(AppliedRuleRow, AppliedRuleRow.id == AppliedQuestionRow.rule_id)
+        .outerjoin(RuleTakenBackRow, RuleTakenBackRow.rule_id == AppliedRuleRow.id)
+        .where(
+            AppliedRuleRow.dataset_id == dataset_id,
+            AppliedRuleRow.what == _REJECT,
+            RuleTakenBackRow.rule_id.is_(None),
+        )
+    )
+
+
+def count_rejected(db: Session, *, dataset_id: int) -> int:
+    """How many questions of the dataset are rejected by rules now."""
+    found = rejected_now(dataset_id=dataset_id).distinct().subquery()
+    return int(db.execute(select(func.count()).select_from(found)).scalar_one())
+
+
+def left_out_of(db: Session, *, numbers: Sequence[int]) -> dict[int, str]:
+    """Why each of these questions can't be taken, of those that can't: the last of the reasons that holds."""
+    reasons = (
+        (
+            "drawn",
+            (
+                "SELECT question_id FROM batch_question b WHERE NOT EXISTS (SELECT 1 FROM applied_rule r "
+                "JOIN rule_taken_back k ON k.rule_id = r.id WHERE r.batch_id = b.batch_id) AND "
+            ),
+        ),
+        (
+            "rejected by rule",
+            (
+                "SELECT question_id FROM applied_question a WHERE EXISTS (SELECT 1 FROM applied_rule r "
+                "WHERE r.id = a.rule_id AND r.what = 'reject' "
+                "AND NOT EXISTS (SELECT 1 FROM rule_taken_back k WHERE k.rule_id = r.id)) AND "
+            ),
+        ),
+        ("judged", "SELECT question_id FROM verdict WHERE "),
+        ("released", "SELECT question_id FROM release_item WHERE "),
+    )
+    found: dict[int, str] = {}
+    for start in range(0, len(numbers), _CHUNK):
+        chunk = ",".join(str(int(each)) for each in numbers[start : start + _CHUNK])
+        for reason, query in reasons:
+            rows = db.execute(text(f"{query} question_id IN ({chunk})"))
+            found.update((row[0], reason) for row in rows)
+    return found
+
+
+def add_queued_batch(
+    db: Session,
+    *,
+    name: str,
+    dataset_id: int,
+    settings: BatchSettings,
+    questions: Sequence[int],
+    by: int | None,
+    now: datetime,
+) -> Batch:
+    """An open batch of exactly these questions, those of an exam together."""
+    batch = add_batch(
+        db,
+        name=name,
+        dataset_id=dataset_id,
+        plan=SamplingPlan(seed=0, per_1000=None, n=len(questions)),
+        settings=settings,
+        by=by,
+        now=now,
+    )
+    draw = DrawRow(
+        batch_id=batch.id,
+        number=1,
+        frame_after=0,
+        frame_through=max(questions),
+        frame_size=len(questions),
+        drawn_by=by,
+        drawn_at=now,
+    )
+    db.add(draw)
+    db.flush()
+    for tier, count in _tiers(db, questions).items():
+        db.add(StratumRow(draw_id=draw.id or 0, tier=tier, size=count, drawn=count))
+    exams = dict(_exams(db, questions))
+    first: dict[int, int] = {}
+    for number in questions:
+        first.setdefault(exams[number], number)
+    together = sorted(questions, key=lambda number: (first[exams[number]], number))
+    db.execute(
+        insert(BatchQuestionRow),
+        [
+            {
+                "batch_id": batch.id,
+                "question_id": number,
+                "draw_id": draw.id,
+                "stratum": CHOSEN,
+                "inclusion_probability": 1.0,
+                "position": position,
+            }
+            for position, number in enumerate(together, start=1)
+        ],
+    )
+    db.flush()
+    return batch
+
+
+def chosen_batches(db: Session) -> set[int]:
+    """Numbers of the batches whose questions were found by a search: no random samples."""
+    statement = select(AppliedRuleRow.batch_id).where(AppliedRuleRow.batch_id.is_not(None))
+    return {each for each in db.execute(statement).scalars() if each is not None}
+
+
+def _tiers(db: Session, questions: Sequence[int]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for start in range(0, len(questions), _CHUNK):
+        statement = select(QuestionRow.difficulty).where(
+            QuestionRow.id.in_(questions[start : start + _CHUNK])
+        )
+        for tier in db.execute(statement).scalars():
+            counts[tier or ""] = counts.get(tier or "", 0) + 1
+    return {name: counts[name] for name in (*(str(each) for each in Difficulty), "") if name in counts}
+
+
+def _exams(db: Session, questions: Sequence[int]) -> Iterable[tuple[int, int]]:
+    for start in range(0, len(questions), _CHUNK):
+        statement = select(QuestionRow.id, QuestionRow.exam_id).where(
+            QuestionRow.id.in_(questions[start : start + _CHUNK])
+        )
+        yield from ((row[0], row[1]) for row in db.execute(statement))

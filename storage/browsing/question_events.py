@@ -1,0 +1,247 @@
+"""What happened to one question, from every table that knows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, select
+from sqlmodel import Session
+
+from records.values import from_json
+from records.verdicts import image_display
+from storage.review.adjudications import adjudication_from_row
+from storage.review.verdicts import verdict_from_row
+from storage.rows import (
+    AdjudicationRow,
+    AppliedQuestionRow,
+    AppliedRuleRow,
+    AssignmentRow,
+    BatchQuestionRow,
+    BatchRow,
+    DatasetRow,
+    DrawRow,
+    ImportRow,
+    OwnAnswerRow,
+    PersonRow,
+    ProblemRow,
+    QuestionRow,
+    ReleaseItemRow,
+    ReleaseRow,
+    RuleTakenBackRow,
+    SkipRow,
+    VerdictRow,
+)
+
+_ByPeople = type[OwnAnswerRow] | type[VerdictRow] | type[SkipRow] | type[AdjudicationRow]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionEvent:
+    """One thing that happened: what ("imported", "verdict", …), when, who (None: the command line), where.
+
+    ``place`` names the file, batch or release; ``more`` is what belongs to that kind of event.
+    """
+
+    what: str
+    when: datetime
+    who: str | None
+    place: str = ""
+    more: dict[str, Any] = field(default_factory=dict)
+
+
+def events_of(db: Session, *, question_number: int) -> list[QuestionEvent]:
+    """All of them, in no order; problems that checks found come with the import, which is when they ran."""
+    return [
+        *_imported(db, question_number),
+        *_drawn(db, question_number),
+        *_assigned(db, question_number),
+        *_own_answers(db, question_number),
+        *_verdicts(db, question_number),
+        *_skips(db, question_number),
+        *_adjudications(db, question_number),
+        *_rules(db, question_number),
+        *_releases(db, question_number),
+    ]
+
+
+def _imported(db: Session, number: int) -> list[QuestionEvent]:
+    row = db.execute(
+        select(ImportRow.file_name, ImportRow.file_format, ImportRow.imported_at, PersonRow.display_name,
+               DatasetRow.name.label("dataset"))
+        .join(QuestionRow, QuestionRow.import_id == ImportRow.id)
+        .join(DatasetRow, DatasetRow.id == ImportRow.dataset_id)
+        .outerjoin(PersonRow, PersonRow.id == ImportRow.imported_by)
+        .where(QuestionRow.id == number)
+    ).one()  # fmt: skip
+    problems = db.execute(
+        select(ProblemRow.check_name, ProblemRow.field, ProblemRow.reason)
+        .where(ProblemRow.question_id == number)
+        .order_by(ProblemRow.check_name, ProblemRow.field)
+    ).all()
+    return [
+        QuestionEvent(
+            what="imported",
+            when=row.imported_at,
+            who=row.display_name,
+            place=row.file_name,
+            more={
+                "dataset": row.dataset,
+                "format": row.file_format,
+                "problems": [f"{check}: {field} {reason}" for check, field, reason in problems],
+            },
+        )
+    ]
+
+
+def _rules(db: Session, number: int) -> list[QuestionEvent]:
+    """Rejected or queued because a search found it, and taken back."""
+    of_question = AppliedQuestionRow.question_id == number
+    applied = db.execute(
+        select(AppliedRuleRow.id, AppliedRuleRow.what, AppliedRuleRow.search, AppliedRuleRow.reason,
+               AppliedRuleRow.applied_at, BatchRow.name, PersonRow.display_name)
+        .join(AppliedQuestionRow, AppliedQuestionRow.rule_id == AppliedRuleRow.id)
+        .outerjoin(BatchRow, BatchRow.id == AppliedRuleRow.batch_id)
+        .outerjoin(PersonRow, PersonRow.id == AppliedRuleRow.person_id)
+        .where(of_question)
+    )  # fmt: skip
+    back = db.execute(
+        select(RuleTakenBackRow.rule_id, RuleTakenBackRow.reason, RuleTakenBackRow.taken_back_at,
+               PersonRow.display_name)
+        .join(AppliedQuestionRow, AppliedQuestionRow.rule_id == RuleTakenBackRow.rule_id)
+        .outerjoin(PersonRow, PersonRow.id == RuleTakenBackRow.person_id)
+        .where(of_question)
+    )  # fmt: skip
+    return [
+        *(
+            QuestionEvent(
+                what="rule",
+                when=row.applied_at,
+                who=row.display_name,
+                place=row.name or "",
+                more={
+                    "rule": row.id,
+                    "step": row.what,
+                    "search": from_json(row.search),
+                    "reason": row.reason,
+                },
+            )
+            for row in applied
+        ),
+        *(
+            QuestionEvent(
+                what="rule taken back",
+                when=row.taken_back_at,
+                who=row.display_name,
+                more={"rule": row.rule_id, "reason": row.reason},
+            )
+            for row in back
+        ),
+    ]
+
+
+def _drawn(db: Session, number: int) -> list[QuestionEvent]:
+    rows = db.execute(
+        select(BatchRow.name, DrawRow.drawn_at, PersonRow.display_name, BatchQuestionRow.stratum,
+               BatchQuestionRow.inclusion_probability)
+        .join(DrawRow, DrawRow.id == BatchQuestionRow.draw_id)
+        .join(BatchRow, BatchRow.id == BatchQuestionRow.batch_id)
+        .outerjoin(PersonRow, PersonRow.id == DrawRow.drawn_by)
+        .where(BatchQuestionRow.question_id == number)
+    )  # fmt: skip
+    return [
+        QuestionEvent(
+            what="drawn",
+            when=row.drawn_at,
+            who=row.display_name,
+            place=row.name,
+            more={"stratum": row.stratum, "inclusion_probability": row.inclusion_probability},
+        )
+        for row in rows
+    ]
+
+
+def _assigned(db: Session, number: int) -> list[QuestionEvent]:
+    rows = db.execute(
+        select(BatchRow.name, AssignmentRow.assigned_at, AssignmentRow.state, PersonRow.display_name)
+        .join(BatchRow, BatchRow.id == AssignmentRow.batch_id)
+        .join(PersonRow, PersonRow.id == AssignmentRow.person_id)
+        .where(AssignmentRow.question_id == number)
+    )
+    return [
+        QuestionEvent(
+            what="assigned", when=row.assigned_at, who=None, place=row.name,
+            more={"to": row.display_name, "state": row.state},
+        )
+        for row in rows
+    ]  # fmt: skip
+
+
+def _own_answers(db: Session, number: int) -> list[QuestionEvent]:
+    return [
+        _by_a_person(
+            row,
+            what="own answer",
+            when=row.committed_at,
+            more={
+                "answer": None if row.answer is None else from_json(row.answer),
+                "confidence": row.confidence,
+                "image": image_display(row.image),
+            },
+        )
+        for row in _rows_of(db, OwnAnswerRow, number)
+    ]
+
+
+def _verdicts(db: Session, number: int) -> list[QuestionEvent]:
+    return [
+        _by_a_person(row, what="verdict", when=row.given_at, more={"verdict": verdict_from_row(row)})
+        for row in _rows_of(db, VerdictRow, number)
+    ]
+
+
+def _skips(db: Session, number: int) -> list[QuestionEvent]:
+    return [
+        _by_a_person(row, what="skipped", when=row.skipped_at, more={"why": row.reason})
+        for row in _rows_of(db, SkipRow, number)
+    ]
+
+
+def _adjudications(db: Session, number: int) -> list[QuestionEvent]:
+    return [
+        _by_a_person(
+            row, what="adjudication", when=row.given_at, more={"adjudication": adjudication_from_row(row)}
+        )
+        for row in _rows_of(db, AdjudicationRow, number)
+    ]
+
+
+def _rows_of(db: Session, table: _ByPeople, number: int) -> Iterable[Row[Any]]:
+    """What people said of it in batches, each row with the names of both."""
+    return db.execute(
+        select(*table.__table__.c, BatchRow.name.label("batch"), PersonRow.display_name)
+        .join(BatchRow, BatchRow.id == table.batch_id)
+        .join(PersonRow, PersonRow.id == table.person_id)
+        .where(table.question_id == number)
+    )
+
+
+def _by_a_person(row: Row[Any], *, what: str, when: datetime, more: dict[str, Any]) -> QuestionEvent:
+    return QuestionEvent(what=what, when=when, who=row.display_name, place=row.batch, more=more)
+
+
+def _releases(db: Session, number: int) -> list[QuestionEvent]:
+    rows = db.execute(
+        select(ReleaseRow.name, ReleaseRow.made_at, ReleaseItemRow.side, PersonRow.display_name)
+        .join(ReleaseItemRow, ReleaseItemRow.release_id == ReleaseRow.id)
+        .outerjoin(PersonRow, PersonRow.id == ReleaseRow.made_by)
+        .where(ReleaseItemRow.question_id == number)
+    )
+    return [
+        QuestionEvent(
+            what="released", when=row.made_at, who=row.display_name, place=row.name, more={"side": row.side}
+        )
+        for row in rows
+    ]

@@ -1,0 +1,137 @@
+"""Image files in S3-compatible storage: Amazon's, or a server of one's own that speaks the same.
+
+Keys and server are named by the variables that every S3 program reads: ``AWS_ACCESS_KEY_ID``,
+``AWS_SECRET_ACCESS_KEY``, ``AWS_ENDPOINT_URL``, ``AWS_DEFAULT_REGION``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import s3fs
+
+from domain.errors import NotFound, NotNow
+from storage.images.circuit_breaker import CircuitBreaker, CircuitOpen
+from storage.images.folder import checked_content, checked_sha256
+
+_LOG = logging.getLogger(__name__)
+#: Seconds for one attempt: until the server accepts the connection, and until its next byte.
+_CONNECT, _READ = 3, 5
+#: Seconds for a request in all, further attempts included; a server that sends a byte now and then is given
+#: up, too. An upload, which nobody at a screen waits for, gets one second more for each MiB.
+_TOTAL = 8.0
+_CONNECTIONS = 32
+_PROBE = ".overread-check"
+
+
+class BucketStore:
+    """``s3://bucket/prefix/ab/ab…``; threads may share it."""
+
+    def __init__(
+        self, address: str, *, seconds: float = _TOTAL, breaker: CircuitBreaker | None = None
+    ) -> None:
+        """``seconds`` is the limit of each request in all."""
+        self._seconds, self._breaker = seconds, breaker or CircuitBreaker()
+        self._root = address.removeprefix("s3://").strip("/")
+        self._files = s3fs.S3FileSystem(
+            skip_instance_cache=True,  # the library's key for it knows nothing of the environment
+            use_listings_cache=False,  # other processes write too
+            config_kwargs={
+                "connect_timeout": _CONNECT,
+                "read_timeout": _READ,
+                "retries": {"mode": "standard", "total_max_attempts": 2},
+                "max_pool_connections": _CONNECTIONS,
+            },
+        )
+
+    def holds(self, sha256: str) -> bool:
+        key = self._key(sha256)
+        return bool(self._ask(self._files._exists, key))
+
+    def keep(self, sha256: str, content: bytes) -> None:
+        """The server has all of it when this returns: an object appears whole or not at all."""
+        key = self._key(sha256)
+        self._ask(self._files._pipe_file, key, content, extra=len(content) / (1 << 20))
+
+    def read(self, sha256: str) -> bytes:
+        key = self._key(sha256)
+        try:
+            content = self._ask(self._files._cat_file, key)
+        except FileNotFoundError as error:
+            raise NotFound(f"s3://{self._root} has no image {sha256}; import it again.") from error
+        return checked_content(sha256, content)
+
+    @contextmanager
+    def on_disk(self, sha256: str) -> Iterator[Path]:
+        """A copy that lasts as long as the block: what is made of it is what is kept on the disk."""
+        content = self.read(sha256)
+        with tempfile.NamedTemporaryFile(prefix="overread-image-") as file:
+            file.write(content)
+            file.flush()
+            del content
+            yield Path(file.name)
+
+    def remove(self, sha256: str) -> None:
+        key = self._key(sha256)
+        try:
+            self._ask(self._files._rm_file, key)
+        except FileNotFoundError:
+            return
+
+    def check(self) -> None:
+        """Write a few bytes and read them back."""
+        key = f"{self._root}/{_PROBE}"
+        try:
+            self._ask(self._files._pipe_file, key, b"overread")
+            self._ask(self._files._cat_file, key)
+        except FileNotFoundError as error:
+            raise NotNow(f"The bucket s3://{self._root} is not there.") from error
+
+    def _key(self, sha256: str) -> str:
+        return f"{self._root}/{checked_sha256(sha256)[:2]}/{sha256}"
+
+    def _ask(self, request: Callable[..., Awaitable[Any]], *args: object, extra: float = 0.0) -> Any:  # noqa: ANN401 - whatever the library answers
+        """The answer of one of the library's asynchronous requests, within the limit plus ``extra`` seconds.
+
+        Raises:
+            FileNotFoundError: no such object, or no such bucket.
+            NotNow: the server is away, does not answer in time, or refuses the keys.
+        """
+        seconds = self._seconds + extra
+
+        def answer() -> Any:  # noqa: ANN401 - as above
+            limited = asyncio.wait_for(request(*args), seconds)
+            # Waits a little longer itself, in case the library's own loop is held up.
+            return asyncio.run_coroutine_threadsafe(limited, self._files.loop).result(seconds + 1)
+
+        try:
+            return self._breaker.call(answer, answers=(FileNotFoundError, PermissionError))
+        except FileNotFoundError:
+            raise
+        except PermissionError as error:
+            _LOG.warning("s3://%s: %s", self._root, error)
+            raise NotNow(
+                f"The image store s3://{self._root} refused the keys it was given. Tell whoever runs this "
+                "server."
+            ) from error
+        except CircuitOpen as error:
+            raise NotNow(
+                f"The image store s3://{self._root} has stopped answering. It is tried again in "
+                f"{max(1, round(error.seconds))} s. Try again then, and if it stays so, tell whoever runs "
+                "this server; its log says why."
+            ) from error
+        except Exception as error:  # the library's connection errors have no other base in common
+            late = isinstance(error, TimeoutError)
+            why = f"no answer within {seconds:g} s" if late else f"{type(error).__name__}: {error}"
+            _LOG.warning("s3://%s: %s", self._root, why)
+            raise NotNow(
+                f"The image store s3://{self._root} "
+                f"{f'did not answer within {seconds:g} s' if late else 'could not be reached'}. Try again, "
+                "and if it stays so, tell whoever runs this server; its log says why."
+            ) from error

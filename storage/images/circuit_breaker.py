@@ -1,0 +1,72 @@
+"""A circuit breaker: a service that does not answer is left alone for a while, and then tried once.
+
+Without it everybody who needs the service waits for the full timeout, and occupies a thread meanwhile.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class CircuitOpen(Exception):
+    """The service was not called, because its last calls failed; ``seconds`` until it is tried again."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"not called for another {seconds:.0f} seconds")
+        self.seconds = seconds
+
+
+class CircuitBreaker:
+    """Counts consecutive failures. Threads may share it; calls run side by side."""
+
+    def __init__(
+        self, *, failures: int = 3, pause: float = 10.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """After ``failures`` consecutive failures nothing is called for ``pause`` seconds.
+
+        Then one call is let through in each pause, until one succeeds.
+        """
+        self._limit, self._pause, self._clock = failures, pause, clock
+        self._failures, self._next_call_at = 0, 0.0
+        self._lock = threading.Lock()
+
+    def call(self, work: Callable[[], T], *, answers: tuple[type[Exception], ...] = ()) -> T:
+        """Call ``work``. Its errors pass through; those in ``answers`` mean that the service does answer.
+
+        Raises:
+            CircuitOpen: ``work`` was not called.
+        """
+        self._check()
+        try:
+            result = work()
+        except answers:
+            self._note_success()
+            raise
+        except BaseException:
+            self._note_failure()
+            raise
+        self._note_success()
+        return result
+
+    def _check(self) -> None:
+        with self._lock:
+            if self._failures < self._limit:
+                return
+            left = self._next_call_at - self._clock()
+            if left > 0:
+                raise CircuitOpen(left)
+            self._next_call_at = self._clock() + self._pause  # this call is the one of the next pause
+
+    def _note_success(self) -> None:
+        with self._lock:
+            self._failures = 0
+
+    def _note_failure(self) -> None:
+        with self._lock:
+            self._failures += 1
+            self._next_call_at = self._clock() + self._pause

@@ -1,0 +1,38 @@
+"""Which image file a radiograph has, without loading its exam."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import bindparam, select
+from sqlmodel import Session
+
+from domain.patient_data import PixelDecision
+from storage.privacy.patient_data import decisions_on
+from storage.rows import ImageRow, RadiographRow
+
+_KEYS = (
+    select(RadiographRow.exam_id, RadiographRow.key)
+    .where(RadiographRow.exam_id.in_(bindparam("exam_ids", expanding=True)))
+    .order_by(RadiographRow.position)
+)
+
+
+def image_of(db: Session, *, exam_number: int, radiograph_key: str) -> tuple[str, str] | None:
+    """(SHA-256, media type) of the radiograph's file; None when there is none, or it was taken out."""
+    row = db.execute(
+        select(ImageRow.sha256, ImageRow.media_type)
+        .join(RadiographRow, RadiographRow.image_sha256 == ImageRow.sha256)
+        .where(RadiographRow.exam_id == exam_number, RadiographRow.key == radiograph_key)
+    ).first()
+    if row is None or decisions_on(db, sha256=[row.sha256]).get(row.sha256) is PixelDecision.REMOVE:
+        return None
+    return (row.sha256, row.media_type)
+
+
+def radiograph_keys(db: Session, *, exam_numbers: Sequence[int]) -> tuple[tuple[int, str], ...]:
+    """(exam number, radiograph key) of every radiograph of those exams, in their order."""
+    rows = db.execute(_KEYS, {"exam_ids": list(exam_numbers)})
+    return tuple(
+        sorted(((row.exam_id, row.key) for row in rows), key=lambda each: exam_numbers.index(each[0]))
+    )

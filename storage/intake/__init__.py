@@ -1,0 +1,1 @@
+"""Datasets, exams and questions: rows in and out, written by the million."""

@@ -1,0 +1,187 @@
+"""Writing rows by the million: the driver's own way, in the transaction of the session.
+
+Numbers of exams and questions are handed out by the importer, in blocks, while it holds the lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import bindparam, func, select, text, update
+from sqlmodel import Session
+
+from storage.rows import ExamRow, ImageRow, QuestionRow, RadiographRow
+
+_CHUNK = 500
+#: Below so many questions it is quicker to index them all anew than to keep the index during a large import.
+FEW = 50_000
+_CACHE_KIB = 32 * 1024
+
+_INDEXES = {
+    "question_dataset_key": "CREATE UNIQUE INDEX question_dataset_key ON question (dataset_id, key)",
+    "question_exam": "CREATE INDEX question_exam ON question (exam_id)",
+}
+
+
+def lock_for_import(db: Session) -> None:
+    """One import at a time: SQLite's transaction is the only writer already, PostgreSQL's takes a lock."""
+    if not _is_sqlite(db):
+        db.execute(text("LOCK TABLE exam, question IN SHARE ROW EXCLUSIVE MODE"))
+    else:
+        db.connection()
+
+
+def next_numbers(db: Session) -> tuple[int, int]:
+    """The next free numbers of exam and question."""
+    exam = db.execute(select(func.max(ExamRow.id))).scalar_one()
+    question = db.execute(select(func.max(QuestionRow.id))).scalar_one()
+    return (exam or 0) + 1, (question or 0) + 1
+
+
+def insert_rows(db: Session, *, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Add rows through the driver: executemany on SQLite, COPY on PostgreSQL.
+
+    Args:
+        db: whose transaction the rows become part of.
+        table: its name; never from outside.
+        columns: names, in the order of each row's values.
+        rows: values as the driver takes them (JSON as text, hashes as bytes).
+    """
+    names = ", ".join(f'"{column}"' for column in columns)
+    cursor = db.connection().connection.cursor()
+    try:
+        if _is_sqlite(db):
+            marks = ", ".join("?" * len(columns))
+            cursor.executemany(
+                f'INSERT INTO "{table}" ({names}) VALUES ({marks})',  # noqa: S608 - our own names
+                rows,  # type: ignore[arg-type]  # sqlite3 takes any iterable
+            )
+        else:
+            with cursor.copy(f'COPY "{table}" ({names}) FROM STDIN') as copy:
+                for row in rows:
+                    copy.write_row(row)
+    finally:
+        cursor.close()
+
+
+@contextmanager
+def indexes_afterwards(db: Session, *, wanted: bool) -> Iterator[bool]:
+    """Build the indexes of questions once, after the rows, where that pays and holds up nobody.
+
+    On SQLite with few questions there; on PostgreSQL with none, since dropping an index makes readers wait.
+    They are dropped and made in the caller's transaction.
+
+    Args:
+        db: the importer's session.
+        wanted: the file is large enough for it to pay.
+
+    Yields:
+        Whether the indexes are gone meanwhile.
+    """
+    few = FEW if _is_sqlite(db) else 1
+    # LIMIT: counting all of a large table would take longer than the answer is worth
+    there = db.execute(
+        select(func.count()).select_from(select(QuestionRow.id).limit(few).subquery())
+    ).scalar_one()
+    gone = wanted and there < few
+    if gone:
+        for name in _INDEXES:
+            db.execute(text(f"DROP INDEX {name}"))
+    if _is_sqlite(db):
+        db.execute(text(f"PRAGMA cache_size = -{_CACHE_KIB}"))
+    yield gone
+    if gone:
+        if _is_sqlite(db):
+            # The sorting of an index takes as much again as the cache; hand that back first.
+            db.execute(text("PRAGMA shrink_memory"))
+        for statement in _INDEXES.values():
+            db.execute(text(statement))
+    if _is_sqlite(db):
+        db.execute(text("PRAGMA cache_size = -2000"))  # SQLite's own default
+
+
+def known_questions(db: Session, *, dataset_id: int, keys: Iterable[str]) -> dict[str, bytes]:
+    """Key -> hash of the record, of those keys that the dataset has."""
+    found: dict[str, bytes] = {}
+    for part in _parts(keys):
+        statement = select(QuestionRow.key, QuestionRow.record_hash).where(
+            QuestionRow.dataset_id == dataset_id,
+            QuestionRow.key.in_(part),
+        )
+        found.update((row.key, bytes(row.record_hash)) for row in db.execute(statement))
+    return found
+
+
+def known_draw_hashes(db: Session, *, dataset_id: int) -> list[int]:
+    """The hashes of all the dataset's keys; for datasets with few questions."""
+    statement = select(QuestionRow.draw_hash).where(QuestionRow.dataset_id == dataset_id)
+    return list(db.execute(statement).scalars())
+
+
+def has_exams(db: Session, *, dataset_id: int) -> bool:
+    """Whether the dataset has any exam."""
+    return db.execute(select(ExamRow.id).where(ExamRow.dataset_id == dataset_id).limit(1)).first() is not None
+
+
+def known_exams(db: Session, *, dataset_id: int, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Key -> number, facts and radiographs, of those exams that the dataset has.
+
+    Each is ``{id, patient, indication, age, sex, report, radiographs: {key: (file, view, sha256, rows,
+    columns)}}``, radiographs in the order of the file.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for part in _parts(keys):
+        exams = select(
+            ExamRow.id,
+            ExamRow.key,
+            ExamRow.patient,
+            ExamRow.indication,
+            ExamRow.age,
+            ExamRow.sex,
+            ExamRow.report,
+        ).where(ExamRow.dataset_id == dataset_id, ExamRow.key.in_(part))
+        by_number: dict[int, dict[str, Any]] = {}
+        for row in db.execute(exams):
+            facts = dict(row._mapping)
+            found[facts.pop("key")] = facts
+            by_number[facts["id"]] = facts
+            facts["radiographs"] = {}
+        radiographs = (
+            select(RadiographRow, ImageRow.rows, ImageRow.columns)
+            .outerjoin(ImageRow, ImageRow.sha256 == RadiographRow.image_sha256)
+            .where(RadiographRow.exam_id.in_(by_number))
+            .order_by(RadiographRow.exam_id, RadiographRow.position)
+        )
+        for radiograph, rows, columns in db.execute(radiographs):
+            by_number[radiograph.exam_id]["radiographs"][radiograph.key] = (
+                radiograph.file, radiograph.view, radiograph.image_sha256, rows, columns,
+            )  # fmt: skip
+    return found
+
+
+def known_images(db: Session, *, sha256: Iterable[str]) -> set[str]:
+    """Which of those image files have a row already."""
+    found: set[str] = set()
+    for part in _parts(sha256):
+        found.update(db.execute(select(ImageRow.sha256).where(ImageRow.sha256.in_(part))).scalars())
+    return found
+
+
+def add_facts(db: Session, *, facts: list[dict[str, Any]]) -> None:
+    """What later records add to exams: each ``{number, new_patient, …, new_report}``, all five facts."""
+    if facts:
+        columns = ("patient", "indication", "age", "sex", "report")
+        statement = update(ExamRow).where(ExamRow.id == bindparam("number"))
+        db.connection().execute(statement.values({name: bindparam(f"new_{name}") for name in columns}), facts)
+
+
+def _parts(values: Iterable[str]) -> Iterator[list[str]]:
+    listed = list(values)
+    for start in range(0, len(listed), _CHUNK):
+        yield listed[start : start + _CHUNK]
+
+
+def _is_sqlite(db: Session) -> bool:
+    return db.get_bind().dialect.name == "sqlite"

@@ -1,0 +1,166 @@
+"""Datasets and the files that came into them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, select, update
+from sqlmodel import Session
+
+from domain.errors import NotFound
+from storage.rows import DatasetRow, ExamRow, ImportRow, ProblemRow, QuestionRow, RadiographRow
+from storage.sampling.ordinary import ordinary_dataset
+from storage.types import AnySelect
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetSummary:
+    """A dataset and how much is in it; ``images`` are distinct files, ``problems`` what the checks found."""
+
+    id: int
+    name: str
+    minimum_explanation: int
+    created_at: datetime
+    questions: int
+    exams: int
+    images: int
+    problems: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedFile:
+    """A file that came in: which, when, and what became of its records."""
+
+    file_name: str
+    file_sha256: str
+    file_format: str
+    questions: int
+    known: int
+    refused: int
+    imported_at: datetime
+
+
+def dataset_id_of(db: Session, *, name: str) -> int | None:
+    """The number of the dataset of that name, if there is one."""
+    return db.execute(select(DatasetRow.id).where(DatasetRow.name == name)).scalar_one_or_none()
+
+
+def add_dataset(db: Session, *, name: str, minimum_explanation: int | None, now: datetime) -> int:
+    """A new, empty dataset; its number. ``minimum_explanation`` None is the default."""
+    row = DatasetRow(name=name, created_at=now)
+    if minimum_explanation is not None:
+        row.minimum_explanation = minimum_explanation
+    db.add(row)
+    db.flush()
+    if row.id is None:
+        raise ValueError("a flushed row without a number")
+    return row.id
+
+
+def minimum_explanation_of(db: Session, *, dataset_id: int) -> int:
+    """The dataset's setting of the format check, in characters."""
+    statement = select(DatasetRow.minimum_explanation).where(DatasetRow.id == dataset_id)
+    return int(db.execute(statement).scalar_one())
+
+
+def set_minimum_explanation(db: Session, *, dataset_id: int, characters: int) -> None:
+    """Change that setting; the problems found so far stay until the dataset is checked again."""
+    db.execute(update(DatasetRow).where(DatasetRow.id == dataset_id).values(minimum_explanation=characters))
+
+
+def questions_of(db: Session, *, dataset_id: int) -> int:
+    """How many questions the dataset has."""
+    statement = select(func.count()).select_from(QuestionRow).where(QuestionRow.dataset_id == dataset_id)
+    return int(db.execute(statement).scalar_one())
+
+
+def dataset_named(db: Session, *, name: str) -> DatasetSummary:
+    """The dataset of that name.
+
+    Raises:
+        NotFound: there is none, with those that there are.
+    """
+    found = next((each for each in list_datasets(db) if each.name == name), None)
+    if found is None:
+        listed = select(DatasetRow.name).where(ordinary_dataset()).order_by(DatasetRow.name)
+        names = ", ".join(db.execute(listed).scalars())
+        raise NotFound(
+            f"There is no dataset {name!r}. {f'There are: {names}.' if names else 'Import one first.'}"
+        )
+    return found
+
+
+def list_datasets(db: Session) -> list[DatasetSummary]:
+    """All datasets by name."""
+    questions = _counts(db, select(QuestionRow.dataset_id, func.count()).group_by(QuestionRow.dataset_id))
+    exams = _counts(db, select(ExamRow.dataset_id, func.count()).group_by(ExamRow.dataset_id))
+    problems = _counts(db, select(ProblemRow.dataset_id, func.count()).group_by(ProblemRow.dataset_id))
+    images = _counts(
+        db,
+        select(ExamRow.dataset_id, func.count(RadiographRow.image_sha256.distinct()))
+        .join(RadiographRow, RadiographRow.exam_id == ExamRow.id)
+        .group_by(ExamRow.dataset_id),
+    )
+    return [
+        DatasetSummary(
+            id=row.id or 0,
+            name=row.name,
+            minimum_explanation=row.minimum_explanation,
+            created_at=row.created_at,
+            questions=questions.get(row.id, 0),
+            exams=exams.get(row.id, 0),
+            images=images.get(row.id, 0),
+            problems=problems.get(row.id, 0),
+        )
+        for row in db.execute(
+            select(DatasetRow).where(ordinary_dataset()).order_by(DatasetRow.name)
+        ).scalars()
+    ]
+
+
+def add_import(
+    db: Session, *, dataset_id: int, file_name: str, file_format: str, by: int | None, now: datetime
+) -> int:
+    """A row for a file that is coming in, its counts still 0; its number."""
+    row = ImportRow(
+        dataset_id=dataset_id, file_name=file_name, file_sha256="", file_format=file_format,
+        questions=0, known=0, refused=0, imported_by=by, imported_at=now,
+    )  # fmt: skip
+    db.add(row)
+    db.flush()
+    if row.id is None:
+        raise ValueError("a flushed row without a number")
+    return row.id
+
+
+def finish_import(
+    db: Session, *, import_id: int, file_sha256: str, questions: int, known: int, refused: int
+) -> None:
+    """Write what became of the file's records."""
+    db.execute(
+        update(ImportRow)
+        .where(ImportRow.id == import_id)
+        .values(file_sha256=file_sha256, questions=questions, known=known, refused=refused)
+    )
+
+
+def imported_files(db: Session, *, dataset_id: int) -> list[ImportedFile]:
+    """The files of a dataset, the latest first."""
+    statement = select(ImportRow).where(ImportRow.dataset_id == dataset_id).order_by(ImportRow.id.desc())
+    return [
+        ImportedFile(
+            file_name=row.file_name,
+            file_sha256=row.file_sha256,
+            file_format=row.file_format,
+            questions=row.questions,
+            known=row.known,
+            refused=row.refused,
+            imported_at=row.imported_at,
+        )
+        for row in db.execute(statement).scalars()
+    ]
+
+
+def _counts(db: Session, statement: AnySelect) -> dict[int | None, int]:
+    return {row[0]: row[1] for row in db.execute(statement)}

@@ -1,0 +1,96 @@
+"""Reading questions: whole, or blinded, when the columns that give the answer away are not selected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from sqlalchemy import Connection, bindparam, select
+from sqlmodel import Session
+
+from domain.errors import NotFound
+from domain.questions import Question
+from domain.sheets import BlindQuestion
+from domain.vocabulary import AnswerFormat
+from records.questions import QUESTION_COLUMNS, question_from_columns
+from records.values import from_json
+from storage.rows import ExamRow, QuestionRow
+
+_CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
+
+# Columns of the table, not of the class: the ORM would look at every value of every row again.
+_QUESTION_TABLE, _EXAM_TABLE = QuestionRow.__table__, ExamRow.__table__
+_QUESTION, _EXAM = _QUESTION_TABLE.c, _EXAM_TABLE.c
+_WHOLE = (
+    _QUESTION.id,
+    _QUESTION.exam_id,
+    _EXAM.key.label("exam_key"),
+    *(_QUESTION[name] for name in QUESTION_COLUMNS),
+)
+
+# Built once: every verdict asks these several times.
+_QUESTIONS = (
+    select(*_WHOLE)
+    .select_from(_QUESTION_TABLE.join(_EXAM_TABLE, _EXAM.id == _QUESTION.exam_id))
+    .where(_QUESTION.id.in_(bindparam("question_ids", expanding=True)))
+    .order_by(_QUESTION.id)
+)
+_BLIND = (
+    select(
+        QuestionRow.key,
+        ExamRow.key.label("exam_key"),
+        QuestionRow.format,
+        QuestionRow.stem,
+        QuestionRow.options,
+    )
+    .join(ExamRow, ExamRow.id == QuestionRow.exam_id)
+    .where(QuestionRow.id == bindparam("question_id"))
+)
+
+
+def load_question(db: Session, *, question_id: int) -> Question:
+    """The question as it came in, key and all.
+
+    Raises:
+        NotFound: no question has that number.
+    """
+    for _, question in load_questions(db, question_ids=[question_id]):
+        return question
+    raise NotFound(f"There is no question number {question_id}.")
+
+
+def load_questions(db: Session, *, question_ids: Iterable[int]) -> Iterator[tuple[int, Question]]:
+    """(number, question) for each of the numbers that exist, in rising order of the number."""
+    wanted = sorted(set(question_ids))
+    db.flush()  # a select of tables does not see to it
+    for start in range(0, len(wanted), _CHUNK):
+        chunk = questions_on_exams(db.connection(), question_ids=wanted[start : start + _CHUNK])
+        yield from ((number, question) for number, _, question in chunk)
+
+
+def questions_on_exams(
+    connection: Connection, *, question_ids: Sequence[int]
+) -> list[tuple[int, int, Question]]:
+    """(number, number of the exam, question) of each of these, at most 500, in rising order of the number.
+
+    What a session has not written to its connection yet is not among them.
+    """
+    rows = connection.execute(_QUESTIONS, {"question_ids": question_ids}).all()
+    return [(row[0], row[1], question_from_columns(row[2], row[3:])) for row in rows]
+
+
+def load_blind_question(db: Session, *, question_id: int) -> BlindQuestion:
+    """Stem and options only; the key never leaves the database.
+
+    Raises:
+        NotFound: no question has that number.
+    """
+    row = db.execute(_BLIND, {"question_id": question_id}).one_or_none()
+    if row is None:
+        raise NotFound(f"There is no question number {question_id}.")
+    return BlindQuestion(
+        id=row.key,
+        exam_id=row.exam_key,
+        format=AnswerFormat(row.format),
+        stem=row.stem,
+        options=tuple(from_json(row.options)),
+    )

@@ -1,0 +1,1 @@
+"""Rules on patient data, and what was found in texts and pixels."""

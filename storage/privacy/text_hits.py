@@ -1,0 +1,219 @@
+"""Passages of question and report texts that may tell who a patient is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import delete, func, select
+from sqlmodel import Session
+
+from domain.patient_data import HitKind, TextHit
+from records.values import from_json
+from storage.intake.bulk import insert_rows
+from storage.rows import ExamRow, ImageRow, QuestionRow, RadiographRow, TextHitRow
+from storage.types import AnyRow
+
+_AT_ONCE = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionTexts:
+    """What is written in a question and of its exam, by field.
+
+    ``texts`` are (field, text) as :class:`domain.patient_data.TextHit` names fields.
+    """
+
+    question_number: int
+    question_id: str
+    exam_number: int
+    texts: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HitInText:
+    """A hit with the question that it was found in, and the text of its field."""
+
+    question_number: int
+    question_id: str
+    hit: TextHit
+    text: str
+
+
+def question_texts(db: Session, *, dataset_id: int) -> Iterator[QuestionTexts]:
+    """All questions of the dataset by number. What belongs to the exam comes with its first question."""
+    last = 0
+    while True:
+        rows = db.execute(
+            select(
+                QuestionRow.id, QuestionRow.key, QuestionRow.stem, QuestionRow.options, QuestionRow.answer,
+                QuestionRow.explanation, QuestionRow.exam_id, ExamRow.indication, ExamRow.report,
+            )
+            .join(ExamRow, ExamRow.id == QuestionRow.exam_id)
+            .where(QuestionRow.dataset_id == dataset_id, QuestionRow.id > last)
+            .order_by(QuestionRow.id)
+            .limit(_AT_ONCE)
+        ).all()  # fmt: skip
+        if not rows:
+            return
+        last = rows[-1].id
+        exams = sorted({row.exam_id for row in rows})
+        firsts, files = _first_questions(db, exams), _files(db, exams)
+        for row in rows:
+            answer = from_json(row.answer)
+            texts = [("stem", row.stem), ("explanation", row.explanation)]
+            texts += [
+                (f"options {place}", each) for place, each in enumerate(from_json(row.options), start=1)
+            ]
+            texts += [("answer", answer)] if isinstance(answer, str) else []
+            if firsts[row.exam_id] == row.id:
+                texts += [("indication", row.indication or ""), ("report", row.report or "")]
+                texts += [(f"file {place}", each) for place, each in enumerate(files[row.exam_id], start=1)]
+            yield QuestionTexts(
+                question_number=row.id,
+                question_id=row.key,
+                exam_number=row.exam_id,
+                texts=tuple((field, text) for field, text in texts if text),
+            )
+
+
+def exam_images(db: Session, *, dataset_id: int) -> list[tuple[int, str]]:
+    """(exam number, SHA-256) of each DICOM image of the dataset, by exam."""
+    statement = (
+        select(RadiographRow.exam_id, RadiographRow.image_sha256)
+        .join(ExamRow, ExamRow.id == RadiographRow.exam_id)
+        .join(ImageRow, ImageRow.sha256 == RadiographRow.image_sha256)
+        .where(ExamRow.dataset_id == dataset_id, ImageRow.media_type == "application/dicom")
+        .order_by(RadiographRow.exam_id, RadiographRow.position)
+    )
+    return [(row.exam_id, row.image_sha256) for row in db.execute(statement)]
+
+
+def exams_by_key(db: Session, *, dataset_id: int, keys: Sequence[str]) -> dict[str, int]:
+    """The numbers of exams by their keys."""
+    found: dict[str, int] = {}
+    for start in range(0, len(keys), 500):
+        statement = select(ExamRow.key, ExamRow.id).where(
+            ExamRow.dataset_id == dataset_id, ExamRow.key.in_(keys[start : start + 500])
+        )
+        found.update({row.key: row.id for row in db.execute(statement)})
+    return found
+
+
+def replace_hits(
+    db: Session, *, dataset_id: int, hits: Iterable[tuple[int, TextHit]], kinds: Iterable[HitKind]
+) -> None:
+    """Keep (question number, hit) in place of those of these kinds that were found before."""
+    db.execute(
+        delete(TextHitRow).where(
+            TextHitRow.dataset_id == dataset_id, TextHitRow.kind.in_([each.value for each in kinds])
+        )
+    )
+    insert_rows(
+        db,
+        table="text_hit",
+        columns=("question_id", "field", "begins", "kind", "ends", "dataset_id"),
+        rows=(
+            (number, each.field, each.start, each.kind.value, each.end, dataset_id) for number, each in hits
+        ),
+    )
+
+
+def add_hits(db: Session, *, dataset_id: int, hits: Iterable[tuple[int, TextHit]]) -> None:
+    """Add hits to those there are; one that is there already is left as it is."""
+    for number, each in hits:
+        key = (number, each.field, each.start, each.kind.value)
+        if db.get(TextHitRow, key) is None:
+            db.add(
+                TextHitRow(
+                    question_id=number, field=each.field, begins=each.start, kind=each.kind.value,
+                    ends=each.end, dataset_id=dataset_id,
+                )
+            )  # fmt: skip
+    db.flush()
+
+
+def count_hits(db: Session, *, dataset_id: int) -> dict[HitKind, int]:
+    """Hits by kind, the most frequent first."""
+    statement = (
+        select(TextHitRow.kind, func.count())
+        .where(TextHitRow.dataset_id == dataset_id)
+        .group_by(TextHitRow.kind)
+        .order_by(func.count().desc(), TextHitRow.kind)
+    )
+    return {HitKind(kind): count for kind, count in db.execute(statement)}
+
+
+def questions_with_hits(db: Session, *, dataset_id: int) -> int:
+    """How many questions have a hit, those of their exam's texts counted with its first question."""
+    statement = select(func.count(TextHitRow.question_id.distinct())).where(
+        TextHitRow.dataset_id == dataset_id
+    )
+    return int(db.execute(statement).scalar_one())
+
+
+def hits_in_texts(
+    db: Session, *, dataset_id: int, kind: HitKind | None, first: int, count: int
+) -> list[HitInText]:
+    """Hits with the texts that they are in, by question."""
+    statement = (
+        select(
+            TextHitRow, QuestionRow.key, QuestionRow.stem, QuestionRow.explanation, QuestionRow.options,
+            QuestionRow.answer, QuestionRow.exam_id, ExamRow.indication, ExamRow.report,
+        )
+        .join(QuestionRow, QuestionRow.id == TextHitRow.question_id)
+        .join(ExamRow, ExamRow.id == QuestionRow.exam_id)
+        .where(TextHitRow.dataset_id == dataset_id)
+        .order_by(TextHitRow.question_id, TextHitRow.field, TextHitRow.begins)
+        .offset(first)
+        .limit(count)
+    )  # fmt: skip
+    if kind is not None:
+        statement = statement.where(TextHitRow.kind == kind.value)
+    rows = db.execute(statement).all()
+    files = _files(db, sorted({row.exam_id for row in rows}))
+    return [_in_text(row, files) for row in rows]
+
+
+def _in_text(row: AnyRow, files: dict[int, list[str]]) -> HitInText:
+    found: TextHitRow = row[0]
+    field, _, place = found.field.partition(" ")
+    if field == "options":
+        text = from_json(row.options)[int(place) - 1]
+    elif field == "file":
+        text = files[row.exam_id][int(place) - 1]
+    elif field == "answer":
+        text = from_json(row.answer)
+    else:
+        text = getattr(row, field) or ""
+    return HitInText(
+        question_number=found.question_id,
+        question_id=row.key,
+        hit=TextHit(field=found.field, start=found.begins, end=found.ends, kind=HitKind(found.kind)),
+        text=text,
+    )
+
+
+def _first_questions(db: Session, exams: Sequence[int]) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for start in range(0, len(exams), 500):
+        statement = (
+            select(QuestionRow.exam_id, func.min(QuestionRow.id))
+            .where(QuestionRow.exam_id.in_(exams[start : start + 500]))
+            .group_by(QuestionRow.exam_id)
+        )
+        found.update({exam: first for exam, first in db.execute(statement)})  # noqa: C416 - rows are no pairs
+    return found
+
+
+def _files(db: Session, exams: Sequence[int]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {exam: [] for exam in exams}
+    for start in range(0, len(exams), 500):
+        statement = (
+            select(RadiographRow.exam_id, RadiographRow.file)
+            .where(RadiographRow.exam_id.in_(exams[start : start + 500]))
+            .order_by(RadiographRow.exam_id, RadiographRow.position)
+        )
+        for exam, file in db.execute(statement):
+            found[exam].append(file)
+    return found

@@ -1,0 +1,1 @@
+"""What the structural checks found."""

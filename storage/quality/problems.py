@@ -1,0 +1,104 @@
+"""What the structural checks found, by dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlalchemy import delete, func, select
+from sqlmodel import Session
+
+from domain.problems import Check, Problem
+from storage.intake.bulk import insert_rows
+from storage.rows import ProblemRow, QuestionRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemCount:
+    """How many questions of a dataset have a problem of one check in one field."""
+
+    check: Check
+    field: str
+    questions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemExample:
+    """A problem and the question that has it."""
+
+    question_number: int
+    question_id: str
+    problem: Problem
+
+
+def remove_problems(db: Session, *, dataset_id: int, up_to: int) -> None:
+    """Forget what was found in the dataset's questions up to that number, which were checked again."""
+    db.execute(delete(ProblemRow).where(ProblemRow.dataset_id == dataset_id, ProblemRow.question_id <= up_to))
+
+
+def add_problems(db: Session, *, dataset_id: int, found: Iterable[tuple[int, Problem]]) -> None:
+    """Add what was found, each with the question's number."""
+    insert_rows(
+        db,
+        table="problem",
+        columns=("question_id", "check_name", "field", "dataset_id", "reason"),
+        rows=((number, each.check.value, each.field, dataset_id, each.reason) for number, each in found),
+    )
+
+
+def count_problems(db: Session, *, dataset_id: int) -> list[ProblemCount]:
+    """By check and field, in the order of the checks, the most frequent field first."""
+    statement = (
+        select(ProblemRow.check_name, ProblemRow.field, func.count().label("questions"))
+        .where(ProblemRow.dataset_id == dataset_id)
+        .group_by(ProblemRow.check_name, ProblemRow.field)
+    )
+    found = [
+        ProblemCount(check=Check(row.check_name), field=row.field, questions=row.questions)
+        for row in db.execute(statement)
+    ]
+    order = list(Check)
+    return sorted(found, key=lambda each: (order.index(each.check), -each.questions, each.field))
+
+
+def questions_with_problems(db: Session, *, dataset_id: int) -> int:
+    """How many questions of the dataset have a problem of any check."""
+    statement = select(func.count(ProblemRow.question_id.distinct())).where(
+        ProblemRow.dataset_id == dataset_id
+    )
+    return int(db.execute(statement).scalar_one())
+
+
+def problem_examples(
+    db: Session, *, dataset_id: int, check: Check, field: str | None, first: int, count: int
+) -> list[ProblemExample]:
+    """``count`` problems of a check (and of one field, if given) from place ``first``, by question number."""
+    statement = (
+        select(ProblemRow, QuestionRow.key)
+        .join(QuestionRow, QuestionRow.id == ProblemRow.question_id)
+        .where(ProblemRow.dataset_id == dataset_id, ProblemRow.check_name == check.value)
+        .order_by(ProblemRow.question_id)
+        .offset(first)
+        .limit(count)
+    )
+    if field is not None:
+        statement = statement.where(ProblemRow.field == field)
+    return [
+        ProblemExample(
+            question_number=row.question_id,
+            question_id=key,
+            problem=Problem(check=Check(row.check_name), field=row.field, reason=row.reason),
+        )
+        for row, key in db.execute(statement)
+    ]
+
+
+def question_numbers(db: Session, *, dataset_id: int, after: int, count: int) -> list[int]:
+    """The next ``count`` numbers of the dataset's questions above ``after``, rising."""
+    statement = (
+        select(QuestionRow.id)
+        .where(QuestionRow.id > after, QuestionRow.dataset_id == dataset_id)
+        .order_by(QuestionRow.id)
+        .limit(count)
+    )
+    return list(db.execute(statement).scalars())

@@ -1,0 +1,1 @@
+"""Reader studies, their cases, readings and predictions, and reports that are kept."""

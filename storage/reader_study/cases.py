@@ -1,0 +1,235 @@
+"""The cases of reader studies and the order in which each reader meets them: rows in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import delete, func, insert, select
+from sqlmodel import Session, SQLModel
+
+from domain.errors import NotFound
+from domain.studies import BlindCase, Case, CaseKind, Slot
+from domain.vocabulary import AnswerFormat
+from records.questions import QUESTION_COLUMNS, question_from_columns, question_to_columns
+from records.values import from_json, to_json
+from storage.rows import CaseKeyRow, CaseRow, ExamRow, QuestionRow, ReadingRow, SlotRow
+
+_CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
+
+
+def add_cases(db: Session, *, study_id: int, cases: Sequence[Case]) -> None:
+    """The cases of a new study; their own ids are handed out here."""
+    for case in cases:
+        shown, question = case.shown, case.question
+        columns = question_to_columns(question) | {"key": shown.question_id}
+        row = CaseRow(
+            **_columns_of(CaseRow, columns),
+            study_id=study_id,
+            number=shown.number,
+            kind=shown.kind.value,
+            question_id=shown.question_number,
+            exam_id=shown.exam_number,
+            asks_box=shown.asks_box,
+            sha256=shown.sha256,
+        )
+        db.add(row)
+        db.flush()
+        db.add(
+            CaseKeyRow(
+                **_columns_of(CaseKeyRow, columns),
+                case_id=row.id or 0,
+                stratum=case.stratum,
+                inclusion_probability=case.inclusion_probability,
+            )
+        )
+    db.flush()
+
+
+def load_blind_case(db: Session, *, case_id: int) -> BlindCase:
+    """What is shown of the case; its key is not fetched.
+
+    Raises:
+        NotFound: no case has that number.
+    """
+    row = db.get(CaseRow, case_id)
+    if row is None:
+        raise NotFound(f"There is no case number {case_id}.")
+    return _blind(row)
+
+
+def blind_cases_of(db: Session, *, study_id: int) -> tuple[BlindCase, ...]:
+    """Every case of the study without its key, by number."""
+    rows = db.execute(select(CaseRow).where(CaseRow.study_id == study_id).order_by(CaseRow.number)).scalars()
+    return tuple(_blind(row) for row in rows)
+
+
+def load_case(db: Session, *, case_id: int) -> Case:
+    """The case with its key; for the analysis, and for feedback on a training case that is answered.
+
+    Raises:
+        NotFound: no case has that number.
+    """
+    for case in _cases(db, CaseRow.id == case_id):
+        return case
+    raise NotFound(f"There is no case number {case_id}.")
+
+
+def cases_of(db: Session, *, study_id: int) -> tuple[Case, ...]:
+    """Every case of the study with its key, training cases too, by number."""
+    return _cases(db, CaseRow.study_id == study_id)
+
+
+def question_numbers(db: Session, *, dataset_id: int, keys: Sequence[str]) -> dict[str, int]:
+    """The number of each question of the dataset by its own id.
+
+    Raises:
+        NotFound: the dataset has none of one of these ids.
+    """
+    found: dict[str, int] = {}
+    for start in range(0, len(keys), _CHUNK):
+        rows = db.execute(
+            select(QuestionRow.key, QuestionRow.id).where(
+                QuestionRow.dataset_id == dataset_id,
+                QuestionRow.key.in_(keys[start : start + _CHUNK]),
+            )
+        )
+        found.update((row.key, row.id) for row in rows)
+    missing = [key for key in keys if key not in found]
+    if missing:
+        raise NotFound(
+            f"The dataset has no question {missing[0]!r}. It is of another one, or was never imported."
+        )
+    return found
+
+
+def count_cases(db: Session, *, study_id: int) -> dict[CaseKind, int]:
+    """How many cases of each kind the study has."""
+    rows = db.execute(
+        select(CaseRow.kind, func.count()).where(CaseRow.study_id == study_id).group_by(CaseRow.kind)
+    )
+    found = {CaseKind(kind): count for kind, count in rows}
+    return {kind: found.get(kind, 0) for kind in CaseKind}
+
+
+def replace_slots(db: Session, *, study_id: int, slots: Sequence[Slot]) -> None:
+    """The orders of all readers of the study, in place of those before.
+
+    Refused by the database once the study's first reading is in.
+    """
+    db.execute(delete(SlotRow).where(SlotRow.study_id == study_id))
+    values = [
+        {
+            "reader_id": slot.reader_id,
+            "position": slot.position,
+            "study_id": study_id,
+            "case_id": slot.case_id,
+            "arm": slot.arm,
+            "repeat": slot.repeat,
+            "period": slot.period,
+            "option_order": to_json(list(slot.option_order)),
+        }
+        for slot in slots
+    ]
+    if values:
+        db.execute(insert(SlotRow), values)
+    db.flush()
+
+
+def slots_of(db: Session, *, study_id: int | None = None, reader_id: int | None = None) -> tuple[Slot, ...]:
+    """The stored order of one reader, or those of all readers of a study, by reader and position."""
+    wanted = SlotRow.reader_id == reader_id if reader_id is not None else SlotRow.study_id == study_id
+    rows = db.execute(select(SlotRow).where(wanted).order_by(SlotRow.reader_id, SlotRow.position)).scalars()
+    return tuple(_slot(row) for row in rows)
+
+
+def slot_at(db: Session, *, reader_id: int, position: int) -> Slot | None:
+    """The reader's slot at that position."""
+    row = db.get(SlotRow, (reader_id, position))
+    return None if row is None else _slot(row)
+
+
+def slot_of(db: Session, *, reader_id: int, case_id: int, arm: str, repeat: int) -> Slot | None:
+    """The reader's slot of that case, arm and repeat; None when it is not theirs."""
+    row = db.execute(
+        select(SlotRow).where(
+            SlotRow.reader_id == reader_id,
+            SlotRow.case_id == case_id,
+            SlotRow.arm == arm,
+            SlotRow.repeat == repeat,
+        )
+    ).scalar_one_or_none()
+    return None if row is None else _slot(row)
+
+
+def open_slots(db: Session, *, reader_id: int, limit: int = 1) -> tuple[Slot, ...]:
+    """The reader's first slots without a reading, at most ``limit``."""
+    read = (
+        select(ReadingRow.reader_id)
+        .where(
+            ReadingRow.reader_id == SlotRow.reader_id,
+            ReadingRow.case_id == SlotRow.case_id,
+            ReadingRow.arm == SlotRow.arm,
+            ReadingRow.repeat == SlotRow.repeat,
+        )
+        .exists()
+    )
+    rows = db.execute(
+        select(SlotRow).where(SlotRow.reader_id == reader_id, ~read).order_by(SlotRow.position).limit(limit)
+    ).scalars()
+    return tuple(_slot(row) for row in rows)
+
+
+def _cases(db: Session, wanted: Any) -> tuple[Case, ...]:  # noqa: ANN401  # a clause
+    rows = db.execute(
+        select(CaseRow, CaseKeyRow, ExamRow.key.label("exam_key"))
+        .join(CaseKeyRow, CaseKeyRow.case_id == CaseRow.id)
+        .join(ExamRow, ExamRow.id == CaseRow.exam_id)
+        .where(wanted)
+        .order_by(CaseRow.number)
+    )
+    return tuple(_case(row[0], row[1], row.exam_key) for row in rows)
+
+
+def _case(row: CaseRow, key: CaseKeyRow, exam_key: str) -> Case:
+    columns = {**key.model_dump(), **row.model_dump()}
+    return Case(
+        shown=_blind(row),
+        question=question_from_columns(exam_key, [columns.get(name) for name in QUESTION_COLUMNS]),
+        stratum=key.stratum,
+        inclusion_probability=key.inclusion_probability,
+    )
+
+
+def _columns_of(table: type[SQLModel], columns: dict[str, Any]) -> dict[str, Any]:
+    """Those of a question's columns that the table keeps."""
+    return {name: value for name, value in columns.items() if name in table.model_fields}
+
+
+def _blind(row: CaseRow) -> BlindCase:
+    return BlindCase(
+        id=row.id or 0,
+        study_id=row.study_id,
+        number=row.number,
+        kind=CaseKind(row.kind),
+        question_number=row.question_id,
+        exam_number=row.exam_id,
+        question_id=row.key,
+        format=AnswerFormat(row.format),
+        stem=row.stem,
+        options=tuple(from_json(row.options)),
+        asks_box=row.asks_box,
+        sha256=row.sha256,
+    )
+
+
+def _slot(row: SlotRow) -> Slot:
+    return Slot(
+        reader_id=row.reader_id,
+        position=row.position,
+        case_id=row.case_id,
+        arm=row.arm,
+        repeat=row.repeat,
+        period=row.period,
+        option_order=tuple(from_json(row.option_order)),
+    )

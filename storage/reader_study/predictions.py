@@ -1,0 +1,163 @@
+"""Models and their predictions, added and never changed: rows in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, insert, select
+from sqlmodel import Session
+
+from domain.readings import Prediction
+from records.values import answer_from_json, boxes_from_json, boxes_to_plain, to_json, to_plain
+from storage.rows import DatasetRow, ModelRow, PredictionRow, PredictionRunRow
+
+_CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownModel:
+    """A model and how many of its dataset's questions it answered; ``failed``: no answer could be found."""
+
+    id: int
+    dataset: str
+    name: str
+    simulated: bool
+    predictions: int
+    failed: int
+
+
+def model_number(db: Session, *, dataset_id: int, name: str, simulated: bool = False, now: datetime) -> int:
+    """The number of the model of that name on the dataset; it is entered where it is new."""
+    found = db.execute(
+        select(ModelRow.id).where(ModelRow.dataset_id == dataset_id, ModelRow.name == name)
+    ).scalar_one_or_none()
+    if found is not None:
+        return int(found)
+    row = ModelRow(dataset_id=dataset_id, name=name, simulated=simulated, created_at=now)
+    db.add(row)
+    db.flush()
+    return row.id or 0
+
+
+def list_models(db: Session, *, dataset_id: int | None = None) -> list[KnownModel]:
+    """All models, or those of one dataset, by dataset and name."""
+    counted = (
+        select(
+            PredictionRow.model_id,
+            func.count().label("n"),
+            func.count(PredictionRow.answer).label("answered"),
+        )
+        .group_by(PredictionRow.model_id)
+        .subquery()
+    )
+    statement = (
+        select(
+            ModelRow.id,
+            DatasetRow.name.label("dataset"),
+            ModelRow.name,
+            ModelRow.simulated,
+            func.coalesce(counted.c.n, 0).label("n"),
+            func.coalesce(counted.c.answered, 0).label("answered"),
+        )
+        .join(DatasetRow, DatasetRow.id == ModelRow.dataset_id)
+        .outerjoin(counted, counted.c.model_id == ModelRow.id)
+    )
+    if dataset_id is not None:
+        statement = statement.where(ModelRow.dataset_id == dataset_id)
+    models = [
+        KnownModel(
+            id=row.id,
+            dataset=row.dataset,
+            name=row.name,
+            simulated=row.simulated,
+            predictions=row.n,
+            failed=row.n - row.answered,
+        )
+        for row in db.execute(statement)
+    ]
+    return sorted(models, key=lambda model: (model.dataset, model.name))
+
+
+def add_run(
+    db: Session,
+    *,
+    model_id: int,
+    file_name: str,
+    file_sha256: str,
+    predictions: int,
+    failed: int,
+    refused: int,
+    by: int | None,
+    now: datetime,
+) -> int:
+    """Write down that a file of predictions came in; its number."""
+    row = PredictionRunRow(
+        model_id=model_id,
+        file_name=file_name,
+        file_sha256=file_sha256,
+        predictions=predictions,
+        failed=failed,
+        refused=refused,
+        imported_by=by,
+        imported_at=now,
+    )
+    db.add(row)
+    db.flush()
+    return row.id or 0
+
+
+def add_predictions(db: Session, *, run_id: int, predictions: Sequence[Prediction]) -> None:
+    """Append predictions; the model has none on any of these questions yet."""
+    values = [
+        {
+            "model_id": each.model_id,
+            "question_id": each.question_number,
+            "run_id": run_id,
+            "answer": None if each.answer is None else to_json(to_plain(each.answer)),
+            "raw": each.raw,
+            "rule": each.rule,
+            "explanation": each.explanation,
+            "boxes": to_json(boxes_to_plain(each.boxes)),
+            "seconds": each.seconds,
+        }
+        for each in predictions
+    ]
+    if values:
+        db.execute(insert(PredictionRow), values)
+
+
+def answered_questions(db: Session, *, model_id: int) -> frozenset[int]:
+    """Numbers of the questions that the model has a prediction on."""
+    return frozenset(
+        db.execute(select(PredictionRow.question_id).where(PredictionRow.model_id == model_id)).scalars()
+    )
+
+
+def predictions_on(
+    db: Session, *, model_id: int, question_ids: Sequence[int] | None = None
+) -> Iterator[Prediction]:
+    """The model's predictions on those questions, or all of them, by question."""
+    statement = select(PredictionRow).where(PredictionRow.model_id == model_id)
+    statement = statement.order_by(PredictionRow.question_id)
+    if question_ids is None:
+        yield from (_prediction(row) for row in db.execute(statement).scalars())
+        return
+    wanted = sorted(set(question_ids))
+    for start in range(0, len(wanted), _CHUNK):
+        some = statement.where(PredictionRow.question_id.in_(wanted[start : start + _CHUNK]))
+        yield from (_prediction(row) for row in db.execute(some).scalars())
+
+
+def _prediction(row: PredictionRow) -> Prediction:
+    return Prediction(
+        model_id=row.model_id,
+        question_number=row.question_id,
+        answer=None if row.answer is None else answer_from_json(row.answer),
+        raw=row.raw,
+        rule=row.rule,
+        explanation=row.explanation,
+        boxes=boxes_from_json(row.boxes),
+        seconds=row.seconds,
+    )

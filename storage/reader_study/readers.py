@@ -1,0 +1,125 @@
+"""The readers of a study, with the profile of that time: rows in and out."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select
+from sqlmodel import Session
+
+from domain.studies import Reader, ReaderLevel, ReaderProfile, ReaderStudy
+from storage.reader_study.studies import load_study
+from storage.rows import StudyReaderRow
+
+
+def add_reader(
+    db: Session,
+    *,
+    study_id: int,
+    name: str,
+    display_name: str,
+    person_id: int | None,
+    profile: ReaderProfile,
+    of_reference: bool = False,
+    simulated: bool = False,
+) -> Reader:
+    """A reader of the study; neither the name nor the person may be in it already."""
+    row = StudyReaderRow(
+        study_id=study_id,
+        name=name,
+        display_name=display_name,
+        person_id=person_id,
+        **_profile_columns(profile),
+        of_reference=of_reference,
+        simulated=simulated,
+    )
+    db.add(row)
+    db.flush()
+    return _reader(row)
+
+
+def change_reader(db: Session, *, reader_id: int, profile: ReaderProfile, of_reference: bool) -> Reader:
+    """Another profile for a reader."""
+    row = db.get_one(StudyReaderRow, reader_id)
+    for name, value in _profile_columns(profile).items():
+        setattr(row, name, value)
+    row.of_reference = of_reference
+    db.flush()
+    return _reader(row)
+
+
+def remove_reader(db: Session, *, reader_id: int) -> None:
+    """Take a reader without slots or readings out of the study."""
+    db.delete(db.get_one(StudyReaderRow, reader_id))
+    db.flush()
+
+
+def set_guideline_read(db: Session, *, reader_id: int, now: datetime) -> None:
+    """The reader has read the guideline; the first time stands."""
+    row = db.get_one(StudyReaderRow, reader_id)
+    row.guideline_read_at = row.guideline_read_at or now
+    db.flush()
+
+
+def readers_of(db: Session, *, study_id: int) -> tuple[Reader, ...]:
+    """Every reader of the study, in the order in which they were named."""
+    rows = db.execute(
+        select(StudyReaderRow).where(StudyReaderRow.study_id == study_id).order_by(StudyReaderRow.id)
+    ).scalars()
+    return tuple(_reader(row) for row in rows)
+
+
+def reader_of_person(db: Session, *, study_id: int, person_id: int) -> Reader | None:
+    """The person as a reader of the study; None when it is not theirs to read."""
+    row = db.execute(
+        select(StudyReaderRow).where(
+            StudyReaderRow.study_id == study_id, StudyReaderRow.person_id == person_id
+        )
+    ).scalar_one_or_none()
+    return None if row is None else _reader(row)
+
+
+def studies_of_person(db: Session, *, person_id: int) -> tuple[tuple[ReaderStudy, Reader], ...]:
+    """The studies that the person reads in, the oldest first."""
+    readers = db.execute(
+        select(StudyReaderRow).where(StudyReaderRow.person_id == person_id).order_by(StudyReaderRow.study_id)
+    ).scalars()
+    return tuple((load_study(db, study_id=row.study_id), _reader(row)) for row in readers)
+
+
+def latest_profile(db: Session, *, person_id: int) -> ReaderProfile | None:
+    """The profile that the person had in the latest study; None before any."""
+    row = db.execute(
+        select(StudyReaderRow)
+        .where(StudyReaderRow.person_id == person_id)
+        .order_by(StudyReaderRow.id.desc())
+        .limit(1)
+    ).scalar_one_or_none()
+    return None if row is None else _reader(row).profile
+
+
+def _profile_columns(profile: ReaderProfile) -> dict[str, Any]:
+    return {
+        "level": profile.level.value if profile.level else None,
+        "years": profile.years,
+        "subspecialty": profile.subspecialty,
+    }
+
+
+def _reader(row: StudyReaderRow) -> Reader:
+    return Reader(
+        id=row.id or 0,
+        study_id=row.study_id,
+        name=row.name,
+        display_name=row.display_name,
+        person_id=row.person_id,
+        profile=ReaderProfile(
+            level=ReaderLevel(row.level) if row.level else None,
+            years=row.years,
+            subspecialty=row.subspecialty,
+        ),
+        of_reference=row.of_reference,
+        simulated=row.simulated,
+        guideline_read_at=row.guideline_read_at,
+    )

@@ -1,0 +1,284 @@
+"""Readings, added and never changed, and what is entered but not yet answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select, delete, func, insert, select
+from sqlalchemy.exc import IntegrityError
+from sqlmodel import Session
+
+from domain.errors import AlreadyThere
+from domain.readings import Reading, ReadingKey
+from records.values import answer_from_json, boxes_from_json, boxes_to_plain, from_json, to_json, to_plain
+from records.verdicts import image_display
+from storage.rows import CaseRow, ReadingDraftRow, ReadingRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingDraft:
+    """What a reader has entered so far, and the time on it; ``body`` is plain JSON."""
+
+    revision: int
+    body: dict[str, Any]
+    seconds: float
+    seconds_looking: float
+    seconds_away: float
+    began_at: datetime
+
+
+def add_reading(db: Session, *, reading: Reading) -> None:
+    """Append the reading.
+
+    Raises:
+        AlreadyThere: that revision of this reading is saved already.
+    """
+    add_readings(db, readings=[reading])
+
+
+def add_readings(db: Session, *, readings: Sequence[Reading]) -> None:
+    """Append all of them in one go, or none.
+
+    Raises:
+        AlreadyThere: that revision of one of them is saved already.
+    """
+    if not readings:
+        return
+    try:
+        with db.begin_nested():  # a double must not undo what else the caller has done
+            db.execute(insert(ReadingRow), [_values(each) for each in readings])
+    except IntegrityError as error:
+        raise AlreadyThere("This reading is saved already.") from error
+
+
+def _values(reading: Reading) -> dict[str, object]:
+    key = reading.key
+    return {
+        "study_id": key.study_id,
+        "reader_id": key.reader_id,
+        "case_id": key.case_id,
+        "arm": key.arm,
+        "repeat": key.repeat,
+        "revision": reading.revision,
+        "position": reading.position,
+        "period": reading.period,
+        "protocol_version": reading.protocol_version,
+        "answer": None if reading.answer is None else to_json(to_plain(reading.answer)),
+        "cannot_determine": reading.cannot_determine,
+        "faulty": reading.faulty,
+        "confidence": reading.confidence,
+        "boxes": to_json(boxes_to_plain(reading.boxes)),
+        "seconds": reading.seconds,
+        "seconds_looking": reading.seconds_looking,
+        "seconds_away": reading.seconds_away,
+        "began_at": reading.began_at,
+        "read_at": reading.read_at,
+        "outside": reading.outside,
+        "image": reading.image,
+    }
+
+
+def last_reading(db: Session, *, key: ReadingKey) -> Reading | None:
+    """The reading of that key with the highest revision."""
+    row = db.execute(_of_key(key).order_by(ReadingRow.revision.desc()).limit(1)).scalar_one_or_none()
+    return None if row is None else _reading(row)
+
+
+def reading_of_revision(db: Session, *, key: ReadingKey, revision: int) -> Reading | None:
+    """The reading of that key with that revision."""
+    row = db.execute(_of_key(key).where(ReadingRow.revision == revision)).scalar_one_or_none()
+    return None if row is None else _reading(row)
+
+
+def readings_of(
+    db: Session, *, study_id: int, reader_id: int | None = None, all_revisions: bool = False
+) -> Iterator[Reading]:
+    """The readings of a study, hidden repeats and training cases too, by reader, position and revision.
+
+    Only the last revision of each, unless all are asked for.
+    """
+    statement = select(ReadingRow).where(ReadingRow.study_id == study_id)
+    if reader_id is not None:
+        statement = statement.where(ReadingRow.reader_id == reader_id)
+    if not all_revisions:
+        last = (
+            select(
+                ReadingRow.reader_id,
+                ReadingRow.case_id,
+                ReadingRow.arm,
+                ReadingRow.repeat,
+                func.max(ReadingRow.revision).label("revision"),
+            )
+            .where(ReadingRow.study_id == study_id)
+            .group_by(ReadingRow.reader_id, ReadingRow.case_id, ReadingRow.arm, ReadingRow.repeat)
+            .subquery()
+        )
+        statement = statement.join(
+            last,
+            (last.c.reader_id == ReadingRow.reader_id)
+            & (last.c.case_id == ReadingRow.case_id)
+            & (last.c.arm == ReadingRow.arm)
+            & (last.c.repeat == ReadingRow.repeat)
+            & (last.c.revision == ReadingRow.revision),
+        )
+    statement = statement.order_by(
+        ReadingRow.reader_id, ReadingRow.position, ReadingRow.case_id, ReadingRow.revision
+    )
+    for row in db.execute(statement).scalars():
+        yield _reading(row)
+
+
+def count_answers(db: Session, *, study_id: int) -> int:
+    """How many readings are in, each revision counted once."""
+    return int(db.execute(select(func.count()).where(ReadingRow.study_id == study_id)).scalar_one())
+
+
+def last_read_at(db: Session, *, reader_id: int, period: int) -> datetime | None:
+    """When the reader last answered in that period."""
+    return db.execute(
+        select(ReadingRow.read_at)
+        .where(ReadingRow.reader_id == reader_id, ReadingRow.period == period)
+        .order_by(ReadingRow.read_at.desc())
+        .limit(1)
+    ).scalar_one_or_none()
+
+
+def last_read_position(db: Session, *, reader_id: int) -> int | None:
+    """The position that the reader answered last; None before any."""
+    return db.execute(
+        select(ReadingRow.position)
+        .where(ReadingRow.reader_id == reader_id)
+        .order_by(ReadingRow.read_at.desc(), ReadingRow.position.desc())
+        .limit(1)
+    ).scalar_one_or_none()
+
+
+def faulty_reports(db: Session, *, study_id: int) -> tuple[tuple[int, int, str], ...]:
+    """(case number of storage, reader number, why) of each question that was reported as faulty."""
+    return tuple(
+        (reading.key.case_id, reading.key.reader_id, reading.faulty)
+        for reading in readings_of(db, study_id=study_id)
+        if reading.faulty
+    )
+
+
+def draft_of(db: Session, *, key: ReadingKey) -> ReadingDraft | None:
+    """What is entered and not yet answered."""
+    row = _draft_row(db, key)
+    if row is None:
+        return None
+    return ReadingDraft(
+        revision=row.revision,
+        body=from_json(row.body),
+        seconds=row.seconds,
+        seconds_looking=row.seconds_looking,
+        seconds_away=row.seconds_away,
+        began_at=row.began_at,
+    )
+
+
+def put_draft(db: Session, *, key: ReadingKey, revision: int, body: dict[str, Any], now: datetime) -> None:
+    """Keep what is entered in place of what was before."""
+    row = _draft_row(db, key) or _new_draft(key, now)
+    row.revision, row.body, row.changed_at = revision, to_json(body), now
+    db.add(row)
+    db.flush()
+
+
+def put_times(
+    db: Session,
+    *,
+    key: ReadingKey,
+    seconds: float,
+    seconds_looking: float,
+    seconds_away: float,
+    now: datetime,
+) -> None:
+    """Keep the times; each only ever grows, so a message that comes late changes nothing."""
+    row = _draft_row(db, key) or _new_draft(key, now)
+    row.seconds = max(row.seconds, seconds)
+    row.seconds_looking = max(row.seconds_looking, seconds_looking)
+    row.seconds_away = max(row.seconds_away, seconds_away)
+    row.changed_at = now
+    db.add(row)
+    db.flush()
+
+
+def clear_draft(db: Session, *, key: ReadingKey, revision: int) -> None:
+    """What was entered has become a reading; the times stay."""
+    row = _draft_row(db, key)
+    if row is not None:
+        row.revision, row.body = revision, "{}"
+        db.add(row)
+        db.flush()
+
+
+def forget_drafts(db: Session, *, reader_id: int) -> None:
+    """Forget all that the reader entered: their order is made anew."""
+    db.execute(delete(ReadingDraftRow).where(ReadingDraftRow.reader_id == reader_id))
+
+
+def readings_on_exam(db: Session, *, reader_id: int, exam_number: int) -> bool:
+    """Whether the reader has answered a case of that exam."""
+    statement = (
+        select(ReadingRow.case_id)
+        .join(CaseRow, CaseRow.id == ReadingRow.case_id)
+        .where(ReadingRow.reader_id == reader_id, CaseRow.exam_id == exam_number)
+        .limit(1)
+    )
+    return db.execute(statement).first() is not None
+
+
+def _draft_row(db: Session, key: ReadingKey) -> ReadingDraftRow | None:
+    return db.get(ReadingDraftRow, (key.reader_id, key.case_id, key.arm, key.repeat))
+
+
+def _new_draft(key: ReadingKey, now: datetime) -> ReadingDraftRow:
+    return ReadingDraftRow(
+        reader_id=key.reader_id,
+        case_id=key.case_id,
+        arm=key.arm,
+        repeat=key.repeat,
+        began_at=now,
+        changed_at=now,
+    )
+
+
+def _of_key(key: ReadingKey) -> Select[Any]:
+    return select(ReadingRow).where(
+        ReadingRow.reader_id == key.reader_id,
+        ReadingRow.case_id == key.case_id,
+        ReadingRow.arm == key.arm,
+        ReadingRow.repeat == key.repeat,
+    )
+
+
+def _reading(row: ReadingRow) -> Reading:
+    return Reading(
+        key=ReadingKey(
+            study_id=row.study_id,
+            reader_id=row.reader_id,
+            case_id=row.case_id,
+            arm=row.arm,
+            repeat=row.repeat,
+        ),
+        revision=row.revision,
+        position=row.position,
+        period=row.period,
+        protocol_version=row.protocol_version,
+        answer=None if row.answer is None else answer_from_json(row.answer),
+        cannot_determine=row.cannot_determine,
+        faulty=row.faulty,
+        confidence=row.confidence,
+        boxes=boxes_from_json(row.boxes),
+        seconds=row.seconds,
+        seconds_looking=row.seconds_looking,
+        seconds_away=row.seconds_away,
+        began_at=row.began_at,
+        read_at=row.read_at,
+        outside=row.outside,
+        image=image_display(row.image),
+    )

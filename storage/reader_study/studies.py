@@ -1,0 +1,247 @@
+"""Reader studies, their protocols and exclusions: rows in and out."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, func, select
+from sqlmodel import Session
+
+from domain.errors import NotFound
+from domain.protocols import ProtocolVersion, protocol_from_plain
+from domain.studies import (
+    Arm,
+    CaseSource,
+    Crossing,
+    Exclusion,
+    ReaderStudy,
+    SourceKind,
+    StudyDesign,
+    StudyState,
+)
+from records.values import from_json, to_json
+from storage.rows import (
+    DatasetRow,
+    ExclusionRow,
+    ProtocolRow,
+    ReaderStudyRow,
+    ReadingRow,
+)
+from storage.sampling.batches import plan_from_plain, plan_to_plain
+from storage.types import AnySelect
+
+
+def add_study(
+    db: Session,
+    *,
+    name: str,
+    dataset_id: int,
+    source: CaseSource,
+    design: StudyDesign,
+    simulated: bool,
+    by: int | None,
+    now: datetime,
+) -> int:
+    """A new, open study without cases; its number. The name must not be taken."""
+    row = ReaderStudyRow(
+        name=name,
+        dataset_id=dataset_id,
+        source_kind=source.kind.value,
+        source_name=source.name,
+        design=to_json(design_to_plain(design)),
+        state=StudyState.OPEN.value,
+        simulated=simulated,
+        created_by=by,
+        created_at=now,
+    )
+    db.add(row)
+    db.flush()
+    return row.id or 0
+
+
+def find_study(db: Session, *, name: str) -> ReaderStudy | None:
+    """The study of that name, if there is one."""
+    row = db.execute(_studies().where(ReaderStudyRow.name == name)).one_or_none()
+    return None if row is None else _study(row)
+
+
+def load_study(
+    db: Session, *, name: str | None = None, study_id: int | None = None, lock: bool = False
+) -> ReaderStudy:
+    """The study of that name or that number; with ``lock`` nobody else changes it or begins to read.
+
+    Raises:
+        NotFound: there is none. Who asks by name is told the names that there are.
+    """
+    if (name is None) == (study_id is None):
+        raise ValueError("a study is asked for by its name or by its number")
+    wanted: ColumnElement[bool] = (
+        ReaderStudyRow.name == name if name is not None else ReaderStudyRow.id == study_id
+    )
+    if lock:
+        db.execute(select(ReaderStudyRow.id).where(wanted).with_for_update())
+    row = db.execute(_studies().where(wanted)).one_or_none()
+    if row is None:
+        if name is None:
+            raise NotFound(f"There is no reader study number {study_id}.")
+        names = db.execute(select(ReaderStudyRow.name).order_by(ReaderStudyRow.id).limit(20)).scalars().all()
+        raise NotFound(
+            f"There is no reader study {name!r}. Those there are: "
+            f"{', '.join(names) or 'none yet; create one first'}."
+        )
+    return _study(row)
+
+
+def hold_study(db: Session, *, study_id: int) -> None:
+    """Until the transaction ends nobody closes the study or changes its orders; others may read too."""
+    db.execute(select(ReaderStudyRow.id).where(ReaderStudyRow.id == study_id).with_for_update(read=True))
+
+
+def list_studies(db: Session) -> list[ReaderStudy]:
+    """All studies, the oldest first."""
+    return [_study(row) for row in db.execute(_studies().order_by(ReaderStudyRow.id))]
+
+
+def set_study_state(db: Session, *, study_id: int, state: StudyState) -> None:
+    """Open or close the study."""
+    db.get_one(ReaderStudyRow, study_id).state = state.value
+    db.flush()
+
+
+def add_protocol(db: Session, *, version: ProtocolVersion) -> None:
+    """Append a version of the protocol."""
+    db.add(
+        ProtocolRow(
+            study_id=version.study_id,
+            version=version.version,
+            body=version.protocol.canonical(),
+            sha256=version.sha256,
+            why=version.why,
+            answers_before=version.answers_before,
+            written_by=version.written_by,
+            written_at=version.written_at,
+        )
+    )
+    db.flush()
+
+
+def protocols_of(db: Session, *, study_id: int) -> tuple[ProtocolVersion, ...]:
+    """Every version of the study's protocol, the first one first."""
+    rows = db.execute(
+        select(ProtocolRow).where(ProtocolRow.study_id == study_id).order_by(ProtocolRow.version)
+    ).scalars()
+    return tuple(_version(row) for row in rows)
+
+
+def current_protocol(db: Session, *, study_id: int) -> ProtocolVersion:
+    """The latest version of the study's protocol."""
+    row = db.execute(
+        select(ProtocolRow)
+        .where(ProtocolRow.study_id == study_id)
+        .order_by(ProtocolRow.version.desc())
+        .limit(1)
+    ).scalar_one()
+    return _version(row)
+
+
+def add_exclusion(db: Session, *, exclusion: Exclusion) -> None:
+    """Append an exclusion."""
+    db.add(
+        ExclusionRow(
+            study_id=exclusion.study_id,
+            case_id=exclusion.case_id,
+            reader_id=exclusion.reader_id,
+            why=exclusion.why,
+            excluded_by=exclusion.excluded_by,
+            excluded_at=exclusion.excluded_at,
+        )
+    )
+    db.flush()
+
+
+def exclusions_of(db: Session, *, study_id: int) -> tuple[Exclusion, ...]:
+    """All that the analysis of the study leaves out, in the order in which it was said."""
+    rows = db.execute(
+        select(ExclusionRow).where(ExclusionRow.study_id == study_id).order_by(ExclusionRow.id)
+    ).scalars()
+    return tuple(
+        Exclusion(
+            study_id=row.study_id,
+            case_id=row.case_id,
+            reader_id=row.reader_id,
+            why=row.why,
+            excluded_by=row.excluded_by,
+            excluded_at=row.excluded_at,
+        )
+        for row in rows
+    )
+
+
+def design_to_plain(design: StudyDesign) -> dict[str, Any]:
+    """The design as JSON keeps it."""
+    return {
+        "plan": plan_to_plain(design.plan),
+        "crossing": design.crossing.value,
+        "arms": [{"name": arm.name, "told": arm.told} for arm in design.arms],
+        "readers_per_case": design.readers_per_case,
+        "shared": design.shared,
+        "washout_days": design.washout_days,
+        "training": design.training,
+        "repeats": design.repeats,
+        "repeat_gap": design.repeat_gap,
+        "blocks": design.blocks,
+        "one_per_exam": design.one_per_exam,
+    }
+
+
+def design_from_plain(plain: dict[str, Any]) -> StudyDesign:
+    """The inverse of :func:`design_to_plain`."""
+    rest = {name: value for name, value in plain.items() if name not in {"plan", "crossing", "arms"}}
+    return StudyDesign(
+        plan=plan_from_plain(plain["plan"]),
+        crossing=Crossing(plain["crossing"]),
+        arms=tuple(Arm(name=each["name"], told=each["told"]) for each in plain["arms"]),
+        **rest,
+    )
+
+
+def _studies() -> AnySelect:
+    read = (
+        select(ReadingRow.study_id)
+        .where(ReadingRow.study_id == ReaderStudyRow.id, ~ReadingRow.outside)
+        .exists()
+    )
+    return select(
+        ReaderStudyRow,
+        DatasetRow.name.label("dataset"),
+        func.coalesce(read, False).label("frozen"),
+    ).join(DatasetRow, DatasetRow.id == ReaderStudyRow.dataset_id)
+
+
+def _study(found: Any) -> ReaderStudy:  # noqa: ANN401  # a row of _studies()
+    row: ReaderStudyRow = found[0]
+    return ReaderStudy(
+        id=row.id or 0,
+        name=row.name,
+        dataset_id=row.dataset_id,
+        source=CaseSource(kind=SourceKind(row.source_kind), dataset=found.dataset, name=row.source_name),
+        design=design_from_plain(from_json(row.design)),
+        state=StudyState(row.state),
+        frozen=bool(found.frozen),
+        simulated=row.simulated,
+        created_at=row.created_at,
+    )
+
+
+def _version(row: ProtocolRow) -> ProtocolVersion:
+    return ProtocolVersion(
+        study_id=row.study_id,
+        version=row.version,
+        protocol=protocol_from_plain(from_json(row.body)),
+        sha256=row.sha256,
+        why=row.why,
+        answers_before=row.answers_before,
+        written_by=row.written_by,
+        written_at=row.written_at,
+    )

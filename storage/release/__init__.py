@@ -1,0 +1,1 @@
+"""What a release is made from, and the releases that were made."""

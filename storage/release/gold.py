@@ -1,0 +1,136 @@
+"""What is counted and named of judged questions when a release is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import func, select
+from sqlmodel import Session
+
+from domain.batches import Batch
+from storage.review.standing import coded, read_columns
+from storage.rows import (
+    AdjudicationRow,
+    BatchQuestionRow,
+    ExamRow,
+    PersonRow,
+    QuestionRow,
+    RadiographRow,
+    VerdictRow,
+)
+from storage.sampling.ordinary import ordinary_question
+
+
+def count_unjudged(db: Session, *, batches: Sequence[Batch]) -> int:
+    """How many questions of these batches nobody has judged."""
+    ids = [batch.id for batch in batches]
+    judged = select(VerdictRow.question_id).where(VerdictRow.batch_id.in_(ids))
+    statement = select(func.count(BatchQuestionRow.question_id.distinct())).where(
+        BatchQuestionRow.batch_id.in_(ids),
+        BatchQuestionRow.question_id.not_in(judged),
+    )
+    return int(db.execute(statement).scalar_one())
+
+
+def judged_version(db: Session, *, batches: Sequence[Batch]) -> tuple[int | datetime | None, ...]:
+    """As long as it stays the same, so does what these batches would release."""
+    ids = [batch.id for batch in batches]
+    counts: list[int | datetime | None] = []
+    for table in (VerdictRow, AdjudicationRow, BatchQuestionRow):
+        of_these = table.__table__.c.batch_id.in_(ids)
+        counts.append(db.execute(select(func.count()).select_from(table).where(of_these)).scalar_one())
+    return (*counts, last_verdict_at(db, batches=batches))
+
+
+def drawn_by_stratum(db: Session, *, batches: Sequence[Batch]) -> dict[str, int]:
+    """How many questions these batches have, by the stratum in the first batch that drew them."""
+    of_these = BatchQuestionRow.batch_id.in_([batch.id for batch in batches])
+    first = (
+        select(BatchQuestionRow.question_id, func.min(BatchQuestionRow.batch_id).label("batch_id"))
+        .where(of_these)
+        .group_by(BatchQuestionRow.question_id)
+        .subquery()
+    )
+    statement = (
+        select(BatchQuestionRow.stratum, func.count())
+        .join(
+            first,
+            (first.c.question_id == BatchQuestionRow.question_id)
+            & (first.c.batch_id == BatchQuestionRow.batch_id),
+        )
+        .group_by(BatchQuestionRow.stratum)
+    )
+    return {row[0]: row[1] for row in db.execute(statement)}
+
+
+def strata_of(
+    db: Session, *, batches: Sequence[Batch], numbers: NDArray[np.int64]
+) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """The names of the strata, and the place of each of these questions' among them: that of the first batch
+    that drew it. ``numbers`` rise.
+    """
+    table = BatchQuestionRow.__table__.c
+    statement = select(table.question_id, table.batch_id, table.stratum).where(
+        table.batch_id.in_([batch.id for batch in batches])
+    )
+    question, batch, stratum = read_columns(db, statement)
+    names, places = coded(stratum, str)
+    drawn = np.array(question, dtype=np.int64)
+    order = np.lexsort((np.array(batch, dtype=np.int64), drawn))
+    return names, places[order][np.searchsorted(drawn[order], numbers)]
+
+
+def reviewers(db: Session, *, batches: Sequence[Batch]) -> dict[int, tuple[str, str]]:
+    """(sign-in name, display name) of everybody who judged or settled in these batches, by number."""
+    ids = [each.id for each in batches]
+    judged = select(VerdictRow.person_id).where(
+        VerdictRow.batch_id.in_(ids),
+        ordinary_question(VerdictRow.question_id),
+    )
+    statement = (
+        select(PersonRow.id, PersonRow.name, PersonRow.display_name)
+        .where(
+            PersonRow.id.in_(judged)
+            | PersonRow.id.in_(select(AdjudicationRow.person_id).where(AdjudicationRow.batch_id.in_(ids)))
+        )
+        .order_by(PersonRow.id)
+    )
+    return {row[0]: (row[1], row[2]) for row in db.execute(statement)}
+
+
+def exam_ties(db: Session, *, batches: Sequence[Batch]) -> list[tuple[str, str | None, tuple[str, ...]]]:
+    """(exam, patient, SHA-256 of its images) of every exam with a question judged in these batches."""
+    judged = (
+        select(QuestionRow.exam_id)
+        .join(VerdictRow, VerdictRow.question_id == QuestionRow.id)
+        .where(
+            VerdictRow.batch_id.in_([each.id for each in batches]),
+            ordinary_question(VerdictRow.question_id),
+        )
+        .distinct()
+    )
+    statement = (
+        select(ExamRow.key, ExamRow.patient, RadiographRow.image_sha256)
+        .join(RadiographRow, RadiographRow.exam_id == ExamRow.id)
+        .where(ExamRow.id.in_(judged))
+        .order_by(ExamRow.id, RadiographRow.position)
+    )
+    found: dict[str, tuple[str | None, list[str]]] = {}
+    for key, patient, sha256 in db.execute(statement):
+        images = found.setdefault(key, (patient, []))[1]
+        if sha256:
+            images.append(sha256)
+    return [(key, patient, tuple(images)) for key, (patient, images) in found.items()]
+
+
+def last_verdict_at(db: Session, *, batches: Sequence[Batch]) -> datetime | None:
+    """When the last verdict in these batches was given."""
+    statement = select(func.max(VerdictRow.given_at)).where(
+        VerdictRow.batch_id.in_([each.id for each in batches]),
+        ordinary_question(VerdictRow.question_id),
+    )
+    last: datetime | None = db.execute(statement).scalar_one()
+    return last

@@ -1,0 +1,131 @@
+"""The releases that were made: rows in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import insert, select
+from sqlmodel import Session
+
+from domain.errors import NotFound
+from storage.rows import DatasetRow, PersonRow, QuestionRow, ReleaseItemRow, ReleaseRow
+from storage.types import AnyRow, AnySelect
+
+_CHUNK = 500  # bound parameters in one IN (...)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownRelease:
+    """A release that was made: ``items`` questions, in ``folder``, its manifest with that SHA-256."""
+
+    id: int
+    dataset: str
+    name: str
+    items: int
+    manifest_sha256: str
+    folder: Path
+    made_by: str | None
+    made_at: datetime
+
+
+def add_release(
+    db: Session,
+    *,
+    dataset_id: int,
+    name: str,
+    rule: str,
+    items: int,
+    manifest_sha256: str,
+    folder: Path,
+    by: int | None,
+    now: datetime,
+) -> int:
+    """Write down that a release was made; its number."""
+    row = ReleaseRow(
+        dataset_id=dataset_id,
+        name=name,
+        rule=rule,
+        items=items,
+        manifest_sha256=manifest_sha256,
+        folder=str(folder),
+        made_by=by,
+        made_at=now,
+    )
+    db.add(row)
+    db.flush()
+    return row.id or 0
+
+
+def move_release(db: Session, *, release_id: int, folder: Path) -> None:
+    """The release lies in another folder from now on."""
+    db.get_one(ReleaseRow, release_id).folder = str(folder)
+    db.flush()
+
+
+def find_release(db: Session, *, dataset_id: int, name: str) -> KnownRelease | None:
+    """The dataset's release of that name, if there is one."""
+    row = db.execute(_all().where(ReleaseRow.dataset_id == dataset_id, ReleaseRow.name == name)).one_or_none()
+    return None if row is None else _known(row)
+
+
+def load_release(db: Session, *, release_id: int) -> KnownRelease:
+    """The release of that number.
+
+    Raises:
+        NotFound: there is none.
+    """
+    row = db.execute(_all().where(ReleaseRow.id == release_id)).one_or_none()
+    if row is None:
+        raise NotFound(f"There is no release number {release_id}.")
+    return _known(row)
+
+
+def list_releases(db: Session) -> list[KnownRelease]:
+    """All releases, the latest first."""
+    return [_known(row) for row in db.execute(_all().order_by(ReleaseRow.id.desc()))]
+
+
+def _all() -> AnySelect:
+    return (
+        select(
+            ReleaseRow.id,
+            DatasetRow.name.label("dataset"),
+            ReleaseRow.name,
+            ReleaseRow.items,
+            ReleaseRow.manifest_sha256,
+            ReleaseRow.folder,
+            PersonRow.display_name,
+            ReleaseRow.made_at,
+        )
+        .join(DatasetRow, DatasetRow.id == ReleaseRow.dataset_id)
+        .outerjoin(PersonRow, PersonRow.id == ReleaseRow.made_by)
+    )
+
+
+def _known(row: AnyRow) -> KnownRelease:
+    return KnownRelease(
+        id=row.id,
+        dataset=row.dataset,
+        name=row.name,
+        items=row.items,
+        manifest_sha256=row.manifest_sha256,
+        folder=Path(row.folder),
+        made_by=row.display_name,
+        made_at=row.made_at,
+    )
+
+
+def add_items(db: Session, *, release_id: int, dataset_id: int, side: str, keys: Sequence[str]) -> None:
+    """Write down that the questions with these ids are in the release, on that side."""
+    for start in range(0, len(keys), _CHUNK):
+        numbers = db.execute(
+            select(QuestionRow.id).where(
+                QuestionRow.dataset_id == dataset_id,
+                QuestionRow.key.in_(keys[start : start + _CHUNK]),
+            )
+        ).scalars()
+        rows = [{"release_id": release_id, "question_id": number, "side": side} for number in numbers]
+        db.execute(insert(ReleaseItemRow), rows)

@@ -1,0 +1,1 @@
+"""Assignments, claims, verdicts, adjudications and hidden questions: rows in and out."""

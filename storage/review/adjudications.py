@@ -1,0 +1,188 @@
+"""Adjudications: what was settled, by whom, by which rules; and what there is to settle."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import case, delete, func, or_, select
+from sqlalchemy.exc import IntegrityError
+from sqlmodel import Session
+
+from domain.adjudications import Adjudication, AdjudicationRules
+from domain.errors import AlreadyThere
+from domain.verdicts import Decision, Verdict
+from records.corrections import correction_from_plain, correction_to_plain
+from records.values import from_json, to_json
+from records.verdicts import VERDICT_COLUMNS, image_display, verdict_from_columns
+from storage.rows import (
+    AdjudicationRow,
+    AdjudicationRulesRow,
+    AdjudicatorRow,
+    BatchQuestionRow,
+    PersonRow,
+    QuestionRow,
+    VerdictRow,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptRules:
+    """A batch's rules and how often they were changed; revision 0 are the usual ones, never written."""
+
+    rules: AdjudicationRules
+    revision: int
+
+
+def rules_of(db: Session, *, batch_id: int) -> KeptRules:
+    """How the batch's disputes are settled."""
+    row = db.get(AdjudicationRulesRow, batch_id)
+    named = db.execute(
+        select(PersonRow.name)
+        .join(AdjudicatorRow, AdjudicatorRow.person_id == PersonRow.id)
+        .where(AdjudicatorRow.batch_id == batch_id)
+        .order_by(PersonRow.name)
+    ).scalars()
+    if row is None:
+        return KeptRules(rules=AdjudicationRules(adjudicators=tuple(named)), revision=0)
+    rules = AdjudicationRules(adjudicators=tuple(named), hide_names=row.hide_names, same_box=row.same_box)
+    return KeptRules(rules=rules, revision=row.revision)
+
+
+def put_rules(
+    db: Session,
+    *,
+    batch_id: int,
+    rules: AdjudicationRules,
+    person_ids: Iterable[int],
+    revision: int,
+    now: datetime,
+) -> None:
+    """Keep the rules; ``person_ids`` are the adjudicators' numbers."""
+    row = db.get(AdjudicationRulesRow, batch_id) or AdjudicationRulesRow(batch_id=batch_id)
+    row.hide_names, row.same_box, row.revision = rules.hide_names, rules.same_box, revision
+    db.add(row)
+    db.execute(delete(AdjudicatorRow).where(AdjudicatorRow.batch_id == batch_id))
+    db.add_all(AdjudicatorRow(batch_id=batch_id, person_id=each, named_at=now) for each in person_ids)
+    db.flush()
+
+
+def batches_to_settle(db: Session, *, person_id: int) -> list[int]:
+    """Numbers of the batches whose disputes the person settles."""
+    statement = select(AdjudicatorRow.batch_id).where(AdjudicatorRow.person_id == person_id)
+    return list(db.execute(statement.order_by(AdjudicatorRow.batch_id)).scalars())
+
+
+def settles_on_exam(db: Session, *, person_id: int, exam_number: int) -> bool:
+    """Whether the person settles disputes of a batch that has a question on that exam."""
+    statement = (
+        select(BatchQuestionRow.question_id)
+        .join(QuestionRow, QuestionRow.id == BatchQuestionRow.question_id)
+        .join(AdjudicatorRow, AdjudicatorRow.batch_id == BatchQuestionRow.batch_id)
+        .where(AdjudicatorRow.person_id == person_id, QuestionRow.exam_id == exam_number)
+        .limit(1)
+    )
+    return db.execute(statement).first() is not None
+
+
+def perhaps_disputed(db: Session, *, batch_id: int) -> list[int]:
+    """Questions of the batch that two people or more have judged, by position, without those that everybody
+    has only ever accepted as they are and nobody has settled: there is nothing to disagree on in them.
+    """
+    found = case((VerdictRow.decision != Decision.ACCEPT.value, 1), else_=0)
+    settled = select(AdjudicationRow.question_id).where(AdjudicationRow.batch_id == batch_id)
+    several = (
+        select(VerdictRow.question_id)
+        .where(VerdictRow.batch_id == batch_id)
+        .group_by(VerdictRow.question_id)
+        .having(
+            func.count(VerdictRow.person_id.distinct()) > 1,
+            or_(func.max(found) == 1, VerdictRow.question_id.in_(settled)),
+        )
+    )
+    statement = (
+        select(BatchQuestionRow.question_id)
+        .where(BatchQuestionRow.batch_id == batch_id, BatchQuestionRow.question_id.in_(several))
+        .order_by(BatchQuestionRow.position)
+    )
+    return list(db.execute(statement).scalars())
+
+
+def latest_verdicts(
+    db: Session, *, batch_id: int, question_ids: Sequence[int]
+) -> dict[int, tuple[Verdict, ...]]:
+    """Everybody's latest verdict on each of these questions, in the order of the people's numbers."""
+    # Columns of the table, not of the class: the ORM would look at every value of every row again.
+    table = VerdictRow.__table__.c
+    place, person = VERDICT_COLUMNS.index("question_id"), VERDICT_COLUMNS.index("person_id")
+    db.flush()  # a connection does not see to it
+    found: dict[int, dict[int, Verdict]] = defaultdict(dict)
+    for start in range(0, len(question_ids), 500):
+        rows = db.connection().execute(
+            select(*(table[name] for name in VERDICT_COLUMNS))
+            .where(table.batch_id == batch_id, table.question_id.in_(question_ids[start : start + 500]))
+            .order_by(table.question_id, table.person_id, table.revision)
+        )
+        for row in rows.all():
+            found[row[place]][row[person]] = verdict_from_columns(row)
+    return {question: tuple(by_person.values()) for question, by_person in found.items()}
+
+
+def latest_adjudications(
+    db: Session, *, batch_ids: Sequence[int], question_ids: Sequence[int] | None = None
+) -> dict[tuple[int, int], Adjudication]:
+    """The latest adjudication of each (batch, question) that has one."""
+    statement = select(*AdjudicationRow.__table__.c).where(AdjudicationRow.batch_id.in_(batch_ids))
+    if question_ids is not None:
+        statement = statement.where(AdjudicationRow.question_id.in_(question_ids))
+    rows = db.execute(statement.order_by(AdjudicationRow.revision))
+    return {(row.batch_id, row.question_id): adjudication_from_row(row) for row in rows}
+
+
+def settled_numbers(db: Session, *, batch_ids: Sequence[int]) -> set[int]:
+    """The questions of these batches that have an adjudication."""
+    statement = select(AdjudicationRow.question_id).where(AdjudicationRow.batch_id.in_(batch_ids))
+    return set(db.execute(statement).scalars())
+
+
+def add_adjudication(db: Session, *, adjudication: Adjudication) -> None:
+    """Append it.
+
+    Raises:
+        AlreadyThere: that revision is there already.
+    """
+    row = AdjudicationRow(
+        batch_id=adjudication.batch_id,
+        question_id=adjudication.question_id,
+        revision=adjudication.revision,
+        person_id=adjudication.person_id,
+        decision=adjudication.decision.value,
+        correction=to_json(correction_to_plain(adjudication.correction)),
+        follows=to_json(list(adjudication.follows)),
+        reason=adjudication.reason,
+        given_at=adjudication.given_at,
+        image=adjudication.image,
+    )
+    try:
+        with db.begin_nested():
+            db.add(row)
+    except IntegrityError as error:
+        raise AlreadyThere("This adjudication is saved already.") from error
+
+
+def adjudication_from_row(row: Any) -> Adjudication:  # noqa: ANN401 - a row with the table's columns
+    return Adjudication(
+        batch_id=row.batch_id,
+        question_id=row.question_id,
+        revision=row.revision,
+        person_id=row.person_id,
+        decision=Decision(row.decision),
+        correction=correction_from_plain(from_json(row.correction)),
+        follows=tuple(from_json(row.follows)),
+        reason=row.reason,
+        given_at=row.given_at,
+        image=image_display(row.image),
+    )

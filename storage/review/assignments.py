@@ -1,0 +1,302 @@
+"""Who is to judge which question, and the queue that each reviewer works through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import (
+    BindParameter,
+    Select,
+    bindparam,
+    case,
+    func,
+    insert,
+    literal,
+    select,
+    union_all,
+    update,
+)
+from sqlmodel import Session
+
+from domain.batches import AssignmentState
+from storage.rows import AssignmentRow, BatchQuestionRow, BatchRow, HiddenSetRow, QuestionRow
+from storage.sampling.ordinary import ordinary_question
+from storage.types import AnyRow, AnySelect
+
+#: Places between two neighbours in a batch with hidden questions.
+ROOM = 1000
+_CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
+#: The states of a question that is still the person's.
+_HELD = (AssignmentState.OPEN, AssignmentState.DONE, AssignmentState.SKIPPED)
+
+# Built once: what every verdict asks several times would otherwise cost more in putting it together than in
+# the database's answer. The states stand in the statements, so that the index is looked into state by state.
+_PERSON = (
+    AssignmentRow.person_id == bindparam("person_id"),
+    AssignmentRow.batch_id == bindparam("batch_id"),
+)
+_MINE = select(AssignmentRow.question_id, AssignmentRow.position, AssignmentRow.state).where(*_PERSON)
+_POSITION: BindParameter[int] = bindparam("position")
+_OPEN = _MINE.where(AssignmentRow.state == AssignmentState.OPEN.value)
+_FIRST_OPEN = _OPEN.order_by(AssignmentRow.position).limit(1)
+_OPEN_AFTER = (
+    _OPEN.where(AssignmentRow.position > _POSITION).order_by(AssignmentRow.position).limit(bindparam("most"))
+)
+_SKIPPED = _MINE.where(AssignmentRow.state == AssignmentState.SKIPPED.value).order_by(AssignmentRow.position)
+_ASSIGNMENT = _MINE.where(AssignmentRow.question_id == bindparam("question_id"))
+_ASSIGNMENT_LOCKED = _ASSIGNMENT.with_for_update()
+
+
+def _nearest(state: AssignmentState, *, forward: bool) -> Select[tuple[int, int]]:
+    beside = AssignmentRow.position > _POSITION if forward else AssignmentRow.position < _POSITION
+    order = AssignmentRow.position if forward else AssignmentRow.position.desc()
+    name = f"{'behind' if forward else 'before'}_{state.value}"
+    found = _MINE.where(AssignmentRow.state == state.value, beside).order_by(order).limit(1).subquery(name)
+    return select(found.c.question_id, found.c.position)
+
+
+# One look into the index for each state: its order is by state first.
+_NEIGHBOURS = union_all(*(_nearest(state, forward=way) for state in _HELD for way in (False, True)))
+_COUNTS = (
+    select(
+        AssignmentRow.state,
+        func.count(),
+        func.sum(case((AssignmentRow.position <= _POSITION, literal(1)), else_=literal(0))),
+    )
+    .where(*_PERSON)
+    .group_by(AssignmentRow.state)
+)
+_BATCHES_OF = (
+    select(AssignmentRow.batch_id)
+    .where(
+        AssignmentRow.person_id == bindparam("person_id"),
+        AssignmentRow.state != AssignmentState.WITHDRAWN.value,
+    )
+    .distinct()
+    .order_by(AssignmentRow.batch_id)
+)
+_HOLD_BATCH = select(BatchRow.id).where(BatchRow.id == bindparam("batch_id")).with_for_update(read=True)
+_EXAMS_OF = select(QuestionRow.id, QuestionRow.exam_id).where(
+    QuestionRow.id.in_(bindparam("question_ids", expanding=True))
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssignedQuestion:
+    """One question of one person in one batch; ``position`` orders the questions of a batch."""
+
+    question_number: int
+    position: int
+    state: AssignmentState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchMember:
+    """A question of a batch with the exam it is about."""
+
+    question_number: int
+    exam_number: int
+    position: int
+
+
+def first_open(db: Session, *, person_id: int, batch_id: int) -> AssignedQuestion | None:
+    """The first open question by position; one look into the index ``assignment_queue``."""
+    return _first(db, _FIRST_OPEN, {"person_id": person_id, "batch_id": batch_id})
+
+
+def skipped(db: Session, *, person_id: int, batch_id: int) -> tuple[AssignedQuestion, ...]:
+    """What the person has put aside, by position."""
+    return tuple(
+        _assigned(row) for row in db.execute(_SKIPPED, {"person_id": person_id, "batch_id": batch_id})
+    )
+
+
+def open_after(
+    db: Session, *, person_id: int, batch_id: int, position: int, limit: int
+) -> tuple[AssignedQuestion, ...]:
+    """The next open questions behind ``position``, at most ``limit``."""
+    values = {"person_id": person_id, "batch_id": batch_id, "position": position, "most": limit}
+    return tuple(_assigned(row) for row in db.execute(_OPEN_AFTER, values))
+
+
+def neighbours(db: Session, *, person_id: int, batch_id: int, position: int) -> tuple[int | None, int | None]:
+    """Numbers of the nearest questions before and behind ``position`` that are still the person's."""
+    values = {"person_id": person_id, "batch_id": batch_id, "position": position}
+    found = [(row.position, row.question_id) for row in db.execute(_NEIGHBOURS, values)]
+    before = max((each for each in found if each[0] < position), default=None)
+    behind = min((each for each in found if each[0] > position), default=None)
+    return (before and before[1], behind and behind[1])
+
+
+def assignment(
+    db: Session, *, person_id: int, batch_id: int, question_id: int, lock: bool = False
+) -> AssignedQuestion | None:
+    """The person's assignment to the question, withdrawn ones too; None when there never was one.
+
+    With ``lock`` other writers of this assignment wait until the transaction ends (PostgreSQL; on SQLite
+    every writer waits anyway).
+    """
+    values = {"person_id": person_id, "batch_id": batch_id, "question_id": question_id}
+    return _first(db, _ASSIGNMENT_LOCKED if lock else _ASSIGNMENT, values)
+
+
+def hold_batch(db: Session, *, batch_id: int) -> None:
+    """Until the transaction ends nobody closes the batch or changes its settings; others may judge too.
+
+    On SQLite every writer waits anyway.
+    """
+    db.execute(_HOLD_BATCH, {"batch_id": batch_id})
+
+
+def last_change(db: Session, *, batch_id: int) -> tuple[int | None, datetime | None]:
+    """Who changed the batch last (None: the command line, or nobody) and when (None: never)."""
+    row = db.execute(select(BatchRow.changed_by, BatchRow.changed_at).where(BatchRow.id == batch_id)).one()
+    return row.changed_by, row.changed_at
+
+
+def set_state(
+    db: Session,
+    *,
+    person_id: int,
+    batch_id: int,
+    question_ids: Sequence[int],
+    state: AssignmentState,
+    now: datetime,
+) -> None:
+    """Put those of the person's assignments into that state."""
+    for start in range(0, len(question_ids), _CHUNK):
+        db.execute(
+            update(AssignmentRow)
+            .where(
+                AssignmentRow.person_id == person_id,
+                AssignmentRow.batch_id == batch_id,
+                AssignmentRow.question_id.in_(question_ids[start : start + _CHUNK]),
+            )
+            .values(state=state.value, changed_at=now)
+        )
+
+
+def add_assignments(
+    db: Session, *, batch_id: int, person_id: int, questions: Sequence[tuple[int, int]], now: datetime
+) -> None:
+    """Open assignments for (question number, position); none of them may be there already.
+
+    ``position`` is that of the batch; where questions are hidden there is room between two of them.
+    """
+    if questions:
+        step = ROOM if db.get(HiddenSetRow, batch_id) else 1
+        db.execute(
+            insert(AssignmentRow),
+            [
+                {
+                    "batch_id": batch_id,
+                    "question_id": question_number,
+                    "person_id": person_id,
+                    "position": position * step,
+                    "state": AssignmentState.OPEN.value,
+                    "assigned_at": now,
+                    "changed_at": now,
+                }
+                for question_number, position in questions
+            ],
+        )
+
+
+def counts(
+    db: Session, *, person_id: int, batch_id: int, position: int = -1
+) -> tuple[dict[AssignmentState, int], int]:
+    """How many of the person's questions are in each state, a state without any left out; and how many of
+    those that are still theirs stand at ``position`` or before it.
+    """
+    values = {"person_id": person_id, "batch_id": batch_id, "position": position}
+    found: dict[AssignmentState, int] = {}
+    so_far = 0
+    for state, count, until in db.execute(_COUNTS, values):
+        found[AssignmentState(state)] = count
+        so_far += until if state in _HELD else 0
+    return found, so_far
+
+
+def people_counts(db: Session, *, batch_id: int) -> dict[int, dict[AssignmentState, int]]:
+    """How many questions of the batch each person (by number) has in each state, withdrawn ones too.
+
+    Hidden questions don't count.
+    """
+    rows = db.execute(
+        select(AssignmentRow.person_id, AssignmentRow.state, func.count())
+        .where(AssignmentRow.batch_id == batch_id, ordinary_question(AssignmentRow.question_id))
+        .group_by(AssignmentRow.person_id, AssignmentRow.state)
+    )
+    found: dict[int, dict[AssignmentState, int]] = {}
+    for person_id, state, count in rows:
+        found.setdefault(person_id, {})[AssignmentState(state)] = count
+    return found
+
+
+def batches_of(db: Session, *, person_id: int) -> tuple[int, ...]:
+    """Numbers of the batches in which a question is still the person's, the oldest first."""
+    return tuple(db.execute(_BATCHES_OF, {"person_id": person_id}).scalars())
+
+
+def has_question_on_exam(db: Session, *, person_id: int, exam_number: int, batch_ids: Sequence[int]) -> bool:
+    """Whether a question about that exam is still the person's, in one of those batches."""
+    statement = (
+        select(AssignmentRow.question_id)
+        .join(QuestionRow, QuestionRow.id == AssignmentRow.question_id)
+        .where(
+            QuestionRow.exam_id == exam_number,
+            AssignmentRow.batch_id.in_(batch_ids),
+            AssignmentRow.person_id == person_id,
+            AssignmentRow.state != AssignmentState.WITHDRAWN.value,
+        )
+        .limit(1)
+    )
+    return db.execute(statement).first() is not None
+
+
+def batch_members(db: Session, *, batch_id: int) -> tuple[BatchMember, ...]:
+    """Every question of the batch with its exam, by position."""
+    rows = db.execute(
+        select(BatchQuestionRow.question_id, QuestionRow.exam_id, BatchQuestionRow.position)
+        .join(QuestionRow, QuestionRow.id == BatchQuestionRow.question_id)
+        .where(BatchQuestionRow.batch_id == batch_id)
+        .order_by(BatchQuestionRow.position)
+    )
+    return tuple(
+        BatchMember(question_number=row.question_id, exam_number=row.exam_id, position=row.position)
+        for row in rows
+    )
+
+
+def all_assignments(db: Session, *, batch_id: int) -> Iterator[tuple[int, int, AssignmentState]]:
+    """(question number, person number, state) of every assignment of the batch, withdrawn ones too.
+
+    Hidden questions are not among them.
+    """
+    rows = db.execute(
+        select(AssignmentRow.question_id, AssignmentRow.person_id, AssignmentRow.state)
+        .where(AssignmentRow.batch_id == batch_id, ordinary_question(AssignmentRow.question_id))
+        .order_by(AssignmentRow.position, AssignmentRow.person_id)
+    )
+    for question_number, person_number, state in rows:
+        yield question_number, person_number, AssignmentState(state)
+
+
+def exams_of(db: Session, *, question_ids: Iterable[int]) -> dict[int, int]:
+    """The exam's number for each question number; for a handful of questions."""
+    return {row.id: row.exam_id for row in db.execute(_EXAMS_OF, {"question_ids": list(question_ids)})}
+
+
+def _first(db: Session, statement: AnySelect, values: dict[str, int]) -> AssignedQuestion | None:
+    row = db.execute(statement, values).first()
+    return None if row is None else _assigned(row)
+
+
+def _assigned(row: AnyRow) -> AssignedQuestion:
+    return AssignedQuestion(
+        question_number=row.question_id,
+        position=row.position,
+        state=AssignmentState(row.state),
+    )

@@ -1,0 +1,58 @@
+"""Drafts: what a person has typed, ticked and drawn but not yet saved as a verdict."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, delete, select
+from sqlmodel import Session
+
+from records.values import from_json, to_json
+from storage.rows import DraftRow
+
+_MINE = (
+    DraftRow.batch_id == bindparam("batch_id"),
+    DraftRow.question_id == bindparam("question_id"),
+    DraftRow.person_id == bindparam("person_id"),
+)
+_DRAFTS = select(DraftRow.part, DraftRow.revision, DraftRow.body).where(*_MINE).order_by(DraftRow.part)
+_CLEAR = delete(DraftRow).where(*_MINE).execution_options(synchronize_session=False)
+
+
+def drafts_of(db: Session, *, batch_id: int, question_id: int, person_id: int) -> dict[str, tuple[int, Any]]:
+    """The drafts of a question by part: (revision, plain JSON body)."""
+    rows = db.execute(_DRAFTS, {"batch_id": batch_id, "question_id": question_id, "person_id": person_id})
+    return {row.part: (row.revision, from_json(row.body)) for row in rows}
+
+
+def put_draft(
+    db: Session,
+    *,
+    batch_id: int,
+    question_id: int,
+    person_id: int,
+    part: str,
+    revision: int,
+    body: Any,  # noqa: ANN401 - any JSON value
+    now: datetime,
+) -> None:
+    """Keep the part's draft in place of the one before; ``revision`` is its new one."""
+    row = db.get(DraftRow, (batch_id, question_id, person_id, part))
+    if row is None:
+        row = DraftRow(
+            batch_id=batch_id,
+            question_id=question_id,
+            person_id=person_id,
+            part=part,
+            body="",
+            changed_at=now,
+        )
+    row.revision, row.body, row.changed_at = revision, to_json(body), now
+    db.add(row)
+    db.flush()
+
+
+def clear_drafts(db: Session, *, batch_id: int, question_id: int, person_id: int) -> None:
+    """Forget the drafts of a question: they have become a verdict."""
+    db.execute(_CLEAR, {"batch_id": batch_id, "question_id": question_id, "person_id": person_id})

@@ -1,0 +1,267 @@
+"""Hidden questions: each a question of its own, in a dataset that no list shows, given to one person."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, func, insert, select, update
+from sqlmodel import Session
+
+from domain.draw_hash import draw_hash
+from domain.hidden import HiddenKind, HiddenPlan, HiddenQuestion, PlantedFault
+from domain.questions import Question
+from records.questions import question_to_columns
+from records.values import from_json, to_json
+from storage.intake.bulk import lock_for_import, next_numbers
+from storage.intake.datasets import add_dataset, add_import
+from storage.review.assignments import ROOM
+from storage.rows import AssignmentRow, HiddenQuestionRow, HiddenSetRow, QuestionRow
+
+#: What stands in a hidden question's key behind that of its source.
+HIDDEN_MARK = " (hidden "
+_CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
+#: Built once: every request of a reviewer asks it.
+_VEIL = select(HiddenSetRow.veil).where(HiddenSetRow.batch_id == bindparam("batch_id"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HiddenSet:
+    """Where the hidden questions of a batch lie, what its numbers are veiled with, and the latest plan."""
+
+    batch_id: int
+    dataset_id: int
+    import_id: int
+    veil: int
+    plan: HiddenPlan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToHide:
+    """A question to be hidden. ``position`` among the person's assignments, None in a shared queue.
+
+    ``altered`` is a planted question as the person will see it; None is the source as it is.
+    """
+
+    person_id: int
+    kind: HiddenKind
+    source: int
+    fault: PlantedFault | None = None
+    altered: Question | None = None
+    position: int | None = None
+    after: int = 0
+
+
+def veil_of(db: Session, *, batch_id: int) -> int | None:
+    """What the numbers of the batch's questions are veiled with; None where nothing is hidden in it."""
+    return db.execute(_VEIL, {"batch_id": batch_id}).scalar_one_or_none()
+
+
+def hidden_set(db: Session, *, batch_id: int) -> HiddenSet | None:
+    """Where the batch's hidden questions lie; None where none were ever hidden."""
+    row = db.get(HiddenSetRow, batch_id)
+    if row is None:
+        return None
+    return HiddenSet(
+        batch_id=batch_id,
+        dataset_id=row.dataset_id,
+        import_id=row.import_id,
+        veil=row.veil,
+        plan=_plan(from_json(row.plan)),
+    )
+
+
+def batches_with_hidden(db: Session) -> dict[int, int]:
+    """How many questions are hidden in each batch that has some, those that were removed not counted."""
+    statement = (
+        select(HiddenQuestionRow.batch_id, func.count())
+        .where(HiddenQuestionRow.removed_at.is_(None))
+        .group_by(HiddenQuestionRow.batch_id)
+    )
+    return {row[0]: row[1] for row in db.execute(statement)}
+
+
+def put_hidden_set(
+    db: Session, *, batch_id: int, plan: HiddenPlan, veil: int, by: int | None, now: datetime
+) -> HiddenSet:
+    """Keep the plan; with the first one the batch gets its dataset, its veil, and room between its questions.
+
+    ``veil`` counts the first time only: a number that a reviewer has seen keeps its meaning.
+    """
+    row = db.get(HiddenSetRow, batch_id)
+    if row is None:
+        name = f"(hidden questions of batch {batch_id})"
+        dataset_id = add_dataset(db, name=name, minimum_explanation=None, now=now)
+        import_id = add_import(
+            db, dataset_id=dataset_id, file_name=name, file_format="hidden", by=by, now=now
+        )
+        db.execute(
+            update(AssignmentRow)
+            .where(AssignmentRow.batch_id == batch_id)
+            .values(position=AssignmentRow.position * ROOM)
+        )
+        row = HiddenSetRow(
+            batch_id=batch_id, dataset_id=dataset_id, import_id=import_id, veil=veil, plan="", changed_at=now
+        )
+    row.plan, row.changed_at = to_json(plan_to_plain(plan)), now
+    db.add(row)
+    db.flush()
+    return HiddenSet(
+        batch_id=batch_id, dataset_id=row.dataset_id, import_id=row.import_id, veil=row.veil, plan=plan
+    )
+
+
+def add_hidden(
+    db: Session, *, hidden: HiddenSet, wanted: Sequence[ToHide], now: datetime
+) -> tuple[HiddenQuestion, ...]:
+    """Copy the sources under numbers of their own, and give them out where they have a position."""
+    if not wanted:
+        return ()
+    lock_for_import(db)
+    _, first = next_numbers(db)
+    sources = _rows(db, {each.source for each in wanted})
+    questions, made = [], []
+    for number, each in enumerate(wanted, start=first):
+        questions.append(_copy(sources[each.source], each.altered, number=number, hidden=hidden))
+        made.append(
+            HiddenQuestion(
+                number=number, batch_id=hidden.batch_id, person_id=each.person_id, kind=each.kind,
+                fault=each.fault, source=each.source, after=each.after, hidden_at=now,
+            )
+        )  # fmt: skip
+    db.execute(insert(QuestionRow), questions)
+    db.execute(insert(HiddenQuestionRow), [_hidden_columns(each) for each in made])
+    for question, to_hide in zip(made, wanted, strict=True):
+        if to_hide.position is not None:
+            give_hidden(db, hidden=question, position=to_hide.position, now=now)
+    return tuple(made)
+
+
+def give_hidden(db: Session, *, hidden: HiddenQuestion, position: int, now: datetime) -> None:
+    """An open assignment of the hidden question; ``position`` as the assignments of that batch count it."""
+    db.add(
+        AssignmentRow(
+            batch_id=hidden.batch_id, question_id=hidden.number, person_id=hidden.person_id,
+            position=position, state="open", assigned_at=now, changed_at=now,
+        )
+    )  # fmt: skip
+    db.flush()
+
+
+def hidden_questions(
+    db: Session, *, batch_id: int, person_id: int | None = None
+) -> tuple[HiddenQuestion, ...]:
+    """The batch's hidden questions, removed ones too, or one person's; by number."""
+    statement = select(HiddenQuestionRow).where(HiddenQuestionRow.batch_id == batch_id)
+    if person_id is not None:
+        statement = statement.where(HiddenQuestionRow.person_id == person_id)
+    return tuple(
+        _hidden(row) for row in db.execute(statement.order_by(HiddenQuestionRow.question_id)).scalars()
+    )
+
+
+def not_given_yet(db: Session, *, batch_id: int, person_id: int) -> tuple[HiddenQuestion, ...]:
+    """Those that a shared queue is still to give to the person, the first due first."""
+    given = (
+        select(AssignmentRow.question_id)
+        .where(
+            AssignmentRow.batch_id == batch_id,
+            AssignmentRow.person_id == person_id,
+            AssignmentRow.question_id == HiddenQuestionRow.question_id,
+        )
+        .exists()
+    )
+    statement = (
+        select(HiddenQuestionRow)
+        .where(
+            HiddenQuestionRow.batch_id == batch_id,
+            HiddenQuestionRow.person_id == person_id,
+            HiddenQuestionRow.removed_at.is_(None),
+            ~given,
+        )
+        .order_by(HiddenQuestionRow.after, HiddenQuestionRow.question_id)
+    )
+    return tuple(_hidden(row) for row in db.execute(statement).scalars())
+
+
+def remove_hidden(db: Session, *, numbers: Iterable[int], by: int | None, why: str, now: datetime) -> None:
+    """They count no more; the questions and what was said of them stay."""
+    db.execute(
+        update(HiddenQuestionRow)
+        .where(HiddenQuestionRow.question_id.in_(list(numbers)))
+        .values(removed_at=now, removed_by=by, removed_why=why)
+    )
+
+
+def plan_to_plain(plan: HiddenPlan) -> dict[str, Any]:
+    """The plan as JSON keeps it."""
+    return {
+        "repeats": plan.repeats,
+        "distance": plan.distance,
+        "planted": plan.planted,
+        "faults": [each.value for each in plan.faults],
+        "seed": plan.seed,
+    }
+
+
+def _plan(plain: dict[str, Any]) -> HiddenPlan:
+    return HiddenPlan(**{**plain, "faults": tuple(PlantedFault(each) for each in plain["faults"])})
+
+
+def _rows(db: Session, numbers: set[int]) -> dict[int, dict[str, Any]]:
+    found: dict[int, dict[str, Any]] = {}
+    wanted = sorted(numbers)
+    for start in range(0, len(wanted), _CHUNK):
+        part = wanted[start : start + _CHUNK]
+        for row in db.execute(select(*QuestionRow.__table__.c).where(QuestionRow.id.in_(part))):
+            found[row.id] = dict(row._mapping)
+    return found
+
+
+def _copy(
+    source: dict[str, Any], altered: Question | None, *, number: int, hidden: HiddenSet
+) -> dict[str, Any]:
+    # The key names the copy to a coordinator; no reviewer's sheet has it.
+    key = f"{source['key']}{HIDDEN_MARK}{number})"
+    return {
+        **source,
+        **(question_to_columns(altered) if altered is not None else {}),
+        "id": number,
+        "key": key,
+        "dataset_id": hidden.dataset_id,
+        "import_id": hidden.import_id,
+        "draw_hash": draw_hash(key),
+        "record_hash": hashlib.blake2b(key.encode(), digest_size=16).digest(),
+    }
+
+
+def _hidden_columns(each: HiddenQuestion) -> dict[str, Any]:
+    return {
+        "question_id": each.number,
+        "batch_id": each.batch_id,
+        "person_id": each.person_id,
+        "kind": each.kind.value,
+        "fault": each.fault and each.fault.value,
+        "source_id": each.source,
+        "after": each.after,
+        "hidden_at": each.hidden_at,
+        "removed_why": "",
+    }
+
+
+def _hidden(row: HiddenQuestionRow) -> HiddenQuestion:
+    return HiddenQuestion(
+        number=row.question_id,
+        batch_id=row.batch_id,
+        person_id=row.person_id,
+        kind=HiddenKind(row.kind),
+        fault=PlantedFault(row.fault) if row.fault else None,
+        source=row.source_id,
+        after=row.after,
+        hidden_at=row.hidden_at,
+        removed_at=row.removed_at,
+        removed_why=row.removed_why,
+    )

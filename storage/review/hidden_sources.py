@@ -1,0 +1,166 @@
+"""What hidden questions are made of: a reviewer's queue, and sound questions that they never had."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+
+from sqlalchemy import exists, func, select
+from sqlmodel import Session
+
+from domain.batches import AssignmentState
+from domain.verdicts import Decision
+from storage.browsing.applying import rejected_now
+from storage.rows import (
+    AssignmentRow,
+    BatchQuestionRow,
+    ExamRow,
+    HiddenQuestionRow,
+    ProblemRow,
+    QuestionRow,
+    VerdictRow,
+)
+
+#: So many questions are looked through for sound ones, from a place that the seed chooses.
+_WINDOW = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuedRow:
+    """A question that is still a person's; ``first_judged_at`` None until they judged it."""
+
+    number: int
+    key: str
+    exam_number: int
+    position: int
+    state: AssignmentState
+    hidden: bool
+    first_judged_at: datetime | None
+
+
+_state = cache(AssignmentState)  # few values and many rows: each is made once
+
+
+def queue_of(db: Session, *, batch_id: int, person_id: int) -> tuple[QueuedRow, ...]:
+    """All that is the person's in the batch, hidden ones too, by position."""
+    first = (
+        select(VerdictRow.question_id, VerdictRow.given_at)
+        .where(VerdictRow.batch_id == batch_id, VerdictRow.person_id == person_id, VerdictRow.revision == 1)
+        .subquery()
+    )
+    rows = db.execute(
+        select(
+            AssignmentRow.question_id,
+            QuestionRow.key,
+            QuestionRow.exam_id,
+            AssignmentRow.position,
+            AssignmentRow.state,
+            HiddenQuestionRow.question_id.label("hidden"),
+            first.c.given_at,
+        )
+        .join(QuestionRow, QuestionRow.id == AssignmentRow.question_id)
+        .outerjoin(HiddenQuestionRow, HiddenQuestionRow.question_id == AssignmentRow.question_id)
+        .outerjoin(first, first.c.question_id == AssignmentRow.question_id)
+        .where(
+            AssignmentRow.batch_id == batch_id,
+            AssignmentRow.person_id == person_id,
+            AssignmentRow.state != AssignmentState.WITHDRAWN.value,
+        )
+        .order_by(AssignmentRow.position, AssignmentRow.question_id)
+    )
+    return tuple(
+        QueuedRow(
+            number=number,
+            key=key,
+            exam_number=exam,
+            position=position,
+            state=_state(state),
+            hidden=hidden is not None,
+            first_judged_at=judged_at,
+        )
+        for number, key, exam, position, state, hidden, judged_at in rows
+    )
+
+
+def open_hidden(db: Session, *, batch_id: int, person_id: int) -> tuple[int, ...]:
+    """Numbers of the hidden questions that lie open before the person, by position."""
+    statement = (
+        select(AssignmentRow.question_id)
+        .join(HiddenQuestionRow, HiddenQuestionRow.question_id == AssignmentRow.question_id)
+        .where(
+            AssignmentRow.batch_id == batch_id,
+            AssignmentRow.person_id == person_id,
+            AssignmentRow.state == AssignmentState.OPEN.value,
+        )
+        .order_by(AssignmentRow.position)
+    )
+    return tuple(db.execute(statement).scalars())
+
+
+def last_place(db: Session, *, batch_id: int, person_id: int, question_id: int | None) -> int:
+    """The position of that question of the person's, or their highest; 0 where they have none."""
+    mine = (AssignmentRow.batch_id == batch_id, AssignmentRow.person_id == person_id)
+    if question_id is not None:
+        found = db.execute(
+            select(AssignmentRow.position).where(*mine, AssignmentRow.question_id == question_id)
+        ).scalar_one_or_none()
+        if found is not None:
+            return int(found)
+    return int(db.execute(select(func.max(AssignmentRow.position)).where(*mine)).scalar_one() or 0)
+
+
+def sound_questions(
+    db: Session, *, dataset_id: int, batch_id: int, start: float, person_id: int
+) -> list[tuple[int, bool]]:
+    """(number, whether it is of the batch) of sound questions that the person never had.
+
+    Sound: no check found a problem, nobody found an error, no rule rejects it. ``start``, 0 to 1, is where
+    in the dataset the search begins; it goes on from the beginning where too few are behind.
+    """
+    numbers = select(func.min(QuestionRow.id), func.max(QuestionRow.id))
+    low, high = db.execute(numbers.where(QuestionRow.dataset_id == dataset_id)).one()
+    if low is None:
+        return []
+    pivot = low + int(start * (high - low))
+    of_batch = exists().where(
+        BatchQuestionRow.batch_id == batch_id, BatchQuestionRow.question_id == QuestionRow.id
+    )
+    # As lists made once: no index leads from a question to those who have it.
+    theirs = select(AssignmentRow.question_id).where(AssignmentRow.person_id == person_id)
+    copied = select(HiddenQuestionRow.source_id).where(HiddenQuestionRow.person_id == person_id)
+    fault_found = exists().where(
+        VerdictRow.question_id == QuestionRow.id,
+        (VerdictRow.decision != Decision.ACCEPT.value) | (VerdictRow.errors != "[]"),
+    )
+    statement = (
+        select(QuestionRow.id, of_batch.label("of_batch"))
+        .where(
+            QuestionRow.dataset_id == dataset_id,
+            ~exists().where(ProblemRow.question_id == QuestionRow.id),
+            ~fault_found,
+            QuestionRow.id.not_in(theirs),
+            QuestionRow.id.not_in(copied),
+            QuestionRow.id.not_in(rejected_now(dataset_id=dataset_id)),
+        )
+        .order_by(QuestionRow.id)
+    )
+    found = [tuple(row) for row in db.execute(statement.where(QuestionRow.id >= pivot).limit(_WINDOW))]
+    if len(found) < _WINDOW and pivot > low:
+        more = statement.where(QuestionRow.id < pivot).limit(_WINDOW - len(found))
+        found += [tuple(row) for row in db.execute(more)]
+    return [(number, bool(inside)) for number, inside in found]
+
+
+def reports_of(db: Session, *, numbers: Sequence[int]) -> dict[int, tuple[int, str]]:
+    """(exam number, report) of each of these questions; "" without a report."""
+    found: dict[int, tuple[int, str]] = {}
+    for start in range(0, len(numbers), 500):
+        rows = db.execute(
+            select(QuestionRow.id, QuestionRow.exam_id, ExamRow.report)
+            .join(ExamRow, ExamRow.id == QuestionRow.exam_id)
+            .where(QuestionRow.id.in_(numbers[start : start + 500]))
+        )
+        found.update({row.id: (row.exam_id, row.report or "") for row in rows})
+    return found

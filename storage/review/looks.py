@@ -1,0 +1,38 @@
+"""Time on each question so far, as the browser counted it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlmodel import Session
+
+from storage.rows import LookRow
+
+
+def put_look(
+    db: Session,
+    *,
+    batch_id: int,
+    question_id: int,
+    person_id: int,
+    seconds: float,
+    seconds_looking: float,
+    seconds_away: float,
+    now: datetime,
+) -> None:
+    """Keep the times; each only ever grows, so a message that comes late changes nothing."""
+    row = db.get(LookRow, (batch_id, question_id, person_id))
+    if row is None:
+        row = LookRow(
+            batch_id=batch_id,
+            question_id=question_id,
+            person_id=person_id,
+            first_opened_at=now,
+            changed_at=now,
+        )
+    row.seconds = max(row.seconds, seconds)
+    row.seconds_looking = max(row.seconds_looking, seconds_looking)
+    row.seconds_away = max(row.seconds_away, seconds_away)
+    row.changed_at = now
+    db.add(row)
+    db.flush()

@@ -1,0 +1,125 @@
+"""What became of the questions of batches: what an estimate of the whole dataset stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import select
+from sqlmodel import Session
+
+from domain.batches import AssignmentState
+from domain.verdicts import Decision
+from domain.vocabulary import Difficulty
+from records.values import from_json
+from storage.review.standing import changes_key, coded, read_columns
+from storage.rows import AdjudicationRow, AssignmentRow, BatchQuestionRow, QuestionRow, VerdictRow
+from storage.sampling.ordinary import ordinary_question
+
+#: What the questions of a dataset may be told apart by, beside the tier.
+FEATURES = ("task", "category", "generator", "prompt_version")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DrawnColumns:
+    """Drawn questions that somebody judged or skipped, in rising order of their ``numbers``.
+
+    Tier and each of :data:`FEATURES` as its different values, and each question's place among them; "" (for
+    the tier None) where a question has none.
+    """
+
+    numbers: NDArray[np.int64]
+    tiers: tuple[tuple[Difficulty | None, ...], NDArray[np.int64]]
+    features: Mapping[str, tuple[tuple[str, ...], NDArray[np.int64]]]
+
+    def places(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where these questions are among them."""
+        return np.searchsorted(self.numbers, numbers)
+
+    def value_of(self, name: str) -> dict[int, str]:
+        """Each question's value of one of :data:`FEATURES`, by its number."""
+        values, codes = self.features[name]
+        return {
+            number: values[code]
+            for number, code in zip(self.numbers.tolist(), codes.tolist(), strict=True)
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """One adjudication; ``follows`` are the people whose verdict it takes over whole."""
+
+    question_number: int
+    batch_id: int
+    decision: Decision
+    follows: tuple[int, ...]
+    key_changed: bool
+    given_at: datetime
+
+
+def drawn_columns(db: Session, *, batch_ids: Sequence[int]) -> DrawnColumns:
+    """The questions of these batches that have a verdict or are put aside in one of them."""
+    table = QuestionRow.__table__.c
+    looked_at = [
+        select(each.question_id).where(each.batch_id.in_(batch_ids)) for each in (VerdictRow, AssignmentRow)
+    ]
+    looked_at[1] = looked_at[1].where(AssignmentRow.state == AssignmentState.SKIPPED.value)
+    drawn = select(BatchQuestionRow.question_id).where(BatchQuestionRow.batch_id.in_(batch_ids))
+    statement = (
+        select(table.id, table.difficulty, *(table[name] for name in FEATURES))
+        .where(table.id.in_(looked_at[0].union(looked_at[1])), table.id.in_(drawn))
+        .order_by(table.id)
+    )
+    numbers, tiers, *features = read_columns(db, statement)
+    return DrawnColumns(
+        numbers=np.array(numbers, dtype=np.int64),
+        tiers=coded(tiers, lambda tier: Difficulty(tier) if tier else None),
+        features={
+            name: coded(values, lambda value: value or "")
+            for name, values in zip(FEATURES, features, strict=True)
+        },
+    )
+
+
+def settlements(db: Session, *, batch_ids: Sequence[int]) -> list[Settled]:
+    """Every adjudication in these batches, in the order in which they were given: the last one stands."""
+    statement = (
+        select(
+            AdjudicationRow.question_id,
+            AdjudicationRow.batch_id,
+            AdjudicationRow.decision,
+            AdjudicationRow.follows,
+            AdjudicationRow.correction,
+            AdjudicationRow.given_at,
+        )
+        .where(AdjudicationRow.batch_id.in_(batch_ids))
+        .order_by(AdjudicationRow.given_at, AdjudicationRow.revision)
+    )
+    return [
+        Settled(
+            question_number=row[0],
+            batch_id=row[1],
+            decision=Decision(row[2]),
+            follows=tuple(from_json(row[3])),
+            key_changed=changes_key(row[4]),
+            given_at=row[5],
+        )
+        for row in db.execute(statement)
+    ]
+
+
+def put_aside(db: Session, *, batch_ids: Sequence[int]) -> set[tuple[int, int]]:
+    """(batch, question) of those that somebody has skipped and not taken up again."""
+    statement = (
+        select(AssignmentRow.batch_id, AssignmentRow.question_id)
+        .where(
+            AssignmentRow.batch_id.in_(batch_ids),
+            AssignmentRow.state == AssignmentState.SKIPPED.value,
+            ordinary_question(AssignmentRow.question_id),
+        )
+        .distinct()
+    )
+    return {(row[0], row[1]) for row in db.execute(statement)}

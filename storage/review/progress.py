@@ -1,0 +1,82 @@
+"""What a batch's progress is counted from: its questions, who has them, what was said of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import func, select
+from sqlmodel import Session
+
+from domain.batches import AssignmentState
+from domain.vocabulary import Task
+from storage.review.standing import TIERS, places_of, read_columns
+from storage.rows import AssignmentRow, BatchQuestionRow, QuestionRow
+from storage.sampling.ordinary import ordinary_question
+
+_TASKS, _STATES = tuple(Task), tuple(AssignmentState)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BatchColumns:
+    """Every question of a batch, by position; the machine's tier and the task as places, -1 for none."""
+
+    numbers: NDArray[np.int64]
+    exams: NDArray[np.int64]
+    tiers: NDArray[np.int8]
+    tasks: NDArray[np.int8]
+    inclusion_probabilities: NDArray[np.float64]
+
+
+def batch_columns(db: Session, *, batch_id: int) -> BatchColumns:
+    """The questions of the batch, as columns: it may have a hundred thousand."""
+    place, question = BatchQuestionRow.__table__.c, QuestionRow.__table__.c
+    statement = (
+        select(
+            place.question_id, question.exam_id, question.difficulty, question.task,
+            place.inclusion_probability,
+        )
+        .join_from(BatchQuestionRow, QuestionRow, question.id == place.question_id)
+        .where(place.batch_id == batch_id)
+        .order_by(place.position)
+    )  # fmt: skip
+    numbers, exams, tiers, tasks, probabilities = read_columns(db, statement)
+    return BatchColumns(
+        numbers=np.array(numbers, dtype=np.int64),
+        exams=np.array(exams, dtype=np.int64),
+        tiers=places_of(tiers, TIERS),
+        tasks=places_of(tasks, _TASKS),
+        inclusion_probabilities=np.array(probabilities, dtype=np.float64),
+    )
+
+
+def assigned_columns(
+    db: Session, *, batch_id: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int8]]:
+    """(questions, people, states as places) of every assignment that was not withdrawn; no hidden ones."""
+    table = AssignmentRow.__table__.c
+    statement = select(table.question_id, table.person_id, table.state).where(
+        table.batch_id == batch_id,
+        table.state != AssignmentState.WITHDRAWN.value,
+        ordinary_question(table.question_id),
+    )
+    questions, people, states = read_columns(db, statement)
+    return (
+        np.array(questions, dtype=np.int64),
+        np.array(people, dtype=np.int64),
+        places_of(states, _STATES),
+    )
+
+
+def state_counts(db: Session) -> dict[int, dict[AssignmentState, int]]:
+    """How many assignments of each batch are in each state, by the batch's number."""
+    counts: dict[int, dict[AssignmentState, int]] = {}
+    rows = db.execute(
+        select(AssignmentRow.batch_id, AssignmentRow.state, func.count())
+        .where(ordinary_question(AssignmentRow.question_id))
+        .group_by(AssignmentRow.batch_id, AssignmentRow.state)
+    )
+    for batch_id, state, count in rows:
+        counts.setdefault(batch_id, {})[AssignmentState(state)] = count
+    return counts

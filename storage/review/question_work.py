@@ -1,0 +1,406 @@
+"""What one person's work on one question stands on, in few statements: every verdict reads all of it.
+
+The batch as it is for the person is one row, their work on the question another, and the question with its
+exam a third.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import BindParameter, and_, bindparam, exists, func, literal, select, union_all
+from sqlmodel import Session
+
+from domain.batches import AssignmentState, Batch
+from domain.errors import NotFound
+from domain.exams import Exam
+from domain.questions import Question
+from domain.sheets import BlindQuestion
+from domain.verdicts import OwnAnswer
+from domain.vocabulary import AnswerFormat
+from records.questions import QUESTION_COLUMNS, question_from_columns
+from records.values import answer_from_json, from_json
+from records.verdicts import image_display
+from storage.intake.exams import RADIOGRAPH_COLUMNS, exam_from_row, radiograph_from_row
+from storage.review.assignments import AssignedQuestion
+from storage.review.shared_queues import SharedQueue
+from storage.rows import (
+    AssignmentRow,
+    BatchRow,
+    DraftRow,
+    ExamRow,
+    HiddenSetRow,
+    ImageRow,
+    LookRow,
+    OwnAnswerRow,
+    PoolMemberRow,
+    QuestionRow,
+    RadiographRow,
+    ReportOpeningRow,
+    SharedQueueRow,
+    VerdictRow,
+)
+from storage.sampling.batches import batch_from_row
+
+_PERSON: BindParameter[int] = bindparam("person_id")
+_BATCH: BindParameter[int] = bindparam("batch_id")
+_QUESTION: BindParameter[int] = bindparam("question_id")
+_POSITION: BindParameter[int] = bindparam("position")
+
+# ------------------------------------------------------------------------------------------ the batch
+_BATCH_COLUMNS = tuple(BatchRow.__table__.c)
+_BATCH_FOR_PERSON = (
+    select(
+        *_BATCH_COLUMNS,
+        SharedQueueRow.overlap,
+        SharedQueueRow.idle_minutes,
+        HiddenSetRow.veil,
+        PoolMemberRow.person_id.label("member"),
+    )
+    .select_from(BatchRow)
+    .outerjoin(SharedQueueRow, SharedQueueRow.batch_id == BatchRow.id)
+    .outerjoin(HiddenSetRow, HiddenSetRow.batch_id == BatchRow.id)
+    .outerjoin(
+        PoolMemberRow,
+        and_(
+            PoolMemberRow.batch_id == BatchRow.id,
+            PoolMemberRow.person_id == _PERSON,
+            PoolMemberRow.left_at.is_(None),
+        ),
+    )
+    .where(BatchRow.id == _BATCH)
+)
+_BATCH_HELD = _BATCH_FOR_PERSON.with_for_update(read=True, of=BatchRow)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchForPerson:
+    """A batch as it is for one person.
+
+    Attributes:
+        batch: the batch.
+        queue: its shared queue; None where it has none.
+        shares: whether the person takes questions from that queue.
+        secret: what the numbers of its questions are hidden with; None where it has no hidden questions.
+    """
+
+    batch: Batch
+    queue: SharedQueue | None
+    shares: bool
+    secret: int | None
+
+
+def batch_for_person(
+    db: Session, *, batch_id: int, person_id: int, hold: bool = False
+) -> BatchForPerson | None:
+    """The batch of that number as it is for the person; None where there is no such batch.
+
+    With ``hold`` nobody closes the batch or changes its settings until the transaction ends; others may
+    judge in it too. On SQLite every writer waits anyway.
+    """
+    statement = _BATCH_HELD if hold else _BATCH_FOR_PERSON
+    row = db.execute(statement, {"batch_id": batch_id, "person_id": person_id}).first()
+    if row is None:
+        return None
+    has_queue = row.overlap is not None
+    return BatchForPerson(
+        batch=batch_from_row(row),
+        queue=SharedQueue(overlap=row.overlap, idle=timedelta(minutes=row.idle_minutes))
+        if has_queue
+        else None,
+        shares=row.member is not None,
+        secret=row.veil,
+    )
+
+
+# --------------------------------------------------------------------------------------- the person's work
+def _beside(table: Any) -> Any:  # noqa: ANN401 - a table with these three columns; an SQL condition
+    return and_(
+        table.batch_id == AssignmentRow.batch_id,
+        table.question_id == AssignmentRow.question_id,
+        table.person_id == AssignmentRow.person_id,
+    )
+
+
+_WORK = (
+    select(
+        AssignmentRow.question_id,
+        AssignmentRow.position,
+        AssignmentRow.state,
+        QuestionRow.exam_id,
+        OwnAnswerRow.person_id.label("answered_by"),
+        OwnAnswerRow.answer,
+        OwnAnswerRow.confidence,
+        OwnAnswerRow.committed_at,
+        OwnAnswerRow.image,
+        ReportOpeningRow.image_alignment,
+        LookRow.seconds,
+        LookRow.seconds_looking,
+        LookRow.seconds_away,
+        exists().where(_beside(DraftRow)).label("has_drafts"),
+        exists().where(_beside(VerdictRow)).label("has_verdicts"),
+    )
+    .select_from(AssignmentRow)
+    .join(QuestionRow, QuestionRow.id == AssignmentRow.question_id)
+    .outerjoin(OwnAnswerRow, _beside(OwnAnswerRow))
+    .outerjoin(ReportOpeningRow, _beside(ReportOpeningRow))
+    .outerjoin(LookRow, _beside(LookRow))
+    .where(
+        AssignmentRow.person_id == _PERSON,
+        AssignmentRow.batch_id == _BATCH,
+        AssignmentRow.question_id == _QUESTION,
+    )
+)
+_WORK_LOCKED = _WORK.with_for_update(of=AssignmentRow)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionWork:
+    """What one person has entered for one question so far.
+
+    Attributes:
+        assigned: the assignment, withdrawn ones too.
+        exam_number: the exam that the question is about.
+        own_answer: committed before the key was shown; None where there is none.
+        fixed_alignment: image alignment as rated before the report was opened; None while it is closed.
+        look: seconds in all, looking, away.
+        has_drafts: whether something entered is not saved yet.
+        has_verdicts: whether the person has judged the question in this batch.
+    """
+
+    assigned: AssignedQuestion
+    exam_number: int
+    own_answer: OwnAnswer | None
+    fixed_alignment: int | None
+    look: tuple[float, float, float]
+    has_drafts: bool
+    has_verdicts: bool
+
+
+def question_work(
+    db: Session, *, batch_id: int, question_id: int, person_id: int, lock: bool = False
+) -> QuestionWork | None:
+    """The person's work on the question; None where the question never was theirs.
+
+    With ``lock`` other writers of the assignment wait until the transaction ends (PostgreSQL; on SQLite
+    every writer waits anyway).
+    """
+    values = {"batch_id": batch_id, "question_id": question_id, "person_id": person_id}
+    row = db.execute(_WORK_LOCKED if lock else _WORK, values).first()
+    if row is None:
+        return None
+    own = None
+    if row.answered_by is not None:
+        own = OwnAnswer(
+            answer=None if row.answer is None else answer_from_json(row.answer),
+            confidence=row.confidence,
+            committed_at=row.committed_at,
+            image=image_display(row.image),
+        )
+    return QuestionWork(
+        assigned=AssignedQuestion(
+            question_number=row.question_id, position=row.position, state=AssignmentState(row.state)
+        ),
+        exam_number=row.exam_id,
+        own_answer=own,
+        fixed_alignment=row.image_alignment,
+        look=(row.seconds or 0.0, row.seconds_looking or 0.0, row.seconds_away or 0.0),
+        has_drafts=bool(row.has_drafts),
+        has_verdicts=bool(row.has_verdicts),
+    )
+
+
+# ----------------------------------------------------------------------------------- the question, its exam
+_QUESTION_TABLE, _EXAM_TABLE = QuestionRow.__table__, ExamRow.__table__
+_KEY_COLUMNS = tuple(_QUESTION_TABLE.c[name].label(f"question_{name}") for name in QUESTION_COLUMNS)
+_BLIND_COLUMNS = tuple(
+    _QUESTION_TABLE.c[name].label(f"question_{name}") for name in ("key", "format", "stem", "options")
+)
+_EXAM_COLUMNS = tuple(
+    _EXAM_TABLE.c[name].label(f"exam_{name}") for name in ("key", "patient", "indication", "age", "sex")
+)
+
+
+def _question_on_exam(columns: Sequence[Any]) -> Any:  # noqa: ANN401 - a SELECT of these columns
+    return (
+        select(*columns, *_EXAM_COLUMNS, *RADIOGRAPH_COLUMNS)
+        .select_from(_QUESTION_TABLE)
+        .join(_EXAM_TABLE, _EXAM_TABLE.c.id == _QUESTION_TABLE.c.exam_id)
+        .outerjoin(RadiographRow, RadiographRow.exam_id == _EXAM_TABLE.c.id)
+        .outerjoin(ImageRow, ImageRow.sha256 == RadiographRow.image_sha256)
+        .where(_QUESTION_TABLE.c.id == _QUESTION)
+        .order_by(RadiographRow.position)
+    )
+
+
+_WHOLE, _BLIND = _question_on_exam(_KEY_COLUMNS), _question_on_exam(_BLIND_COLUMNS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionOnExam:
+    """A question and its exam. ``question`` is None where the key was not fetched."""
+
+    stem_only: BlindQuestion
+    question: Question | None
+    exam: Exam
+
+
+def question_on_exam(db: Session, *, question_id: int, blind: bool) -> QuestionOnExam:
+    """The question with its exam; while ``blind``, nothing that gives the answer away leaves the database.
+
+    Raises:
+        NotFound: no question has that number.
+    """
+    db.flush()  # a select of tables does not see to it
+    rows = db.execute(_BLIND if blind else _WHOLE, {"question_id": question_id}).all()
+    if not rows:
+        raise NotFound(f"There is no question number {question_id}.")
+    first = rows[0]
+    exam = exam_from_row(first, [radiograph_from_row(row) for row in rows if row.radiograph_key is not None])
+    stem_only = BlindQuestion(
+        id=first.question_key,
+        exam_id=exam.id,
+        format=AnswerFormat(first.question_format),
+        stem=first.question_stem,
+        options=tuple(from_json(first.question_options)),
+    )
+    question = None if blind else question_from_columns(exam.id, first[: len(_KEY_COLUMNS)])
+    return QuestionOnExam(stem_only=stem_only, question=question, exam=exam)
+
+
+# -------------------------------------------------------------------------------------------- what comes next
+_OPEN = (
+    select(AssignmentRow.question_id, AssignmentRow.position, QuestionRow.exam_id)
+    .join(QuestionRow, QuestionRow.id == AssignmentRow.question_id)
+    .where(
+        AssignmentRow.person_id == _PERSON,
+        AssignmentRow.batch_id == _BATCH,
+        AssignmentRow.state == AssignmentState.OPEN.value,
+    )
+    .order_by(AssignmentRow.position)
+)
+_BEHIND = _OPEN.where(AssignmentRow.position > _POSITION).limit(bindparam("most")).subquery("behind")
+_FIRST = _OPEN.limit(1).subquery("first_open")
+# Two looks into the index ``assignment_queue``.
+_COMING = union_all(
+    select(literal(0).label("part"), _BEHIND.c.question_id, _BEHIND.c.position, _BEHIND.c.exam_id),
+    select(literal(1).label("part"), _FIRST.c.question_id, _FIRST.c.position, _FIRST.c.exam_id),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComingQuestion:
+    """An open question of a person's queue."""
+
+    question_number: int
+    position: int
+    exam_number: int
+
+
+def coming_questions(
+    db: Session, *, person_id: int, batch_id: int, position: int, limit: int
+) -> tuple[tuple[ComingQuestion, ...], ComingQuestion | None]:
+    """(the open questions behind ``position``, at most ``limit``; the first open one of all)."""
+    values = {"person_id": person_id, "batch_id": batch_id, "position": position, "most": limit}
+    behind: list[ComingQuestion] = []
+    first = None
+    for row in db.execute(_COMING, values):
+        coming = ComingQuestion(
+            question_number=row.question_id, position=row.position, exam_number=row.exam_id
+        )
+        if row.part == 0:
+            behind.append(coming)
+        else:
+            first = coming
+    return tuple(sorted(behind, key=lambda each: each.position)), first
+
+
+# ------------------------------------------------------------------------------------------------ all batches
+_STATES = (
+    select(
+        AssignmentRow.batch_id,
+        AssignmentRow.state,
+        func.count().label("questions"),
+    )
+    .where(AssignmentRow.person_id == _PERSON)
+    .group_by(AssignmentRow.batch_id, AssignmentRow.state)
+    .subquery("states")
+)
+_SO_FAR = (
+    select(func.count())
+    .where(
+        AssignmentRow.person_id == _PERSON,
+        AssignmentRow.batch_id == _BATCH,
+        AssignmentRow.state != AssignmentState.WITHDRAWN.value,
+        AssignmentRow.position <= _POSITION,
+    )
+    .scalar_subquery()
+)
+_POOLS = select(
+    PoolMemberRow.batch_id,
+    literal(None).label("state"),
+    literal(0).label("questions"),
+    literal(1).label("shares"),
+).where(PoolMemberRow.person_id == _PERSON, PoolMemberRow.left_at.is_(None))
+_MINE = union_all(select(*_STATES.c, literal(0).label("shares")), _POOLS).subquery("mine")
+_BATCHES = (
+    select(*_BATCH_COLUMNS, _MINE.c.state.label("assignment_state"), _MINE.c.questions, _MINE.c.shares,
+           _SO_FAR.label("so_far"))
+    .select_from(_MINE)
+    .join(BatchRow, BatchRow.id == _MINE.c.batch_id)
+    .order_by(BatchRow.id)
+)  # fmt: skip
+_LOOKING_TIMES = select(VerdictRow.batch_id, VerdictRow.seconds_looking).where(
+    VerdictRow.batch_id.in_(bindparam("batch_ids", expanding=True)),
+    VerdictRow.person_id == _PERSON,
+    VerdictRow.revision == 1,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchCounts:
+    """A batch in which something is the person's, with how many of their questions are in each state."""
+
+    batch: Batch
+    shares: bool
+    states: dict[AssignmentState, int]
+
+
+def batch_counts(
+    db: Session, *, person_id: int, batch_id: int = 0, position: int = -1
+) -> tuple[tuple[BatchCounts, ...], int]:
+    """Every batch in which something is the person's, the oldest first; closed ones too.
+
+    Also how many questions of the batch ``batch_id`` that are still theirs stand at ``position`` or before.
+    """
+    values = {"person_id": person_id, "batch_id": batch_id, "position": position}
+    batches: dict[int, Batch] = {}
+    states: dict[int, dict[AssignmentState, int]] = {}
+    shared: set[int] = set()
+    so_far = 0
+    for row in db.execute(_BATCHES, values):
+        so_far = row.so_far
+        if row.id not in batches:
+            batches[row.id], states[row.id] = batch_from_row(row), {}
+        if row.shares:
+            shared.add(row.id)
+        else:
+            states[row.id][AssignmentState(row.assignment_state)] = row.questions
+    found = tuple(
+        BatchCounts(batch=batch, shares=number in shared, states=states[number])
+        for number, batch in batches.items()
+        if number in shared or states[number].keys() - {AssignmentState.WITHDRAWN}
+    )
+    return found, so_far
+
+
+def looking_times_of(db: Session, *, person_id: int, batch_ids: Sequence[int]) -> dict[int, list[float]]:
+    """Seconds of looking of each of the person's first verdicts, by the number of the batch."""
+    found: dict[int, list[float]] = {}
+    values = {"person_id": person_id, "batch_ids": list(batch_ids)}
+    for row in db.execute(_LOOKING_TIMES, values):
+        found.setdefault(row.batch_id, []).append(row.seconds_looking)
+    return found

@@ -1,0 +1,37 @@
+"""How second opinions of a batch are sought, and the ids of its questions."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlmodel import Session
+
+from domain.second_opinions import SecondOpinions, SecondWay
+from storage.rows import BatchQuestionRow, QuestionRow, SecondOpinionsRow
+
+
+def second_opinions_of(db: Session, *, batch_id: int) -> SecondOpinions | None:
+    """The batch's rule; None where second opinions were not sought by one."""
+    row = db.get(SecondOpinionsRow, batch_id)
+    if row is None:
+        return None
+    return SecondOpinions(way=SecondWay(row.way), share=row.share, seed=row.seed)
+
+
+def put_second_opinions(db: Session, *, batch_id: int, sought: SecondOpinions, now: datetime) -> None:
+    """Keep the rule, in place of the one before."""
+    row = db.get(SecondOpinionsRow, batch_id) or SecondOpinionsRow(batch_id=batch_id, sought_at=now)
+    row.way, row.share, row.seed, row.sought_at = sought.way.value, sought.share, sought.seed, now
+    db.add(row)
+    db.flush()
+
+
+def question_ids(db: Session, *, batch_id: int) -> dict[int, str]:
+    """The id of each question of the batch, by number."""
+    rows = db.execute(
+        select(QuestionRow.id, QuestionRow.key)
+        .join(BatchQuestionRow, BatchQuestionRow.question_id == QuestionRow.id)
+        .where(BatchQuestionRow.batch_id == batch_id)
+    )
+    return {row.id: row.key for row in rows}

@@ -1,0 +1,218 @@
+"""Shared queues: batches whose questions go to whoever of a pool of people is free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import bindparam, func, insert, select, update
+from sqlmodel import Session
+
+from domain.batches import AssignmentState
+from storage.review.claims import ClaimState
+from storage.rows import (
+    AssignmentRow,
+    BatchQuestionRow,
+    ClaimRow,
+    PoolMemberRow,
+    QuestionRow,
+    SharedQueueRow,
+)
+from storage.types import affected_rows
+
+# Built once: every verdict asks these.
+_MEMBER = select(PoolMemberRow.person_id).where(
+    PoolMemberRow.batch_id == bindparam("batch_id"),
+    PoolMemberRow.person_id == bindparam("person_id"),
+    PoolMemberRow.left_at.is_(None),
+)
+_MEMBER_LOCKED = _MEMBER.with_for_update()
+_POOLS_OF = (
+    select(PoolMemberRow.batch_id)
+    .where(PoolMemberRow.person_id == bindparam("person_id"), PoolMemberRow.left_at.is_(None))
+    .order_by(PoolMemberRow.batch_id)
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedQueue:
+    """How a shared queue is worked: so many people a question; a claim lasts ``idle`` without activity."""
+
+    overlap: int
+    idle: timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueQuestion:
+    """A question of a batch as a queue would take it up; ``free`` of its ``turns`` are with nobody."""
+
+    question_number: int
+    exam_number: int
+    position: int
+    turns: int
+    free: int
+
+
+def shared_queue(db: Session, *, batch_id: int) -> SharedQueue | None:
+    """The batch's shared queue; None where it has none."""
+    row = db.get(SharedQueueRow, batch_id)
+    if row is None:
+        return None
+    return SharedQueue(overlap=row.overlap, idle=timedelta(minutes=row.idle_minutes))
+
+
+def put_queue(db: Session, *, batch_id: int, queue: SharedQueue) -> None:
+    """Give the batch a shared queue, or change the one that it has."""
+    row = db.get(SharedQueueRow, batch_id) or SharedQueueRow(batch_id=batch_id, overlap=1, idle_minutes=1)
+    row.overlap, row.idle_minutes = queue.overlap, round(queue.idle.total_seconds() / 60)
+    db.add(row)
+    db.flush()
+
+
+def is_member(db: Session, *, batch_id: int, person_id: int, lock: bool = False) -> bool:
+    """Whether the person takes questions from the batch's queue; ``lock``: one claim of theirs at a time."""
+    values = {"batch_id": batch_id, "person_id": person_id}
+    return db.execute(_MEMBER_LOCKED if lock else _MEMBER, values).first() is not None
+
+
+def members(db: Session, *, batch_id: int) -> tuple[int, ...]:
+    """Numbers of the people who take questions from the batch's queue."""
+    rows = db.execute(
+        select(PoolMemberRow.person_id)
+        .where(PoolMemberRow.batch_id == batch_id, PoolMemberRow.left_at.is_(None))
+        .order_by(PoolMemberRow.person_id)
+    )
+    return tuple(rows.scalars())
+
+
+def join(db: Session, *, batch_id: int, person_ids: Iterable[int], now: datetime) -> None:
+    """Let these people take questions from the batch's queue, again if they did before."""
+    for person_id in person_ids:
+        row = db.get(PoolMemberRow, (batch_id, person_id))
+        if row is None:
+            row = PoolMemberRow(batch_id=batch_id, person_id=person_id, joined_at=now)
+        row.left_at = None
+        db.add(row)
+    db.flush()
+
+
+def leave(db: Session, *, batch_id: int, person_id: int, now: datetime) -> bool:
+    """The person takes nothing more from the queue; False where they didn't."""
+    done = db.execute(
+        update(PoolMemberRow)
+        .where(
+            PoolMemberRow.batch_id == batch_id,
+            PoolMemberRow.person_id == person_id,
+            PoolMemberRow.left_at.is_(None),
+        )
+        .values(left_at=now)
+    )
+    return affected_rows(done) > 0
+
+
+def pools_of(db: Session, *, person_id: int) -> tuple[int, ...]:
+    """Numbers of the batches from whose queues the person takes questions, the oldest first."""
+    return tuple(db.execute(_POOLS_OF, {"person_id": person_id}).scalars())
+
+
+def with_pools(db: Session) -> frozenset[int]:
+    """Numbers of the batches from whose queues somebody takes questions."""
+    rows = db.execute(select(PoolMemberRow.batch_id).where(PoolMemberRow.left_at.is_(None)).distinct())
+    return frozenset(rows.scalars())
+
+
+def pool_has_exam(db: Session, *, person_id: int, exam_number: int) -> bool:
+    """Whether a queue of the person's asks for a judgement about that exam."""
+    statement = (
+        select(ClaimRow.turn)
+        .join(PoolMemberRow, PoolMemberRow.batch_id == ClaimRow.batch_id)
+        .where(
+            PoolMemberRow.person_id == person_id,
+            PoolMemberRow.left_at.is_(None),
+            ClaimRow.exam_id == exam_number,
+        )
+        .limit(1)
+    )
+    return db.execute(statement).first() is not None
+
+
+def count_unassigned(db: Session, *, batch_id: int) -> int:
+    """How many questions of the batch are with nobody, and wait in no queue that somebody takes from."""
+    held = (
+        select(AssignmentRow.question_id)
+        .where(
+            AssignmentRow.batch_id == batch_id,
+            AssignmentRow.question_id == BatchQuestionRow.question_id,
+            AssignmentRow.state != AssignmentState.WITHDRAWN.value,
+        )
+        .exists()
+    )
+    queued = (
+        select(ClaimRow.question_id)
+        .join(PoolMemberRow, PoolMemberRow.batch_id == ClaimRow.batch_id)
+        .where(
+            ClaimRow.batch_id == batch_id,
+            ClaimRow.question_id == BatchQuestionRow.question_id,
+            PoolMemberRow.left_at.is_(None),
+        )
+        .exists()
+    )
+    statement = select(func.count()).where(BatchQuestionRow.batch_id == batch_id, ~held, ~queued)
+    return int(db.execute(statement).scalar_one())
+
+
+def queue_questions(db: Session, *, batch_id: int) -> tuple[QueueQuestion, ...]:
+    """Every question of the batch with what the queue asks of it already, by position."""
+    turns = (
+        select(
+            ClaimRow.question_id,
+            func.max(ClaimRow.turn).label("turns"),
+            func.count().filter(ClaimRow.state == ClaimState.FREE).label("free"),
+        )
+        .where(ClaimRow.batch_id == batch_id)
+        .group_by(ClaimRow.question_id)
+        .subquery()
+    )
+    rows = db.execute(
+        select(
+            BatchQuestionRow.question_id,
+            QuestionRow.exam_id,
+            BatchQuestionRow.position,
+            func.coalesce(turns.c.turns, 0),
+            func.coalesce(turns.c.free, 0),
+        )
+        .join(QuestionRow, QuestionRow.id == BatchQuestionRow.question_id)
+        .outerjoin(turns, turns.c.question_id == BatchQuestionRow.question_id)
+        .where(BatchQuestionRow.batch_id == batch_id)
+        .order_by(BatchQuestionRow.position)
+    )
+    return tuple(
+        QueueQuestion(question_number=number, exam_number=exam, position=position, turns=turns, free=free)
+        for number, exam, position, turns, free in rows
+    )
+
+
+def free_in_queue(db: Session, *, batch_id: int) -> dict[int, int]:
+    """How many judgements the queue still asks for, by question; none while nobody takes from it."""
+    if not members(db, batch_id=batch_id):
+        return {}
+    return {each.question_number: each.free for each in queue_questions(db, batch_id=batch_id) if each.free}
+
+
+def add_free(db: Session, *, batch_id: int, wanted: Sequence[tuple[QueueQuestion, int]]) -> None:
+    """Ask for so many further judgements of each of these questions."""
+    rows = [
+        {
+            "batch_id": batch_id,
+            "question_id": each.question_number,
+            "turn": each.turns + further,
+            "exam_id": each.exam_number,
+            "position": each.position,
+            "state": ClaimState.FREE.value,
+        }
+        for each, count in wanted
+        for further in range(1, count + 1)
+    ]
+    if rows:
+        db.execute(insert(ClaimRow), rows)

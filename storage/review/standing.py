@@ -1,0 +1,194 @@
+"""The verdicts that stand, as columns: what is counted over all of a batch's judgements at once.
+
+A batch may have hundreds of thousands of them. An object for each takes ten times as long as reading it, so
+the pages that count them all work on arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Select, String, select, type_coerce
+from sqlmodel import Session
+
+from domain.ratings import RATING_NAMES
+from domain.verdicts import FLAG_NAMES, Decision, ErrorKind
+from domain.vocabulary import Difficulty
+from records.values import from_json
+from records.verdicts import errors_from_text
+from storage.rows import QuestionRow, VerdictRow
+from storage.sampling.ordinary import ordinary_question
+
+#: What the codes of a decision and of a tier stand for.
+DECISIONS, TIERS = tuple(Decision), tuple(Difficulty)
+_BLOCK = 10_000  # rows that are in memory as Python objects at a time
+_NOTHING = "{}"  # as the column has a correction that corrects nothing
+_KEY_FIELDS = ("answer", "also_right")
+_VERDICT = VerdictRow.__table__.c
+_QUESTION = QuestionRow.__table__.c
+_COLUMNS = (
+    _VERDICT.question_id,
+    _QUESTION.exam_id,
+    _VERDICT.batch_id,
+    _VERDICT.person_id,
+    _VERDICT.revision,
+    _VERDICT.decision,
+    _VERDICT.errors,
+    _VERDICT.difficulty,
+    _VERDICT.correction,
+    # As the driver gives it: an object for each would take as long as all the rest.
+    type_coerce(_VERDICT.given_at, String),
+    _VERDICT.seconds_looking,
+)
+_RATINGS = tuple(_VERDICT[name] for name in (*RATING_NAMES, *FLAG_NAMES))
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Standing:
+    """The latest verdict of each (question, batch, person), in that order; all columns of one length.
+
+    ``decisions`` and ``tiers`` are places in :data:`DECISIONS` and :data:`TIERS`, a tier is -1 where none was
+    given; ``errors`` are places in ``error_sets``. ``ratings`` are 1 to 5 and 0 where not given, a column
+    each of ``RATING_NAMES``, ``flags`` are 1, 0 and -1 where not given, a column each of ``FLAG_NAMES``; both
+    None unless asked for. ``first_given_at`` (UTC) and ``first_seconds`` (of
+    looking) are of the person's first verdict on the question in the batch.
+    """
+
+    questions: NDArray[np.int64]
+    exams: NDArray[np.int64]
+    batches: NDArray[np.int64]
+    people: NDArray[np.int64]
+    decisions: NDArray[np.int8]
+    errors: NDArray[np.int64]
+    error_sets: tuple[frozenset[ErrorKind], ...]
+    tiers: NDArray[np.int8]
+    corrects: NDArray[np.bool_]
+    changes_key: NDArray[np.bool_]
+    given_at: NDArray[np.datetime64]
+    first_given_at: NDArray[np.datetime64]
+    first_seconds: NDArray[np.float64]
+    ratings: NDArray[np.int8] | None
+    flags: NDArray[np.int8] | None
+
+    def __len__(self) -> int:
+        """How many verdicts stand."""
+        return len(self.questions)
+
+
+def standing_verdicts(db: Session, *, batch_ids: Sequence[int], ratings: bool = False) -> Standing:
+    """The verdicts that stand in these batches; hidden questions are not among them."""
+    statement = (
+        select(*_COLUMNS, *(_RATINGS if ratings else ()))
+        .join_from(VerdictRow, QuestionRow, _QUESTION.id == _VERDICT.question_id)
+        .where(_VERDICT.batch_id.in_(batch_ids), ordinary_question(_VERDICT.question_id))
+    )
+    question, exam, batch, person, revision, *said = read_columns(db, statement)
+    keys = [np.array(each, dtype=np.int64) for each in (question, batch, person)]
+    order = np.lexsort((np.array(revision, dtype=np.int64), *reversed(keys)))
+    keys = [each[order] for each in keys]
+    begins = np.ones(len(order), dtype=bool)
+    begins[1:] = np.logical_or.reduce([each[1:] != each[:-1] for each in keys])
+    first, last = order[begins], order[np.roll(begins, -1)]
+    decision, errors, tier, correction, given_at, seconds, *rated = said
+    error_sets, error_codes = coded(errors, errors_from_text)
+    moments = as_moments(given_at)
+    return Standing(
+        questions=keys[0][begins],
+        exams=np.array(exam, dtype=np.int64)[last],
+        batches=keys[1][begins],
+        people=keys[2][begins],
+        decisions=places_of(decision, DECISIONS)[last],
+        errors=error_codes[last],
+        error_sets=error_sets,
+        tiers=places_of(tier, TIERS)[last],
+        corrects=_mapped(correction, lambda each: each != _NOTHING, np.bool_)[last],
+        changes_key=_mapped(correction, changes_key, np.bool_)[last],
+        given_at=moments[last],
+        first_given_at=moments[first],
+        first_seconds=np.array(seconds, dtype=np.float64)[first],
+        ratings=_side_by_side(rated[: len(RATING_NAMES)], _rating)[last] if ratings else None,
+        flags=_side_by_side(rated[len(RATING_NAMES) :], _flag)[last] if ratings else None,
+    )
+
+
+def last_words(standing: Standing, of_these: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+    """The rows of each (question, person), of several batches the one given last; by question.
+
+    ``of_these`` says of each row whether it counts at all. Of equal times that of the later batch stays.
+    """
+    rows = np.arange(len(standing.questions)) if of_these is None else np.flatnonzero(of_these)
+    keys = (standing.batches, standing.given_at, standing.people, standing.questions)
+    rows = rows[np.lexsort(tuple(each[rows] for each in keys))]
+    ends = np.ones(len(rows), dtype=bool)
+    ends[:-1] = np.logical_or(np.diff(standing.questions[rows]) != 0, np.diff(standing.people[rows]) != 0)
+    return rows[ends]
+
+
+def questions_with_a_find(db: Session, *, batch_id: int) -> set[int]:
+    """The questions of the batch in which a verdict that stands found something: no plain acceptance."""
+    standing = standing_verdicts(db, batch_ids=[batch_id])
+    named = np.array([bool(each) for each in standing.error_sets], dtype=bool)[standing.errors]
+    found = named | (standing.decisions != DECISIONS.index(Decision.ACCEPT))
+    return set(standing.questions[found].tolist())
+
+
+def read_columns(db: Session, statement: Select[Any]) -> list[list[Any]]:
+    """The result column by column, past the ORM, which would look at every value of every row again."""
+    db.flush()  # a connection does not see to it
+    result = db.connection().execute(statement, execution_options={"yield_per": _BLOCK})
+    columns: list[list[Any]] = [[] for _ in statement.selected_columns]
+    for block in result.partitions(_BLOCK):
+        for column, values in zip(columns, zip(*block, strict=True), strict=True):
+            column.extend(values)
+    return columns
+
+
+def coded(values: Sequence[Hashable], read: Callable[[Any], _T]) -> tuple[tuple[_T, ...], NDArray[np.int64]]:
+    """The different values as they are read, and the place of each value among them."""
+    places: dict[Hashable, int] = {each: place for place, each in enumerate(dict.fromkeys(values))}
+    return tuple(map(read, places)), np.array(list(map(places.__getitem__, values)), dtype=np.int64)
+
+
+def places_of(values: Sequence[str | None], among: Sequence[str]) -> NDArray[np.int8]:
+    """The place of each value among the possible ones; -1 where there is none.
+
+    Raises:
+        ValueError: a value that is not possible.
+    """
+    return _mapped(values, lambda each: among.index(each) if each else -1, np.int8)
+
+
+def changes_key(correction: str) -> bool:
+    """Whether a correction, as its column has it, changes the answer key."""
+    return correction != _NOTHING and any(name in from_json(correction) for name in _KEY_FIELDS)
+
+
+def as_moments(values: Sequence[Any]) -> NDArray[np.datetime64]:
+    """Times in UTC from what the driver gives: text on SQLite, datetimes with their zone on PostgreSQL."""
+    if values and isinstance(values[0], datetime):
+        values = [each.astimezone(UTC).replace(tzinfo=None) for each in values]
+    return np.array(values, dtype="datetime64[us]")
+
+
+def _side_by_side(columns: Sequence[Sequence[Hashable]], read: Callable[[Any], int]) -> NDArray[np.int8]:
+    return np.array([_mapped(each, read, np.int8) for each in columns]).T
+
+
+def _rating(value: int | None) -> int:
+    return value or 0
+
+
+def _flag(value: bool | None) -> int:
+    return -1 if value is None else int(value)
+
+
+def _mapped(values: Sequence[Hashable], read: Callable[[Any], Any], kind: type[np.generic]) -> NDArray[Any]:
+    """Few values and many rows: each is read once."""
+    known = {each: read(each) for each in set(values)}
+    return np.array(list(map(known.__getitem__, values)), dtype=kind)

@@ -1,0 +1,202 @@
+"""Verdicts, own answers, skips and report openings: added, never changed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, select
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy.exc import IntegrityError
+from sqlmodel import Session
+
+from domain.errors import AlreadyThere
+from domain.image_display import ImageDisplay
+from domain.verdicts import OwnAnswer, Verdict
+from records.values import answer_from_json, to_json, to_plain
+from records.verdicts import VERDICT_COLUMNS, image_display, verdict_from_columns, verdict_to_columns
+from storage.rows import OwnAnswerRow, ReportOpeningRow, SkipRow, VerdictRow
+
+_MINE = (
+    VerdictRow.batch_id == bindparam("batch_id"),
+    VerdictRow.person_id == bindparam("person_id"),
+)
+# Built once: every verdict asks these several times.
+_LAST_JUDGED = (
+    select(VerdictRow.question_id)
+    .where(*_MINE)
+    .order_by(VerdictRow.given_at.desc(), VerdictRow.question_id.desc())
+    .limit(1)
+)
+_VERDICTS = select(*VerdictRow.__table__.columns).where(
+    *_MINE, VerdictRow.question_id == bindparam("question_id")
+)
+_LAST = _VERDICTS.order_by(VerdictRow.revision.desc()).limit(1)
+_OF_REVISION = _VERDICTS.where(VerdictRow.revision == bindparam("revision"))
+_ALIGNMENT = select(ReportOpeningRow.image_alignment).where(
+    ReportOpeningRow.batch_id == bindparam("batch_id"),
+    ReportOpeningRow.question_id == bindparam("question_id"),
+    ReportOpeningRow.person_id == bindparam("person_id"),
+)
+
+
+def add_verdict(db: Session, *, verdict: Verdict) -> Verdict:
+    """Append the verdict.
+
+    Returns:
+        The verdict as the database has it.
+
+    Raises:
+        AlreadyThere: that revision of this person's verdict on the question is saved already.
+    """
+    insert = sqlite_insert if db.get_bind().dialect.name == "sqlite" else postgresql_insert
+    statement = insert(VerdictRow).values(**verdict_to_columns(verdict)).on_conflict_do_nothing()
+    row = db.execute(statement.returning(*VerdictRow.__table__.columns)).first()
+    if row is None:
+        raise AlreadyThere("This verdict is saved already.")
+    return verdict_from_row(row)
+
+
+def last_verdict(db: Session, *, batch_id: int, question_id: int, person_id: int) -> Verdict | None:
+    """The person's verdict on the question with the highest revision."""
+    return _verdict_where(db, batch_id, question_id, person_id, None)
+
+
+def verdict_of_revision(
+    db: Session, *, batch_id: int, question_id: int, person_id: int, revision: int
+) -> Verdict | None:
+    """The person's verdict on the question with that revision."""
+    return _verdict_where(db, batch_id, question_id, person_id, revision)
+
+
+def last_judged_question(db: Session, *, batch_id: int, person_id: int) -> int | None:
+    """The number of the question that the person gave the latest verdict on."""
+    return db.execute(_LAST_JUDGED, {"batch_id": batch_id, "person_id": person_id}).scalar_one_or_none()
+
+
+def judging_has_begun(db: Session, *, batch_id: int) -> bool:
+    """Whether a verdict, an own answer or an opened report of the batch is saved."""
+    return any(
+        db.execute(select(table.batch_id).where(table.batch_id == batch_id).limit(1)).first() is not None
+        for table in (VerdictRow, OwnAnswerRow, ReportOpeningRow)
+    )
+
+
+def own_answer(db: Session, *, batch_id: int, question_id: int, person_id: int) -> OwnAnswer | None:
+    """What the person answered before the key was fetched."""
+    row = db.get(OwnAnswerRow, (batch_id, question_id, person_id))
+    if row is None:
+        return None
+    return OwnAnswer(
+        answer=None if row.answer is None else answer_from_json(row.answer),
+        confidence=row.confidence,
+        committed_at=row.committed_at,
+        image=image_display(row.image),
+    )
+
+
+def add_own_answer(db: Session, *, batch_id: int, question_id: int, person_id: int, own: OwnAnswer) -> None:
+    """Append the own answer.
+
+    Raises:
+        AlreadyThere: the person has committed one already.
+    """
+    row = OwnAnswerRow(
+        batch_id=batch_id,
+        question_id=question_id,
+        person_id=person_id,
+        answer=None if own.answer is None else to_json(to_plain(own.answer)),
+        confidence=own.confidence,
+        committed_at=own.committed_at,
+        image=own.image,
+    )
+    _append(db, row, "own answer")
+
+
+def last_skip(db: Session, *, batch_id: int, question_id: int, person_id: int) -> tuple[int, str] | None:
+    """(number, reason) of the person's latest skip of the question; None when it was never skipped."""
+    row = db.execute(
+        select(SkipRow.number, SkipRow.reason)
+        .where(
+            SkipRow.batch_id == batch_id, SkipRow.question_id == question_id, SkipRow.person_id == person_id
+        )
+        .order_by(SkipRow.number.desc())
+        .limit(1)
+    ).first()
+    return None if row is None else (row.number, row.reason)
+
+
+def add_skip(
+    db: Session,
+    *,
+    batch_id: int,
+    question_id: int,
+    person_id: int,
+    number: int,
+    reason: str,
+    now: datetime,
+) -> None:
+    """Append a skip; ``number`` counts from 1 for this person and question."""
+    row = SkipRow(
+        batch_id=batch_id,
+        question_id=question_id,
+        person_id=person_id,
+        number=number,
+        reason=reason,
+        skipped_at=now,
+    )
+    _append(db, row, "skip")
+
+
+def report_opening(db: Session, *, batch_id: int, question_id: int, person_id: int) -> int | None:
+    """The image alignment that the person rated before opening the report; None while it is closed."""
+    values = {"batch_id": batch_id, "question_id": question_id, "person_id": person_id}
+    return db.execute(_ALIGNMENT, values).scalar_one_or_none()
+
+
+def add_report_opening(
+    db: Session,
+    *,
+    batch_id: int,
+    question_id: int,
+    person_id: int,
+    image_alignment: int,
+    image: ImageDisplay | None,
+    now: datetime,
+) -> None:
+    """Append the opening of the report, with the rating that it fixes."""
+    row = ReportOpeningRow(
+        batch_id=batch_id,
+        question_id=question_id,
+        person_id=person_id,
+        image_alignment=image_alignment,
+        opened_at=now,
+        image=image,
+    )
+    _append(db, row, "report opening")
+
+
+def verdict_from_row(row: Any) -> Verdict:  # noqa: ANN401 - a VerdictRow, or a result row with its columns
+    """The verdict of a row that has all the table's columns."""
+    return verdict_from_columns([getattr(row, name) for name in VERDICT_COLUMNS])
+
+
+def _verdict_where(
+    db: Session, batch_id: int, question_id: int, person_id: int, revision: int | None
+) -> Verdict | None:
+    values = {"batch_id": batch_id, "question_id": question_id, "person_id": person_id}
+    if revision is None:
+        row = db.execute(_LAST, values).first()
+    else:
+        row = db.execute(_OF_REVISION, {**values, "revision": revision}).first()
+    return None if row is None else verdict_from_row(row)
+
+
+def _append(db: Session, row: Any, noun: str) -> None:  # noqa: ANN401 - a row of one of the tables above
+    # A savepoint: what else the transaction has done stands when the database refuses the row.
+    try:
+        with db.begin_nested():
+            db.add(row)
+    except IntegrityError as error:
+        raise AlreadyThere(f"This {noun} is saved already.") from error

@@ -1,0 +1,17 @@
+"""The base class of every table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from sqlmodel import SQLModel
+
+if TYPE_CHECKING:
+    from sqlalchemy import Table
+
+
+class TableRow(SQLModel):
+    """A row of a table. SQLModel sets ``__table__`` on subclasses but does not declare it."""
+
+    if TYPE_CHECKING:
+        __table__: ClassVar[Table]

@@ -1,0 +1,1 @@
+"""Batches, their draws and the frames that they are drawn from."""

@@ -1,0 +1,256 @@
+"""Batches and the questions in them: rows in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Function, bindparam, case, func, select
+from sqlmodel import Session
+
+from domain.batches import (
+    DEFAULT_ANCHORS,
+    AssignmentState,
+    Batch,
+    BatchSettings,
+    BatchState,
+    Mode,
+    Parts,
+    SamplingPlan,
+)
+from domain.errors import NotFound
+from domain.vocabulary import Difficulty
+from records.values import from_json, to_json
+from storage.rows import AssignmentRow, BatchQuestionRow, BatchRow, QuestionRow
+from storage.types import AnySelect
+
+#: Built once: every verdict asks it several times.
+_BY_NUMBER = select(*BatchRow.__table__.columns).where(BatchRow.id == bindparam("batch_id"))
+_BLOCK = 10_000  # rows that are in memory at a time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchQuestion:
+    """One question of a batch as it is listed; ``state`` is that of all its assignments together.
+
+    "unassigned"; "open" while somebody has it before them; "skipped" when somebody skipped it and nobody
+    has it open; "done" when all who were asked have judged it.
+    """
+
+    number: int
+    key: str
+    stratum: str
+    inclusion_probability: float
+    state: str
+
+
+def find_batch(db: Session, *, name: str, lock: bool = False) -> Batch | None:
+    """The batch of that name, if there is one; with ``lock`` a second draw of it waits for this one."""
+    return _first_batch(db, select(BatchRow).where(BatchRow.name == name), lock)
+
+
+def load_batch(
+    db: Session, *, name: str | None = None, batch_id: int | None = None, lock: bool = False
+) -> Batch:
+    """The batch of that name or that number.
+
+    Raises:
+        NotFound: there is none. Who asks by name is a coordinator and is told the names that there are; who
+            asks by number may be a reviewer, and is not.
+    """
+    if (name is None) == (batch_id is None):
+        raise ValueError("a batch is asked for by its name or by its number")
+    if batch_id is not None and not lock:
+        row = db.execute(_BY_NUMBER, {"batch_id": batch_id}).first()
+        batch = None if row is None else batch_from_row(row)
+    else:
+        wanted = BatchRow.name == name if name is not None else BatchRow.id == batch_id
+        batch = _first_batch(db, select(BatchRow).where(wanted), lock)
+    if batch is None:
+        if name is None:
+            raise NotFound(f"There is no batch number {batch_id}.")
+        raise NotFound(f"There is no batch {name!r}. Those there are: {_names(db)}.")
+    return batch
+
+
+def list_batches(db: Session, *, dataset_id: int | None = None) -> list[Batch]:
+    """All batches, or one dataset's, the oldest first."""
+    statement = select(BatchRow).order_by(BatchRow.id)
+    if dataset_id is not None:
+        statement = statement.where(BatchRow.dataset_id == dataset_id)
+    return [batch_from_row(row) for row in db.execute(statement).scalars()]
+
+
+def batch_sizes(db: Session) -> dict[int, int]:
+    """How many questions each batch has, by its number."""
+    statement = select(BatchQuestionRow.batch_id, func.count()).group_by(BatchQuestionRow.batch_id)
+    return {row[0]: row[1] for row in db.execute(statement)}
+
+
+def add_batch(
+    db: Session,
+    *,
+    name: str,
+    dataset_id: int,
+    plan: SamplingPlan,
+    settings: BatchSettings,
+    by: int | None,
+    now: datetime,
+) -> Batch:
+    """A new, open batch without questions."""
+    row = BatchRow(
+        name=name,
+        dataset_id=dataset_id,
+        seed=plan.seed,
+        plan=to_json(plan_to_plain(plan)),
+        **_settings_columns(settings),
+        state=BatchState.OPEN.value,
+        created_by=by,
+        created_at=now,
+    )
+    db.add(row)
+    db.flush()
+    return batch_from_row(row)
+
+
+def save_settings(
+    db: Session, *, batch_id: int, settings: BatchSettings, by: int | None, now: datetime
+) -> Batch:
+    """New settings, with the next revision; whoever calls has compared the revision under a lock."""
+    row = db.get_one(BatchRow, batch_id)
+    for name, value in _settings_columns(settings).items():
+        setattr(row, name, value)
+    return _changed(db, row, by=by, now=now)
+
+
+def save_state(db: Session, *, batch_id: int, state: BatchState, by: int | None, now: datetime) -> Batch:
+    """Close or open the batch, with the next revision."""
+    row = db.get_one(BatchRow, batch_id)
+    row.state = state.value
+    return _changed(db, row, by=by, now=now)
+
+
+def batch_questions(db: Session, *, batch_id: int) -> Iterator[BatchQuestion]:
+    """The questions of a batch in the order of their positions."""
+    held = (
+        select(
+            AssignmentRow.question_id,
+            func.count().label("people"),
+            func.sum(case((AssignmentRow.state == AssignmentState.OPEN.value, 1), else_=0)).label("open"),
+            func.sum(case((AssignmentRow.state == AssignmentState.SKIPPED.value, 1), else_=0)).label(
+                "skipped"
+            ),
+        )
+        .where(AssignmentRow.batch_id == batch_id, AssignmentRow.state != AssignmentState.WITHDRAWN.value)
+        .group_by(AssignmentRow.question_id)
+        .subquery()
+    )
+    statement = (
+        select(
+            BatchQuestionRow.question_id,
+            QuestionRow.key,
+            BatchQuestionRow.stratum,
+            BatchQuestionRow.inclusion_probability,
+            held.c.people,
+            held.c.open,
+            held.c.skipped,
+        )
+        .join(QuestionRow, QuestionRow.id == BatchQuestionRow.question_id)
+        .outerjoin(held, held.c.question_id == BatchQuestionRow.question_id)
+        .where(BatchQuestionRow.batch_id == batch_id)
+        .order_by(BatchQuestionRow.position)
+    )
+    for row in db.execute(statement, execution_options={"yield_per": _BLOCK}):
+        yield BatchQuestion(
+            number=row.question_id,
+            key=row.key,
+            stratum=row.stratum,
+            inclusion_probability=row.inclusion_probability,
+            state=_state(row.people, row.open, row.skipped),
+        )
+
+
+def _how_many(state: AssignmentState) -> Function[int]:
+    return func.sum(case((AssignmentRow.state == state.value, 1), else_=0))
+
+
+def _state(people: int | None, still_open: int | None, skipped: int | None) -> str:
+    if not people:
+        return "unassigned"
+    if still_open:
+        return AssignmentState.OPEN.value
+    return AssignmentState.SKIPPED.value if skipped else AssignmentState.DONE.value
+
+
+def plan_to_plain(plan: SamplingPlan) -> dict[str, Any]:
+    """The plan as JSON keeps it; a plan drawn again is compared by this."""
+    return {
+        "seed": plan.seed,
+        "per_1000": plan.per_1000,
+        "n": plan.n,
+        "shares": {str(tier or "none"): plan.share(tier) for tier in (*Difficulty, None)},
+        "strata": list(plan.strata),
+    }
+
+
+def plan_from_plain(plain: dict[str, Any]) -> SamplingPlan:
+    """The inverse of :func:`plan_to_plain`."""
+    shares = plain["shares"].items()
+    return SamplingPlan(
+        seed=plain["seed"],
+        per_1000=plain["per_1000"],
+        n=plain["n"],
+        shares={None if name == "none" else Difficulty(name): share for name, share in shares},
+        strata=tuple(plain["strata"]),
+    )
+
+
+def _settings_columns(settings: BatchSettings) -> dict[str, Any]:
+    return {
+        "mode": settings.mode.value,
+        "parts": settings.parts.value,
+        "show_report": settings.show_report,
+        "guideline": settings.guideline,
+        "anchors": to_json({name: list(texts) for name, texts in settings.anchors.items()}),
+    }
+
+
+def _changed(db: Session, row: BatchRow, *, by: int | None, now: datetime) -> Batch:
+    row.revision += 1
+    row.changed_by, row.changed_at = by, now
+    db.flush()
+    return batch_from_row(row)
+
+
+def _first_batch(db: Session, statement: AnySelect, lock: bool) -> Batch | None:
+    row = db.execute(statement.with_for_update() if lock else statement).scalars().first()
+    return None if row is None else batch_from_row(row)
+
+
+def _names(db: Session) -> str:
+    names: Sequence[str] = db.execute(select(BatchRow.name).order_by(BatchRow.id).limit(20)).scalars().all()
+    return ", ".join(names) or "none yet; draw one first"
+
+
+def batch_from_row(row: Any) -> Batch:  # noqa: ANN401 - a BatchRow, or a result row with its columns
+    """The batch of a row that has all the table's columns."""
+    anchors = from_json(row.anchors)
+    return Batch(
+        id=row.id or 0,
+        name=row.name,
+        dataset_id=row.dataset_id,
+        plan=plan_from_plain(from_json(row.plan)),
+        settings=BatchSettings(
+            mode=Mode(row.mode),
+            parts=Parts(row.parts),
+            show_report=row.show_report,
+            guideline=row.guideline,
+            # A rating that is younger than the batch has the words that it came with.
+            anchors={**DEFAULT_ANCHORS, **{name: tuple(texts) for name, texts in anchors.items()}},
+        ),
+        state=BatchState(row.state),
+        revision=row.revision,
+        created_at=row.created_at,
+    )

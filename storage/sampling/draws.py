@@ -1,0 +1,128 @@
+"""The draws of a batch: their frames, their strata, and the questions that they took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, insert, select
+from sqlmodel import Session
+
+from domain.batches import Stratum
+from domain.vocabulary import Difficulty
+from records.values import from_json, to_json
+from storage.rows import BatchQuestionRow, DrawRow, StratumRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnQuestion:
+    """One question that a draw took: its number, the name of its stratum, n / N, its place in the batch."""
+
+    number: int
+    stratum: str
+    inclusion_probability: float
+    position: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draw:
+    """One draw of a batch: its frame was the questions with numbers in (frame_after, frame_through]."""
+
+    number: int
+    frame_after: int
+    frame_through: int
+    frame_size: int
+    drawn_at: datetime
+    strata: tuple[Stratum, ...]
+
+
+def draws_of(db: Session, *, batch_id: int) -> tuple[Draw, ...]:
+    """The draws of a batch in order, each with its strata: easy, medium, hard, without a tier."""
+    strata: dict[int, list[Stratum]] = {}
+    statement = (
+        select(StratumRow)
+        .join(DrawRow, DrawRow.id == StratumRow.draw_id)
+        .where(DrawRow.batch_id == batch_id)
+        .order_by(StratumRow.draw_id)
+    )
+    for row in db.execute(statement).scalars():
+        strata.setdefault(row.draw_id, []).append(_stratum(row))
+    draws = db.execute(select(DrawRow).where(DrawRow.batch_id == batch_id).order_by(DrawRow.number)).scalars()
+    return tuple(
+        Draw(
+            number=row.number,
+            frame_after=row.frame_after,
+            frame_through=row.frame_through,
+            frame_size=row.frame_size,
+            drawn_at=row.drawn_at,
+            # In Python: the databases sort text each by rules of its own.
+            strata=tuple(sorted(strata.get(row.id or 0, ()), key=_as_shown)),
+        )
+        for row in draws
+    )
+
+
+def add_draw(
+    db: Session,
+    *,
+    batch_id: int,
+    draw: Draw,
+    questions: Iterable[DrawnQuestion],
+    by: int | None,
+) -> None:
+    """A draw, its strata, and the questions that it took."""
+    row = DrawRow(
+        batch_id=batch_id,
+        number=draw.number,
+        frame_after=draw.frame_after,
+        frame_through=draw.frame_through,
+        frame_size=draw.frame_size,
+        drawn_by=by,
+        drawn_at=draw.drawn_at,
+    )
+    db.add(row)
+    db.flush()
+    db.add_all(
+        StratumRow(
+            draw_id=row.id or 0,
+            tier=str(each.tier or ""),
+            further=to_json(list(each.further)),
+            size=each.size,
+            drawn=each.drawn,
+        )
+        for each in draw.strata
+    )
+    values = [
+        {
+            "batch_id": batch_id,
+            "question_id": each.number,
+            "draw_id": row.id,
+            "stratum": each.stratum,
+            "inclusion_probability": each.inclusion_probability,
+            "position": each.position,
+        }
+        for each in questions
+    ]
+    if values:
+        db.execute(insert(BatchQuestionRow), values)
+    db.flush()
+
+
+def last_position(db: Session, *, batch_id: int) -> int:
+    """The highest position of the batch, 0 when it is empty; positions count from 1."""
+    statement = select(func.max(BatchQuestionRow.position)).where(BatchQuestionRow.batch_id == batch_id)
+    return db.execute(statement).scalar_one() or 0
+
+
+def _as_shown(stratum: Stratum) -> tuple[int, tuple[str, ...]]:
+    return (*Difficulty, None).index(stratum.tier), stratum.further
+
+
+def _stratum(row: StratumRow) -> Stratum:
+    return Stratum(
+        tier=Difficulty(row.tier) if row.tier else None,
+        further=tuple(from_json(row.further)),
+        size=row.size,
+        drawn=row.drawn,
+    )

@@ -1,0 +1,188 @@
+"""The frame of a draw: what of a dataset there is to draw from, counted or read column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import ColumnElement, func, select
+from sqlmodel import Session
+
+from domain.errors import NotFound
+from domain.vocabulary import Difficulty
+from storage.browsing.applying import rejected_now, rejecting_rules
+from storage.rows import DatasetRow, QuestionRow
+from storage.sampling.ordinary import ordinary_dataset
+from storage.types import AnySelect
+
+_BLOCK = 50_000  # rows that are in memory as Python objects at a time
+_CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
+
+#: Tier and further values of a cell; None and "" where a question has none.
+Cell = tuple[Difficulty | None, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """Questions of a dataset with numbers in (after, through], as columns of one length N.
+
+    ``numbers`` are the questions' numbers, ``hashes`` their stored 64-bit hashes, ``strata`` indices into
+    ``cells``; ``sizes`` says how many questions each cell has.
+    """
+
+    numbers: NDArray[np.int64]
+    hashes: NDArray[np.int64]
+    strata: NDArray[np.int32]
+    cells: tuple[Cell, ...]
+    sizes: tuple[int, ...]
+
+
+def dataset_sizes(db: Session) -> dict[str, int]:
+    """How many questions each dataset has, by its name; in the order in which they were made."""
+    counted = select(QuestionRow.dataset_id, func.count().label("n")).group_by(QuestionRow.dataset_id)
+    questions = counted.subquery()
+    statement = (
+        select(DatasetRow.name, func.coalesce(questions.c.n, 0))
+        .outerjoin(questions, questions.c.dataset_id == DatasetRow.id)
+        .where(ordinary_dataset())
+        .order_by(DatasetRow.id)
+    )
+    return {row[0]: row[1] for row in db.execute(statement)}
+
+
+def dataset_names(db: Session) -> list[str]:
+    """The names of all datasets, in the order of the alphabet."""
+    return list(
+        db.execute(select(DatasetRow.name).where(ordinary_dataset()).order_by(DatasetRow.name)).scalars()
+    )
+
+
+def dataset_number(db: Session, *, name: str) -> int:
+    """The number of the dataset of that name.
+
+    Raises:
+        NotFound: there is none; those that are there are named.
+    """
+    listed = select(DatasetRow.name, DatasetRow.id).where(ordinary_dataset())
+    numbers = {row[0]: row[1] for row in db.execute(listed)}
+    if name not in numbers:
+        known = ", ".join(sorted(numbers)) or "none yet; import questions first"
+        raise NotFound(f"There is no dataset {name!r}. Those there are: {known}.")
+    return int(numbers[name])
+
+
+def last_question_number(db: Session, *, dataset_id: int) -> int:
+    """The highest number of a question of the dataset, 0 when it has none. Numbers only ever rise."""
+    statement = select(func.max(QuestionRow.id)).where(QuestionRow.dataset_id == dataset_id)
+    return db.execute(statement).scalar_one() or 0
+
+
+def count_frame(
+    db: Session,
+    *,
+    dataset_id: int,
+    after: int,
+    through: int,
+    further: Sequence[str] = (),
+    with_rejected: bool = False,
+) -> dict[Cell, int]:
+    """How many questions of the frame each cell has.
+
+    ``further``: "task", "category", "generator", "prompt_version". Questions that are rejected by rule are
+    in no frame; ``with_rejected`` counts them all the same.
+    """
+    columns = _stratum_columns(further)
+    statement = _of_frame(
+        select(*columns, func.count()), dataset_id=dataset_id, after=after, through=through
+    ).group_by(*columns)
+    if not with_rejected:
+        statement = _without_rejected(db, statement, dataset_id=dataset_id)
+    return {_cell(row[:-1]): row[-1] for row in db.execute(statement)}
+
+
+def read_frame(
+    db: Session, *, dataset_id: int, after: int, through: int, further: Sequence[str] = ()
+) -> Frame:
+    """The frame's columns, in blocks: 20 bytes a question are kept."""
+    columns = _stratum_columns(further)
+    statement = _of_frame(
+        select(QuestionRow.id, QuestionRow.draw_hash, *columns),
+        dataset_id=dataset_id,
+        after=after,
+        through=through,
+    )
+    statement = _without_rejected(db, statement, dataset_id=dataset_id)
+    codes: dict[tuple[str, ...], int] = {}
+    numbers, hashes, strata = [_none(np.int64)], [_none(np.int64)], [_none(np.int32)]
+    # By the connection: at this many rows the session's own bookkeeping takes longer than the database.
+    result = db.connection().execute(statement, execution_options={"yield_per": _BLOCK})
+    for block in result.partitions():
+        number, draw_hash, *values = zip(*block, strict=True)
+        found = list(zip(*values, strict=True))
+        fresh = count(len(codes))
+        codes |= {value: next(fresh) for value in sorted(set(found) - codes.keys())}
+        numbers.append(np.array(number, dtype=np.int64))
+        hashes.append(np.array(draw_hash, dtype=np.int64))
+        strata.append(np.fromiter(map(codes.__getitem__, found), dtype=np.int32, count=len(found)))
+    all_strata = np.concatenate(strata)
+    return Frame(
+        numbers=np.concatenate(numbers),
+        hashes=np.concatenate(hashes),
+        strata=all_strata,
+        cells=tuple(_cell(values) for values in codes),
+        sizes=tuple(np.bincount(all_strata, minlength=len(codes)).tolist()),
+    )
+
+
+def question_key(db: Session, *, question_id: int) -> str:
+    """The id of the question of that number."""
+    return str(db.execute(select(QuestionRow.key).where(QuestionRow.id == question_id)).scalar_one())
+
+
+def exam_numbers(db: Session, *, question_ids: Sequence[int]) -> dict[int, int]:
+    """The number of each question's exam."""
+    found: dict[int, int] = {}
+    for start in range(0, len(question_ids), _CHUNK):
+        statement = select(QuestionRow.id, QuestionRow.exam_id).where(
+            QuestionRow.id.in_(question_ids[start : start + _CHUNK])
+        )
+        found.update((row[0], row[1]) for row in db.execute(statement))
+    return found
+
+
+def _stratum_columns(further: Sequence[str]) -> list[ColumnElement[str]]:
+    allowed = {
+        "task": QuestionRow.task,
+        "category": QuestionRow.category,
+        "generator": QuestionRow.generator,
+        "prompt_version": QuestionRow.prompt_version,
+    }
+    return [
+        func.coalesce(column, "") for column in (QuestionRow.difficulty, *(allowed[name] for name in further))
+    ]
+
+
+def _of_frame(statement: AnySelect, *, dataset_id: int, after: int, through: int) -> AnySelect:
+    return statement.where(
+        QuestionRow.dataset_id == dataset_id, QuestionRow.id > after, QuestionRow.id <= through
+    )
+
+
+def _without_rejected(db: Session, statement: AnySelect, *, dataset_id: int) -> AnySelect:
+    if not rejecting_rules(db, dataset_id=dataset_id):
+        return statement
+    rejected = rejected_now(dataset_id=dataset_id)
+    return statement.where(QuestionRow.id.not_in(rejected))
+
+
+def _cell(values: Sequence[str]) -> Cell:
+    tier, *further = values
+    return (Difficulty(tier) if tier else None, tuple(further))
+
+
+def _none(kind: type[np.generic]) -> NDArray[Any]:
+    return np.empty(0, dtype=kind)

@@ -1,0 +1,306 @@
+"""Whether a database has the tables, columns, constraints, indexes and triggers that this version expects.
+
+What is expected is a committed file for each kind of database, ``storage/migrations/expected/*.json``. It is
+written from a database that the migrations made (``make landed``), and a test compares the two. Reading a
+database takes some 40 ms; running the migrations to compare with would take ten times as long at each start.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Inspector, inspect
+
+from domain.errors import Refused
+
+#: On SQLite, FTS5 keeps the search index in further tables of this name; only their names are compared.
+_SEARCH_INDEX = "question_words"
+_ALEMBIC = "alembic_version"
+#: How many differences a message names.
+_NAMED = 5
+
+
+class ObjectKind(StrEnum):
+    """What a schema consists of, by the word that a message uses."""
+
+    TABLE = "table"
+    COLUMN = "column"
+    PRIMARY_KEY = "primary key"
+    UNIQUE = "unique constraint"
+    FOREIGN_KEY = "foreign key"
+    CHECK = "check constraint"
+    INDEX = "index"
+    TRIGGER = "trigger"
+    FUNCTION = "function"
+
+
+#: What holds the rows. A backup holds all rows without the other parts, and restoring it makes them again.
+#: The search index holds none of its own: it is filled from the questions.
+_HOLDS_ROWS = (ObjectKind.TABLE, ObjectKind.COLUMN)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SchemaObject:
+    """One part of a schema. ``table`` is "" for a function; ``name`` is "" for a table."""
+
+    table: str
+    kind: ObjectKind
+    name: str
+
+
+#: Each object with its definition, in the database's own words where it has any.
+Schema = Mapping[SchemaObject, str]
+
+
+class DifferenceKind(StrEnum):
+    """In what way a part of the database is other than expected."""
+
+    MISSING = "missing"
+    UNEXPECTED = "unexpected"
+    ALTERED = "altered"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaDifference:
+    """One part of the database that is not as expected; as text it is a clause for a message."""
+
+    kind: DifferenceKind
+    object: SchemaObject
+    expected: str | None
+    actual: str | None
+
+    @property
+    def rows_are_whole(self) -> bool:
+        """Whether a backup holds every row in spite of it, so that restoring it is the way out."""
+        return self.object.kind not in _HOLDS_ROWS or self.object.table.startswith(_SEARCH_INDEX)
+
+    def __str__(self) -> str:
+        name, on = _label(self.object)
+        match self.kind:
+            case DifferenceKind.MISSING:
+                return f"{name} is missing{on}"
+            case DifferenceKind.UNEXPECTED:
+                return f"{name}{on} is not expected"
+            case DifferenceKind.ALTERED if self.object.kind in (ObjectKind.COLUMN, ObjectKind.INDEX):
+                return f"{name}{on} is {self.actual}, expected {self.expected}"
+            case _:
+                return f"{name}{on} has another definition than expected"
+
+
+def check_schema(engine: Engine) -> None:
+    """Compare the database with what this version expects.
+
+    Raises:
+        Refused: there are differences; the text names them and says what to do.
+    """
+    with engine.execution_options(overread_read_only=True).connect() as connection:
+        differences = schema_differences(connection)
+    if differences:
+        raise Refused(describe_differences(differences))
+
+
+def schema_differences(connection: Connection) -> list[SchemaDifference]:
+    """What is other than this version expects, by table; empty where nothing is. Nothing is written.
+
+    The database must be at the newest revision. Tables, plain indexes and functions that are not Overread's
+    are left alone.
+    """
+    return compare_schemas(expected=expected_schema(connection.dialect.name), actual=read_schema(connection))
+
+
+def describe_differences(differences: Iterable[SchemaDifference]) -> str:
+    """The differences and the way out, as a message."""
+    listed = list(differences)
+    named = "; ".join(str(difference) for difference in listed[:_NAMED])
+    if len(listed) > _NAMED:
+        named += f"; and {len(listed) - _NAMED} more, which `cli.py health` lists"
+    return f"The database is not as this version of Overread expects: {named}. {way_out(listed)}"
+
+
+def way_out(differences: Iterable[SchemaDifference]) -> str:
+    """What to do about the differences."""
+    if all(difference.rows_are_whole for difference in differences):
+        return (
+            "No row is missing. Stop the app, write a backup (`cli.py backup FILE`) and restore it "
+            "(`cli.py restore FILE --replace`): that makes the tables anew. Then check the audit trail "
+            "(`cli.py audit verify`): rows may have been changed while the database did not refuse it."
+        )
+    return (
+        "Undo the change to the database, or stop the app and restore the last backup that was made before "
+        "it (`cli.py restore FILE --replace`)."
+    )
+
+
+def compare_schemas(*, expected: Schema, actual: Schema) -> list[SchemaDifference]:
+    """The differences, by table. Of a missing table only the table is named, not its parts."""
+    tables = {item.table for item in expected}
+    absent = {item.table for item in expected if item.kind is ObjectKind.TABLE and item not in actual}
+    differences = []
+    for item in sorted({*expected, *actual}):
+        wanted, found = expected.get(item), actual.get(item)
+        if wanted == found or (item.table in absent and item.kind is not ObjectKind.TABLE):
+            continue
+        if wanted is None:
+            if _is_foreign(item, found or "", tables):
+                continue
+            kind = DifferenceKind.UNEXPECTED
+        else:
+            kind = DifferenceKind.MISSING if found is None else DifferenceKind.ALTERED
+        differences.append(SchemaDifference(kind=kind, object=item, expected=wanted, actual=found))
+    return differences
+
+
+@cache
+def expected_schema(dialect: str) -> Schema:
+    """What the newest migration leaves, on "sqlite" or "postgresql"."""
+    return schema_from_json(json.loads(expected_file(dialect).read_text(encoding="utf-8"))["schema"])
+
+
+def expected_tables(dialect: str) -> frozenset[str]:
+    """The tables of Overread's own, as opposed to others in the same database."""
+    return frozenset(item.table for item in expected_schema(dialect) if item.table)
+
+
+def expected_file(dialect: str) -> Path:
+    """The committed file for that kind of database."""
+    return Path(__file__).parent / "migrations" / "expected" / f"{dialect}.json"
+
+
+def read_schema(connection: Connection) -> Schema:
+    """The schema that the database has, without Alembic's own table."""
+    sqlite = connection.dialect.name == "sqlite"
+    inspector = inspect(connection)
+    own = {name for name in inspector.get_table_names() if name != _ALEMBIC}
+    search_index = {name for name in own if sqlite and name.startswith(_SEARCH_INDEX)}
+    schema = {SchemaObject(name, ObjectKind.TABLE, ""): "" for name in own}
+    schema |= _columns_and_constraints(inspector, own - search_index)
+    schema |= _sqlite_texts(connection) if sqlite else _postgresql_texts(connection)
+    return schema
+
+
+def schema_to_json(schema: Schema) -> dict[str, Any]:
+    """The schema by table, kind and name, sorted."""
+    tables: dict[str, Any] = {}
+    for item in sorted(schema):
+        tables.setdefault(item.table, {}).setdefault(item.kind.value, {})[item.name] = schema[item]
+    return tables
+
+
+def schema_from_json(tables: dict[str, Any]) -> Schema:
+    """The schema that :func:`schema_to_json` wrote."""
+    return {
+        SchemaObject(table, ObjectKind(kind), name): definition
+        for table, kinds in tables.items()
+        for kind, named in kinds.items()
+        for name, definition in named.items()
+    }
+
+
+def schema_digest(schema: Schema) -> str:
+    """SHA-256 of the schema: equal where :func:`compare_schemas` finds nothing to name."""
+    return hashlib.sha256(json.dumps(schema_to_json(schema), sort_keys=True).encode()).hexdigest()
+
+
+def _label(item: SchemaObject) -> tuple[str, str]:
+    """The object's name, and where it is."""
+    match item.kind:
+        case ObjectKind.TABLE:
+            return f"table {item.table}", ""
+        case ObjectKind.COLUMN:
+            return f"column {item.table}.{item.name}", ""
+        case ObjectKind.FUNCTION:
+            return f"function {item.name}", ""
+        case _:
+            return f"{item.kind} {item.name}", f" on {item.table}"
+
+
+def _is_foreign(item: SchemaObject, definition: str, tables: set[str]) -> bool:
+    """Whether an object that is not expected is somebody else's and does Overread's rows no harm."""
+    plain_index = item.kind is ObjectKind.INDEX and not definition.startswith("unique")
+    return item.table not in tables or plain_index or item.kind is ObjectKind.FUNCTION
+
+
+def _columns_and_constraints(inspector: Inspector, tables: set[str]) -> dict[SchemaObject, str]:
+    dialect = inspector.dialect
+    schema: dict[SchemaObject, str] = {}
+
+    def add(table: str, kind: ObjectKind, name: str, definition: str = "") -> None:
+        schema[SchemaObject(table, kind, name)] = definition
+
+    for table, column in _each(inspector.get_multi_columns(), tables):
+        parts = [column["type"].compile(dialect), "NULL" if column["nullable"] else "NOT NULL"]
+        if column["default"] is not None:
+            parts.append(f"DEFAULT {column['default']}")
+        add(table, ObjectKind.COLUMN, column["name"], " ".join(parts))
+    for (_, table), key in inspector.get_multi_pk_constraint().items():
+        if table in tables and key["constrained_columns"]:
+            add(table, ObjectKind.PRIMARY_KEY, _listed(key["constrained_columns"]))
+    for table, key in _each(inspector.get_multi_foreign_keys(), tables):
+        target = f"{key['referred_table']} {_listed(key['referred_columns'])}"
+        options = " ".join(f"{name} {value}" for name, value in sorted(key["options"].items()) if value)
+        add(table, ObjectKind.FOREIGN_KEY, f"{_listed(key['constrained_columns'])} to {target}", options)
+    for table, unique in _each(inspector.get_multi_unique_constraints(), tables):
+        add(table, ObjectKind.UNIQUE, _listed(unique["column_names"]))
+    for table, check in _each(inspector.get_multi_check_constraints(), tables):
+        add(table, ObjectKind.CHECK, check["name"] or check["sqltext"], check["sqltext"])
+    for table, index in _each(inspector.get_multi_indexes(), tables):
+        if "duplicates_constraint" not in index:
+            add(table, ObjectKind.INDEX, index["name"], _index_definition(index))
+    return schema
+
+
+def _each(by_table: Mapping[Any, Any], tables: set[str]) -> Iterable[tuple[str, Any]]:
+    return ((table, item) for (_, table), items in by_table.items() if table in tables for item in items)
+
+
+def _listed(columns: Iterable[str | None]) -> str:
+    return f"({', '.join(map(str, columns))})"
+
+
+def _index_definition(index: Mapping[str, Any]) -> str:
+    options = index.get("dialect_options", {})
+    further = [f"{name} {value}" for name, value in sorted(options.items()) if value]
+    columns = _listed(index.get("expressions") or index["column_names"])
+    return " ".join(["unique" if index["unique"] else "plain", columns, *further])
+
+
+def _sqlite_texts(connection: Connection) -> dict[SchemaObject, str]:
+    """Triggers and the search index, by the statement that made them."""
+    rows = connection.exec_driver_sql(
+        "SELECT type, tbl_name, name, sql FROM sqlite_schema WHERE type = 'trigger' OR name = ?",
+        (_SEARCH_INDEX,),
+    )
+    return {
+        SchemaObject(table, ObjectKind(kind), name if kind == ObjectKind.TRIGGER else ""): _one_line(sql)
+        for kind, table, name, sql in rows
+    }
+
+
+def _postgresql_texts(connection: Connection) -> dict[SchemaObject, str]:
+    """Triggers, with whether they are switched off, and the functions that triggers call."""
+    schema = {}
+    for table, name, definition, enabled in connection.exec_driver_sql(
+        "SELECT c.relname, t.tgname, pg_get_triggerdef(t.oid, true), t.tgenabled::text FROM pg_trigger t "
+        "JOIN pg_class c ON c.oid = t.tgrelid WHERE NOT t.tgisinternal "
+        "AND c.relnamespace = current_schema()::regnamespace"
+    ):
+        state = "" if enabled == "O" else f" (state {enabled})"
+        schema[SchemaObject(table, ObjectKind.TRIGGER, name)] = f"{_one_line(definition)}{state}"
+    for name, language, body in connection.exec_driver_sql(
+        "SELECT p.proname, l.lanname, p.prosrc FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang "
+        "WHERE p.prorettype = 'trigger'::regtype AND p.pronamespace = current_schema()::regnamespace"
+    ):
+        schema[SchemaObject("", ObjectKind.FUNCTION, name)] = f"{language}: {_one_line(body)}"
+    return schema
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip()

@@ -1,0 +1,66 @@
+"""Workspaces made at commit 1d5f6f1 open, migrate and release the very files that they released then.
+
+``at_1d5f6f1/NAME.sqlite.gz`` is a database as that commit left it, ``at_1d5f6f1/NAME/`` the release made
+of it then. "forms" holds all four answer formats with boxes on DICOM and PNG exams; "judged" holds
+corrections of every field, rejections, two reviewers and an adjudication.
+"""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from accounts.service import command_line_person, verify_audit
+from release.service import Names, verify_release, write_release
+from storage.engine import make_engine
+from storage.schema import upgrade
+from storage.unit_of_work import reading
+from storage.workspace import Workspace
+
+KEPT = Path(__file__).parent / "at_1d5f6f1"
+RELEASES = {
+    "forms": {"dataset": "forms"},
+    "judged": {"dataset": "demo", "names": Names.ACCOUNT, "with_reports": True},
+}
+
+
+@pytest.fixture(params=list(RELEASES))
+def old(request, tmp_path):
+    """(name, engine of a workspace of that name, brought up to date)."""
+    path = tmp_path / "overread.sqlite"
+    path.write_bytes(gzip.decompress((KEPT / f"{request.param}.sqlite.gz").read_bytes()))
+    engine = make_engine(f"sqlite:///{path}")
+    upgrade(engine)
+    yield request.param, engine
+    engine.dispose()
+
+
+def files_of(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
+
+
+def test_an_old_workspace_releases_the_same_bytes(old, tmp_path):
+    name, engine = old
+    with reading(engine) as db:
+        write_release(
+            db, by=command_line_person(), name="v1", out=tmp_path / "v1",
+            workspace=Workspace(home=tmp_path, database_url=""), **RELEASES[name],
+        )  # fmt: skip
+    found, kept = files_of(tmp_path / "v1"), files_of(KEPT / name)
+    assert found.keys() == kept.keys()
+    assert [each for each in kept if found[each] != kept[each]] == []
+
+
+def test_the_audit_trail_of_an_old_workspace_is_whole(old):
+    _, engine = old
+    with reading(engine) as db:
+        assert verify_audit(db, by=command_line_person()).fault is None
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_the_release_that_was_made_then_is_whole(name):
+    report = verify_release(KEPT / name)
+    assert report.faults == ()
+    assert report.questions > 0

@@ -1,0 +1,69 @@
+"""A workspace in the state that a test asks for, and a browser in which a person is signed in."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+from accounts import service as accounts
+from storage.engine import current_engine, engine_for
+from storage.unit_of_work import unit_of_work
+from tests.pages.conftest import (  # fixtures, each under its own name
+    Browser,
+    main_module_as_it_was,
+    nothing_behind_the_page,
+    packages_scanned_once,
+)
+from tests.states.workspaces import State, Workspaces
+
+__all__ = ["main_module_as_it_was", "nothing_behind_the_page", "packages_scanned_once"]
+
+
+@pytest.fixture(scope="session")
+def workspaces(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Workspaces:
+    """Every state that was asked for so far."""
+    return Workspaces(tmp_path_factory.mktemp("states"), sqlite_template)
+
+
+@pytest.fixture
+def workspace_in(
+    workspaces: Workspaces, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[State], Path]]:
+    """``workspace_in(State(name="drawn"))``: the environment names a copy of that workspace; its folder."""
+
+    def enter(state: State) -> Path:
+        home = tmp_path / "workspace"
+        shutil.copytree(workspaces.folder_of(state), home)
+        monkeypatch.setenv("OVERREAD_HOME", str(home))
+        monkeypatch.delenv("OVERREAD_DATABASE_URL", raising=False)
+        return home
+
+    yield enter
+    current_engine().dispose()
+    engine_for.cache_clear()
+    st.cache_data.clear()  # it would outlive the workspace
+
+
+@pytest.fixture
+def sign_in(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Browser]:
+    """``sign_in("cora")``: the browser that Streamlit sees is that person's."""
+
+    known: dict[str, Browser] = {}
+
+    def begin(name: str) -> Browser:
+        if name not in known:
+            token = f"token-of-{name}"
+            with unit_of_work() as db:
+                person = accounts.person_named(db, name=name)
+                accounts.begin_sign_in(db, person=person, token=token, replaces=None, now=datetime.now(UTC))
+            known[name] = Browser(cookies={"overread": token})
+        there = known[name]
+        monkeypatch.setattr("streamlit.runtime.context._get_client_context", lambda: there)
+        return there
+
+    return begin

@@ -1,0 +1,174 @@
+"""Every command that only shows something runs in every state of a workspace, and says something."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import cli
+from storage import schema
+from tests.states.workspaces import STATES, State, Subject, subject_in
+
+#: Commands that show something, each with all the ways in which they are called here.
+SHOWING = {
+    "user list": ["user list"],
+    "patient-data next": ["patient-data next {dataset}"],
+    "find": [
+        "find {dataset}",
+        "find {dataset} opacity --most 2",
+        "find {dataset} --batch {batch} --count",
+        "find {dataset} --standing not_judged --count",
+    ],
+    "history": ["history {dataset} {dataset}-1"],
+    "apply reject": ["apply reject {dataset} opacity --reason wrong"],
+    "apply queue": ["apply queue {dataset} opacity --reason wrong --into more"],
+    "apply list": ["apply list", "apply list {dataset}"],
+    "sample": ["sample {dataset} --batch more --seed 7 --n 2 --dry-run"],
+    "batch list": ["batch list", "batch list {batch}"],
+    "settings": ["settings {batch}"],
+    "assign": [
+        "assign {batch} --to rita --overlap 3 --dry-run",
+        "assign {batch} --to ruth remo rita --second-share 0.5 --dry-run",
+        "assign {batch} --to ruth remo rita --second-where-found --dry-run",
+    ],
+    "adjudicate rules": ["adjudicate rules {batch}"],
+    "adjudicate list": ["adjudicate list {batch} --by rita"],
+    "progress": ["progress {batch}", "progress {batch} --json"],
+    "agreement": ["agreement {batch}", "agreement {batch} --json"],
+    "hide": ["hide {batch} --list", "hide {batch} --repeats 0.5 --distance 1 --dry-run"],
+    "attention": ["attention {batch}", "attention {batch} --json"],
+    "estimate": [
+        "estimate {dataset}",
+        "estimate {dataset} --batch {batch} --by batch",
+        "estimate {dataset} --by task",
+        "estimate {dataset} --by prompt_version --csv",
+    ],
+    "statistics": ["statistics {dataset}", "statistics {dataset} --out {out}/statistics"],
+    "release create": [
+        "release create {dataset} --name v2 --dry-run",
+        "release create {dataset} --name v2 --batch {batch} --private 0.5 --split-seed 1 --dry-run",
+        "release create {dataset} --name v2 --only-if-key-errors-under 99 --dry-run",
+    ],
+    "release verify": ["release verify {releases}/{dataset}/v1"],
+    "release compare": ["release compare {releases}/{dataset}/v1 {releases}/{dataset}/v1"],
+    "release list": ["release list"],
+    "study list": ["study list"],
+    "study show": ["study show {study}"],
+    "study protocol": ["study protocol {study}"],
+    "study readers": ["study readers {study}"],
+    "study report": ["study report {study} --out {out}/report"],
+    "workspace": ["workspace"],
+    "audit verify": ["audit verify"],
+    "audit export": ["audit export", "audit export --format jsonl --person cora"],
+    "health": ["health"],
+}
+#: Commands that change the workspace, or make another.
+CHANGING = {
+    "user add", "user roles", "user disable", "user enable", "user sign-out", "user first-admin",
+    "user password", "import questions", "import predictions", "import readings", "check",
+    "patient-data texts", "patient-data rank", "patient-data decide", "apply back", "adjudicate settle",
+    "study create", "study close", "study reopen", "study assign", "study remove", "study exclude",
+    "restore", "demo",
+}  # fmt: skip
+#: Commands that show nothing of the workspace: they read files, count, or write what it holds.
+OF_FILES = {"deidentify", "study power", "measure", "counts", "score", "image render", "backup"}
+
+STATES_TO_ASK = (
+    *(State(name=name) for name in STATES),
+    State(name="drawn", beside="released"),
+    State(name="partly judged", beside="drawn"),
+    State(name="partly read", beside="study made"),
+)
+
+
+def commands() -> Iterator[str]:
+    """Every command with its subcommand, by the parser of cli.py."""
+    parser = argparse.ArgumentParser()
+    subparsers = parser.add_subparsers()
+    for name in cli.COMMANDS:
+        import_module(f"commands.{cli.MODULES.get(name, name)}").add_to(subparsers)
+    yield from _below(parser)
+
+
+def _below(parser: argparse.ArgumentParser, *path: str) -> Iterator[str]:
+    kinds = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    if not kinds:
+        yield " ".join(path)
+    for kind in kinds:
+        for name, sub in kind.choices.items():
+            yield from _below(sub, *path, name)
+
+
+def test_every_command_is_declared_once():
+    assert sorted([*SHOWING, *CHANGING, *OF_FILES]) == sorted(commands())
+
+
+@pytest.fixture(autouse=True)
+def prepared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each command compares the workspace's tables with those expected, which takes longer than most do."""
+    monkeypatch.setattr(schema, "prepare_workspace", cache(schema.prepare_workspace))
+
+
+def lines_for(subject: Subject, out: Path) -> list[str]:
+    """Every command line of this dataset."""
+    names = {
+        "dataset": subject.dataset,
+        "batch": subject.batch,
+        "study": subject.study,
+        "releases": subject.workspace.releases,
+        "out": out,
+    }
+    return [line.format(**names) for lines in SHOWING.values() for line in lines]
+
+
+def fault(line: str, capsys: pytest.CaptureFixture[str]) -> tuple[int | None, str]:
+    """The command's exit code, and what is wrong with what it did; "" where nothing is."""
+    capsys.readouterr()
+    try:
+        code = cli.main([word.replace("not_judged", "drawn, not judged") for word in line.split()])
+    except SystemExit as stopped:
+        return None, f"stopped with {stopped.code}: {capsys.readouterr().err}"
+    except Exception as error:  # noqa: BLE001 - whatever a command lets through is what is looked for
+        return None, f"failed: {error!r}"
+    printed = capsys.readouterr()
+    if code not in (0, 1):
+        return code, f"ended with {code}: {printed.err}"
+    if code == 1 and not printed.err.strip().endswith((".", "?", "--help")):
+        return code, f"refused without a sentence: {printed.err!r}"
+    if not (printed.out + printed.err).strip():
+        return code, "said nothing"
+    return code, ""
+
+
+@pytest.mark.parametrize("state", STATES_TO_ASK, ids=str)
+def test_every_command_that_shows_something_runs(
+    state: State, workspace_in: Callable[[State], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    home = workspace_in(state)
+    subjects = [subject_in(home), *([subject_in(home, beside=True)] if state.beside else [])]
+    wrong = {}
+    for subject in subjects:
+        for line in lines_for(subject, tmp_path / subject.dataset):
+            _, said = fault(line, capsys)
+            if said:
+                wrong[line] = said
+    assert wrong == {}
+
+
+#: Both reviewers have judged everything, so nobody is left to be asked where something was found.
+REFUSED_AT_THE_END = {"assign first --to ruth remo rita --second-where-found --dry-run"}
+
+
+def test_at_the_end_every_command_has_something_to_show(
+    workspace_in: Callable[[State], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    subject = subject_in(workspace_in(State(name=STATES[-1])))
+    refused = {
+        line: capsys.readouterr().err for line in lines_for(subject, tmp_path) if fault(line, capsys)[0] != 0
+    }
+    assert set(refused) == REFUSED_AT_THE_END, refused

@@ -1,0 +1,97 @@
+"""Every address that gives a page something answers in every state, with the thing or with a sentence."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+
+from accounts.service import command_line_person
+from domain.access import OPEN_ROUTES, ROUTES_OF_ALL, TABLE
+from domain.errors import DomainError
+from reader_study.service import report_state
+from storage.unit_of_work import reading
+from tests.pages.conftest import Browser
+from tests.states.workspaces import STATES, State, Subject, subject_in
+from ui.door.gate import Gate
+from ui.door.routes import ROUTES
+
+#: Whom each route is asked by, and the addresses. Routes of files that are part of the app are not asked.
+ADDRESSES = {
+    "GET /files/refusals/{name}": ("cora", ["/files/refusals/none.csv"]),
+    "GET /files/statistics/{name}": (
+        "cora",
+        [f"/files/statistics/{name}?dataset={{dataset}}" for name in ("task.svg", "statistics.csv")],
+    ),
+    "GET /files/estimates.csv": (
+        "cora",
+        ["/files/estimates.csv?dataset={dataset}", "/files/estimates.csv?dataset={dataset}&batch={batch}"],
+    ),
+    "GET /files/releases/{release_id:int}.zip": ("cora", ["/files/releases/1.zip"]),
+    "GET /files/releases/{release_id:int}/{name:path}": ("cora", ["/files/releases/1/gold.jsonl"]),
+    "GET /files/audit.{file_format}": ("ada", ["/files/audit.csv", "/files/audit.jsonl"]),
+    "GET /files/study-reports/{digest}/report.zip": ("cora", ["/files/study-reports/{digest}/report.zip"]),
+    "GET /files/study-reports/{digest}/{name:path}": (
+        "cora",
+        [f"/files/study-reports/{{digest}}/{name}" for name in ("report.html", "report.json")],
+    ),
+    "GET /connected": ("ruth", ["/connected"]),
+    "GET /health": ("ruth", ["/health"]),
+    "GET /first-admin": ("ruth", ["/first-admin"]),
+    "GET /sign-in": ("ruth", ["/sign-in"]),
+}
+#: Files of the app, and pictures, which the tests of the door and of the viewer ask for.
+NOT_ASKED = {
+    "GET /frontend/{digest}/{name}", "GET /pixels/{exam_number:int}/{anything:path}",
+    "GET /radiographs/{exam_number:int}/{radiograph_key:path}", "GET /sign-in/provider", "GET /health/ready",
+}  # fmt: skip
+
+
+def test_every_route_that_gives_something_is_asked_or_named():
+    routes = {*(route for row in TABLE for route in row.routes), *ROUTES_OF_ALL, *OPEN_ROUTES}
+    assert {*ADDRESSES, *NOT_ASKED} == {route for route in routes if route.startswith("GET ")}
+
+
+def digest_of(subject: Subject) -> str:
+    """Of the report of the study as it is; zeros where there is no study."""
+    try:
+        with reading() as db:
+            return report_state(db, by=command_line_person(), study=subject.study).digest
+    except DomainError:
+        return "0" * 64
+
+
+def ask(address: str, browser: Browser) -> httpx.Response:
+    app = Starlette(routes=ROUTES, middleware=[Middleware(Gate)])
+
+    async def asking() -> httpx.Response:
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            client.cookies.update(browser.cookies)
+            return await client.get(address)
+
+    return asyncio.run(asking())
+
+
+@pytest.mark.parametrize(
+    "state", [*(State(name=name) for name in STATES), State(name="drawn", beside="read")], ids=str
+)
+def test_every_address_answers(
+    state: State, workspace_in: Callable[[State], Path], sign_in: Callable[[str], Browser]
+):
+    subject = subject_in(workspace_in(state))
+    names = {"dataset": subject.dataset, "batch": subject.batch, "digest": digest_of(subject)}
+    wrong = {}
+    for who, addresses in ADDRESSES.values():
+        browser = sign_in(who)
+        for address in addresses:
+            answer = ask(address.format(**names), browser)
+            leads_on = answer.status_code == 204 or answer.is_redirect
+            if answer.is_server_error or not (leads_on or answer.content.strip()):
+                wrong[address] = f"{answer.status_code} {answer.text}"
+    assert wrong == {}

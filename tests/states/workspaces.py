@@ -1,0 +1,314 @@
+"""A workspace in each state that real use goes through: every state is made from the one before, by services.
+
+A dataset has twelve questions on six exams. Two reviewers judge a batch of eight, a third settles what they
+disagree on, and two readers read a study of four cases.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from sqlmodel import Session
+
+from accounts import service as accounts
+from domain.adjudications import Adjudication, AdjudicationRules
+from domain.batches import BatchSettings, SamplingPlan
+from domain.corrections import Correction
+from domain.hidden import HiddenPlan
+from domain.people import Person, Role
+from domain.protocols import Protocol
+from domain.questions import letter
+from domain.ratings import RATING_NAMES, Ratings
+from domain.studies import CaseSource, SourceKind, StudyDesign
+from domain.verdicts import Decision, ErrorKind, Opinion, Verdict
+from domain.vocabulary import Difficulty
+from intake.service import import_questions
+from privacy import service as privacy
+from quality.service import find_problems, record_problems
+from reader_study import service as studies
+from reader_study.sheet import ReadingSheet
+from release.service import create_release, usual_folder
+from review import service as review
+from sampling.service import draw_batch, list_batches
+from storage.engine import make_engine
+from storage.reader_study.cases import cases_of
+from storage.unit_of_work import unit_of_work
+from storage.workspace import Workspace
+from tests.golden.question_files import write_image
+from tests.storage.import_worlds import lines, record
+
+NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+BY = accounts.command_line_person()
+#: Everybody is there from the first state on, without a password.
+PEOPLE = {
+    "ada": Role.ADMIN,
+    "cora": Role.COORDINATOR,
+    "ruth": Role.REVIEWER,
+    "remo": Role.REVIEWER,
+    "rita": Role.REVIEWER,
+    "rea": Role.READER,
+    "rob": Role.READER,
+}
+TASKS = ("presence", "location", "negation", "differential")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """The dataset that goes through the states, with the names of its batch and study."""
+
+    workspace: Workspace
+    dataset: str
+    batch: str
+    study: str
+
+    def add_people(self, db: Session) -> None:
+        for name, role in PEOPLE.items():
+            accounts.add_person(db, by=BY, name=name, display_name=None, roles=[role], password=None, now=NOW)
+
+    def import_questions(self, db: Session) -> None:
+        incoming = self.workspace.home / f"incoming-{self.dataset}"
+        for exam in range(6):
+            write_image(incoming / f"{exam}.png", 40 + exam, 30, "L")
+        file = incoming / "questions.jsonl"
+        file.write_bytes(lines(*(self._record(number) for number in range(12))))
+        import_questions(
+            db, by=BY, path=file, file_format="native", dataset=self.dataset, images=incoming,
+            workspace=self.workspace, now=NOW,
+        )  # fmt: skip
+
+    def _record(self, number: int) -> dict[str, object]:
+        exam = number // 2
+        radiograph = {"id": "pa", "file": f"{exam}.png", "view": "PA"}
+        return record(
+            number,
+            id=f"{self.dataset}-{number}",
+            exam={"id": f"{self.dataset}-exam-{exam}", "radiographs": [radiograph]},
+            stem=f"Which finding is present on radiograph {number}?",
+            explanation=... if number == 0 else "An opacity with air bronchograms is seen on the left.",
+            task=TASKS[number % 4],
+            difficulty=list(Difficulty)[number % 3].value,
+            boxes=[{"radiograph": "pa", "label": "Opacity", "box": [5, 5, 20, 20]}],
+        )
+
+    def check(self, db: Session) -> None:
+        record_problems(db, by=BY, found=find_problems(db, by=BY, dataset=self.dataset), now=NOW)
+        found = privacy.find_hits(db, by=BY, dataset=self.dataset, workspace=self.workspace)
+        privacy.record_hits(db, by=BY, found=found, now=NOW)
+
+    def draw(self, db: Session) -> None:
+        draw_batch(
+            db, by=BY, dataset=self.dataset, plan=SamplingPlan(seed=7, per_1000=None, n=8),
+            batch_name=self.batch, settings=BatchSettings(show_report=True), now=NOW,
+        )  # fmt: skip
+
+    def assign(self, db: Session) -> None:
+        review.assign(db, by=BY, batch=self.batch, to=["ruth", "remo"], overlap=2, now=NOW)
+        rules = AdjudicationRules(adjudicators=("rita",))
+        review.change_adjudication_rules(db, by=BY, batch=self.batch, rules=rules, revision=0, now=NOW)
+
+    def hide(self, db: Session) -> None:
+        plan = HiddenPlan(repeats=0.25, distance=2, planted=1, seed=5)
+        review.hide_questions(
+            db, by=BY, batch=self.batch, plan=plan, veil=0x2545_F491_4F6C_DD1D >> 2, now=NOW
+        )
+
+    def judge_partly(self, db: Session) -> None:
+        """Ruth accepts one question and puts another aside."""
+        self._judge(db, "ruth", most=1)
+        sheet = self._sheet(db, "ruth")
+        review.skip_question(
+            db, person=person(db, "ruth"), batch_id=sheet.batch.id, question_number=sheet.question_number,
+            reason="Interrupted.", now=NOW,
+        )  # fmt: skip
+
+    def judge_all(self, db: Session) -> None:
+        """Ruth accepts the rest; Remo rejects two questions and corrects two, hidden ones among them."""
+        self._judge(db, "ruth")
+        key = Correction(stem="Which one of these findings is there?", answer=(0,))
+        wrong_key = frozenset({ErrorKind.WRONG_KEY})
+        self._judge(db, "remo", most=2, decision=Decision.REJECT, errors=wrong_key)
+        self._judge(db, "remo", most=2, decision=Decision.REVISE, errors=wrong_key, correction=key)
+        self._judge(db, "remo")
+
+    def settle(self, db: Session) -> None:
+        """Rita settles every dispute: the question stays as it is."""
+        rita, batch = person(db, "rita"), self._batch_id(db)
+        for each in review.disputed(db, person=rita, batch_id=batch):
+            review.adjudicate(
+                db,
+                person=rita,
+                adjudication=Adjudication(
+                    batch_id=batch, question_id=each.question_number, revision=1, person_id=rita.id,
+                    decision=Decision.ACCEPT, reason="It is plain to see.", given_at=NOW + timedelta(hours=3),
+                ),
+            )  # fmt: skip
+
+    def release(self, db: Session) -> None:
+        create_release(
+            db, by=BY, dataset=self.dataset, name="v1", workspace=self.workspace, now=NOW,
+            out=usual_folder(self.workspace, dataset=self.dataset, name="v1"),
+        )  # fmt: skip
+
+    def make_study(self, db: Session) -> None:
+        plan = SamplingPlan(seed=7, per_1000=None, n=4)
+        studies.create_study(
+            db,
+            by=BY,
+            name=self.study,
+            source=CaseSource(kind=SourceKind.DATASET, dataset=self.dataset),
+            design=StudyDesign(plan=plan, training=1, repeats=1, repeat_gap=1),
+            protocol=Protocol(show_own_result=True),
+            now=NOW,
+        )
+
+    def assign_readers(self, db: Session) -> None:
+        studies.assign_readers(db, by=BY, study=self.study, to=["rea", "rob"], now=NOW)
+
+    def read_partly(self, db: Session) -> None:
+        """Rea answers the training case and one that counts."""
+        self._read(db, "rea", most=2)
+
+    def read_all(self, db: Session) -> None:
+        for name in ("rea", "rob"):
+            self._read(db, name)
+
+    def report(self, db: Session) -> None:
+        """A model's predictions come in, and the report is computed and kept."""
+        study = studies.study_named(db, by=BY, name=self.study)
+        file = self.workspace.home / f"{self.study}.jsonl"
+        cases = [case for case in cases_of(db, study_id=study.id) if case.scored]
+        said = ({"question_id": case.shown.question_id, "answer": letter(2)} for case in cases)
+        file.write_text("".join(f"{json.dumps(each)}\n" for each in said), encoding="utf-8")
+        studies.import_predictions(db, by=BY, path=file, model="model", study=self.study, now=NOW)
+        studies.study_report(db, by=BY, study=self.study, workspace=self.workspace)
+
+    def _batch_id(self, db: Session) -> int:
+        return next(each.id for each, _ in list_batches(db, by=BY) if each.name == self.batch)
+
+    def _sheet(self, db: Session, name: str):
+        return review.open_sheet(db, person=person(db, name), batch_id=self._batch_id(db), now=NOW)
+
+    def _judge(
+        self, db: Session, name: str, *, most: int = 99, decision: Decision = Decision.ACCEPT, **said: object
+    ) -> None:
+        """Give that verdict on the person's next questions."""
+        for number in range(most):
+            sheet = self._sheet(db, name)
+            if sheet is None:
+                return
+            opinion = Opinion(
+                ratings=Ratings(**dict.fromkeys(RATING_NAMES, 4)), domain_specific=True, cognitive_depth=True,
+                difficulty=Difficulty.MEDIUM, **said,
+            )  # fmt: skip
+            verdict = Verdict(
+                batch_id=sheet.batch.id, question_id=sheet.question_number, person_id=person(db, name).id,
+                revision=1, decision=decision, opinion=opinion, seconds=40.0, seconds_looking=30.0,
+                seconds_away=5.0, given_at=NOW + timedelta(minutes=number),
+            )  # fmt: skip
+            review.give_verdict(db, verdict=verdict, person=person(db, name))
+
+    def _read(self, db: Session, name: str, *, most: int = 99) -> None:
+        """Answer the reader's next cases, each with the first option shown."""
+        reader = person(db, name)
+        study = studies.study_named(db, by=BY, name=self.study)
+        for number in range(most):
+            now = NOW + timedelta(minutes=number)
+            sheet = studies.open_case(db, person=reader, study_id=study.id, now=now)
+            if not isinstance(sheet, ReadingSheet):
+                return
+            said = studies.Said(answer=(0,), confidence=4, seconds=20.0, seconds_looking=12.0)
+            studies.give_reading(
+                db, person=reader, study_id=study.id, position=sheet.slot.position, revision=1, said=said,
+                now=now,
+            )  # fmt: skip
+
+
+def person(db: Session, name: str) -> Person:
+    return accounts.person_named(db, name=name)
+
+
+#: The states in the order in which they are reached, each with the step that leads to it.
+STEPS: dict[str, Callable[[Subject, Session], None]] = {
+    "nothing": Subject.add_people,
+    "imported": Subject.import_questions,
+    "checked": Subject.check,
+    "drawn": Subject.draw,
+    "assigned": Subject.assign,
+    "hidden questions": Subject.hide,
+    "partly judged": Subject.judge_partly,
+    "disputed": Subject.judge_all,
+    "settled": Subject.settle,
+    "released": Subject.release,
+    "study made": Subject.make_study,
+    "readers assigned": Subject.assign_readers,
+    "partly read": Subject.read_partly,
+    "read": Subject.read_all,
+    "reported": Subject.report,
+}
+STATES = tuple(STEPS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """How far the dataset of a workspace is, and how far the one beside it; None where there is none."""
+
+    name: str
+    beside: str | None = None
+
+    def __str__(self) -> str:
+        return self.name if self.beside is None else f"{self.name} beside {self.beside}"
+
+
+class Workspaces:
+    """Workspaces by their state, each made once: a copy of the one before, and one step."""
+
+    def __init__(self, folder: Path, template: Path) -> None:
+        """Make them in that folder; ``template`` is a database with all tables."""
+        self._folder, self._template = folder, template
+        self._made: dict[State, Path] = {}
+
+    def folder_of(self, state: State) -> Path:
+        """The folder of the workspace in that state, to be copied, not written to."""
+        if state not in self._made:
+            self._made[state] = self._make(state)
+        return self._made[state]
+
+    def _make(self, state: State) -> Path:
+        home = self._folder / str(state).replace(" ", "-")
+        place = STATES.index(state.name)
+        subject = subject_in(home)
+        if place > 0:
+            before = replace(state, name=STATES[place - 1])
+        elif state.beside not in (None, STATES[0]):
+            # The other dataset goes its way first, with the people of the first state.
+            before = replace(state, beside=STATES[STATES.index(state.beside) - 1])
+            subject = subject_in(home, beside=True)
+        else:
+            before = None
+        if before is None:
+            home.mkdir()
+            shutil.copyfile(self._template, home / "overread.sqlite")
+        else:
+            shutil.copytree(self.folder_of(before), home)
+        step = STEPS[state.name if subject.dataset == FIRST else str(state.beside)]
+        engine = make_engine(subject.workspace.database_url)
+        with unit_of_work(engine) as db:
+            step(subject, db)
+        engine.dispose()  # the last connection folds the write-ahead log into the file
+        return home
+
+
+FIRST = "chest"
+
+
+def subject_in(home: Path, *, beside: bool = False) -> Subject:
+    """The first dataset of the workspace in that folder, or the one beside it."""
+    workspace = Workspace(home=home, database_url=f"sqlite:///{home / 'overread.sqlite'}")
+    if beside:
+        return Subject(workspace=workspace, dataset="beside", batch="second", study="other")
+    return Subject(workspace=workspace, dataset=FIRST, batch="first", study="readers")

@@ -1,0 +1,284 @@
+"""A workspace with at least one row in every table: everything that people do, done through the services.
+
+Only the questions and exams of the dataset "demo", its people and its first draw are put in directly
+(worlds.py). A table that is added later needs a row here; a test names the tables that have none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+from sqlalchemy import Engine, text
+
+from accounts import service as accounts
+from browsing import service as browsing
+from domain.adjudications import Adjudication, AdjudicationRules
+from domain.batches import BatchSettings, Mode, SamplingPlan
+from domain.hidden import HiddenPlan, PlantedFault
+from domain.image_display import ImageDisplay
+from domain.patient_data import PixelDecision
+from domain.people import Role
+from domain.protocols import Protocol
+from domain.verdicts import Decision
+from domain.vocabulary import Difficulty
+from intake.service import import_questions
+from privacy import service as privacy
+from quality import service as quality
+from reader_study import service as studies
+from release.service import record_release
+from review import service as review
+from sampling.service import draw_batch
+from storage.reader_study.cases import blind_cases_of
+from storage.review.assignments import assignment
+from storage.rows import metadata
+from storage.sampling.batches import batch_questions
+from storage.unit_of_work import reading, unit_of_work
+from storage.workspace import Workspace
+from tests.golden.release_world import write
+from tests.storage.backup_worlds import BY, add_images, picture
+from tests.storage.import_worlds import lines, record
+from tests.storage.judgements import accept, give, reject
+from tests.storage.study_worlds import SOURCE, StudyWorld, answer, make_design, make_study_world, read_all
+from tests.storage.worlds import NOW, World
+
+IMPORTED = "imported"
+
+
+def fill_every_table(engine: Engine, home: Path) -> Workspace:
+    """Fill an empty workspace; its files are below ``home``."""
+    with unit_of_work(engine) as db:  # only while there is no administrator
+        accounts.make_first_admin_code(db, by=BY, code="ABCD-EFGH-JKMN", now=NOW)
+    made = make_study_world(engine)
+    workspace = add_images(engine, home)
+    _sign_in(made)
+    _read(made, home)
+    _import(made, workspace)
+    _look_for_patients(made, workspace)
+    _judge(made)
+    _judge_answer_first(made)
+    _share(made)
+    _hide(made)
+    _apply_rules(made)
+    written = write(made.world, home / "releases" / "demo-v1")
+    with unit_of_work(engine) as db:
+        record_release(db, by=BY, written=written, now=NOW)
+        browsing.index_questions(db)
+    return workspace
+
+
+def count_all_rows(engine: Engine) -> dict[str, int]:
+    """The rows of every table that the code or the database knows, but for what SQLite and Alembic keep."""
+    with engine.connect() as connection:
+        if engine.dialect.name == "sqlite":
+            there = connection.execute(text("SELECT name FROM sqlite_schema WHERE type = 'table'"))
+        else:
+            there = connection.execute(
+                text("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
+            )
+        names = {*metadata.tables, *there.scalars()}
+        return {
+            name: connection.exec_driver_sql(f'SELECT count(*) FROM "{name}"').scalar_one()
+            for name in sorted(names)
+            if not name.startswith(("sqlite_", "question_words_")) and name != "alembic_version"
+        }
+
+
+def _sign_in(made: StudyWorld) -> None:
+    with unit_of_work(made.engine) as db:
+        accounts.add_person(
+            db, by=BY, name="anna", display_name="Anna Größer", roles=[Role.REVIEWER],
+            password="correct horse battery", now=NOW,
+        )  # fmt: skip
+        accounts.begin_sign_in(db, person=made.people["ruth"], token="live", replaces=None, now=NOW)
+        accounts.begin_sign_in(db, person=made.people["remo"], token="ended", replaces=None, now=NOW)
+        accounts.sign_out(db, token="ended", now=NOW)
+        accounts.begin_attempt(db, name="ruth", address="192.0.2.1", token=None, now=NOW)
+
+
+def _read(world: StudyWorld, home: Path) -> None:
+    """Studies in every state: "first" is not begun.
+
+    "read" is finished by rea and begun by rob, "closed" has one reading, "from a file" only imported ones.
+    """
+    made = _new_study(world, "read", readers=["rea", "rob"])
+    read_all(made, "rea")
+    answer(made, "rob")
+    with unit_of_work(made.engine) as db:
+        where = {"person": made.people["rob"], "study_id": made.study.id, "position": 2, "now": NOW}
+        studies.keep_reading_draft(db, **where, revision=0, body={"answer": [1]})
+        studies.record_reading_time(db, **where, seconds=9, seconds_looking=5, seconds_away=2)
+        studies.exclude(db, by=made.cora, study="read", case=1, why="The image is cut off.", now=NOW)
+        protocol = studies.protocol_versions(db, by=made.cora, study="read")[-1].protocol
+        amended = replace(protocol, margin=0.05)
+        studies.change_protocol(
+            db, by=made.cora, study="read", protocol=amended, why="An error of typing.", now=NOW
+        )
+    closed = _new_study(made, "closed", readers=["rea"])
+    from_file = _new_study(made, "from a file", readers=[])
+    answer(closed, "rea")
+    with unit_of_work(made.engine) as db:
+        studies.remove_reader(db, by=made.cora, study="first", reader="rob", now=NOW)
+        studies.close_study(db, by=made.cora, study="closed", now=NOW)
+        question = blind_cases_of(db, study_id=from_file.study.id)[0].question_id
+        content = (
+            "study,reader,question_id,answer,confidence,seconds,read_at\n"
+            f"from a file,ext-1,{question},B,3,12.5,2026-03-02T09:00:00Z\n"
+        )
+        studies.import_readings(
+            db, by=made.cora, study="from a file", content=content.encode(), file="readings.csv", now=NOW
+        )
+    predictions = home.parent / "predictions.jsonl"
+    records = [{"question_id": "Q1", "answer": "B", "seconds": 1.5}, {"question_id": "Q2", "raw": "Unsure."}]
+    predictions.write_text("".join(json.dumps(each) + "\n" for each in records), encoding="utf-8")
+    with unit_of_work(made.engine) as db:
+        studies.import_predictions(db, by=made.cora, path=predictions, model="model", dataset="demo", now=NOW)
+
+
+def _new_study(made: StudyWorld, name: str, *, readers: list[str]) -> StudyWorld:
+    with unit_of_work(made.engine) as db:
+        study = studies.create_study(
+            db, by=made.cora, name=name, source=SOURCE, design=make_design(4), protocol=Protocol(), now=NOW
+        )
+        if readers:
+            studies.assign_readers(db, by=made.cora, study=name, to=readers, now=NOW)
+    return replace(made, study=study)
+
+
+def _import(made: StudyWorld, workspace: Workspace) -> None:
+    """A dataset from a file: one question with problems, one that names a patient, all of them hard."""
+    path = workspace.home.parent / "questions.jsonl"
+    hard = [record(each, difficulty="hard", stem=f"What is seen on image {each}?") for each in range(1, 9)]
+    short = record(9, explanation="Short.")
+    named = record(10, explanation="Seen by Dr. John Smith on 03/14/2019, MRN: 12345678.")
+    path.write_bytes(lines(*hard, short, named))
+    with unit_of_work(made.engine) as db:
+        import_questions(
+            db, by=BY, path=path, file_format="native", dataset=IMPORTED, images=None, workspace=workspace,
+            now=NOW,
+        )  # fmt: skip
+    with reading(made.engine) as db:
+        found = quality.find_problems(db, by=BY, dataset=IMPORTED)
+    with unit_of_work(made.engine) as db:
+        quality.record_problems(db, by=BY, found=found, now=NOW)
+
+
+def _look_for_patients(made: StudyWorld, workspace: Workspace) -> None:
+    with reading(made.engine) as db:
+        found = privacy.find_hits(db, by=BY, dataset=IMPORTED, workspace=workspace)
+    images = [hashlib.sha256(picture(seed)).hexdigest() for seed in (1, 2)]
+    with unit_of_work(made.engine) as db:
+        privacy.record_hits(db, by=BY, found=found, now=NOW)
+        privacy.record_ranks(
+            db, by=BY, ranked=("by hand", [(images[0], 0.25, 3), (images[1], 0.0, 0)]), now=NOW
+        )
+        privacy.decide_images(
+            db,
+            by=BY,
+            decisions=[(images[0], PixelDecision.NO_PATIENT_TEXT)],
+            now=NOW,
+        )
+
+
+def _judge(made: StudyWorld) -> None:
+    """The batch "first": judged by ruth in part, a share by remo too, one dispute settled by anna."""
+    world = made.world
+    with unit_of_work(world.engine) as db:
+        review.assign(db, by=made.cora, batch="first", to=["ruth"], now=NOW)
+        review.seek_second_opinions(
+            db, by=made.cora, batch="first", to=["remo"], where_found=False, share=0.25, seed=7, now=NOW
+        )
+        second = sorted(
+            number for number in world.questions
+            if assignment(db, batch_id=world.batch.id, question_id=number, person_id=made.people["remo"].id)
+        )  # fmt: skip
+    for number in world.questions[:6]:
+        give(world, accept(world, question=number))
+    for number in set(second) - {*world.questions[:6]}:
+        give(world, accept(world, question=number))
+    give(world, accept(world, question=1, revision=2, comment="On second thoughts: größer als 1 cm."))
+    give(world, reject(world, question=second[0], person="remo"), "remo")
+    rules = AdjudicationRules(adjudicators=("anna",))
+    with unit_of_work(world.engine) as db:
+        review.change_adjudication_rules(db, by=made.cora, batch="first", rules=rules, revision=0, now=NOW)
+        anna = accounts.person_named(db, name="anna")
+    settled = Adjudication(
+        batch_id=world.batch.id, question_id=second[0], person_id=anna.id, revision=1,
+        decision=Decision.ACCEPT, reason="It is plain to see.", given_at=NOW + timedelta(hours=1),
+        image=ImageDisplay.CONFIRMED,
+    )  # fmt: skip
+    with unit_of_work(world.engine) as db:
+        review.adjudicate(db, person=anna, adjudication=settled)
+
+
+def _draw(made: StudyWorld, name: str, settings: BatchSettings | None = None) -> World:
+    """A batch that is drawn from the dataset "demo"."""
+    plan = SamplingPlan(seed=len(name), per_1000=None, n=20)
+    with unit_of_work(made.engine) as db:
+        drawn = draw_batch(
+            db, by=made.cora, dataset="demo", plan=plan, batch_name=name, settings=settings, now=NOW
+        )
+    return replace(made.world, batch=drawn.batch)
+
+
+def _judge_answer_first(made: StudyWorld) -> None:
+    """Own answers, an opened report, drafts, looking times, a skipped question; then the batch is closed."""
+    world = _draw(made, "answer first", BatchSettings(mode=Mode.ANSWER_FIRST, show_report=True))
+    ruth = made.people["ruth"]
+    with unit_of_work(world.engine) as db:
+        review.assign(db, by=made.cora, batch="answer first", to=["ruth"], now=NOW)
+        numbers = [each.number for each in batch_questions(db, batch_id=world.batch.id)]
+    for number in numbers[:3]:
+        where = {"person": ruth, "batch_id": world.batch.id, "question_number": number, "now": NOW}
+        with unit_of_work(world.engine) as db:
+            image = ImageDisplay.CONFIRMED
+            review.commit_own_answer(db, **where, answer=(1,), confidence=4, image=image)
+            review.open_report(db, **where, image_alignment=4, image=image)
+            review.record_look(db, **where, seconds=9.5, seconds_looking=8, seconds_away=1)
+            review.keep_draft(db, **where, part="form", revision=0, body={"comment": "Größe?"})
+    give(world, replace(accept(world, question=numbers[0]), image=ImageDisplay.DRAWN))
+    with unit_of_work(world.engine) as db:
+        where |= {"question_number": numbers[3]}
+        review.skip_question(db, **where, reason="Ask a colleague.")
+        review.close_batch(db, by=made.cora, batch="answer first", now=NOW)
+
+
+def _share(made: StudyWorld) -> None:
+    """A shared queue with one question judged and one claimed at this moment."""
+    world = _draw(made, "shared")
+    with unit_of_work(world.engine) as db:
+        review.share_batch(db, by=made.cora, batch="shared", to=["ruth", "remo"], now=NOW)
+        first = review.claim_next(db, person=made.people["ruth"], batch_id=world.batch.id, now=NOW).question
+    give(world, accept(world, question=first))
+    with unit_of_work(world.engine) as db:
+        review.claim_next(db, person=made.people["remo"], batch_id=world.batch.id, now=NOW)
+
+
+def _hide(made: StudyWorld) -> None:
+    """A batch with hidden questions, of which one was removed."""
+    world = _draw(made, "with hidden questions")
+    plan = HiddenPlan(repeats=0.2, distance=3, planted=2, faults=(PlantedFault.KEY_SWAPPED,), seed=3)
+    with unit_of_work(world.engine) as db:
+        review.assign(db, by=made.cora, batch=world.batch.name, to=["ruth"], now=NOW)
+        review.hide_questions(
+            db, by=made.cora, batch=world.batch.name, plan=plan, veil=0x1234_5678_9ABC, now=NOW
+        )
+        hidden = review.hidden_lines(db, by=made.cora, batch=world.batch.name)[0].hidden.number
+        review.remove_hidden(
+            db, by=made.cora, batch=world.batch.name, numbers=[hidden], why="Too easy.", now=NOW
+        )
+
+
+def _apply_rules(made: StudyWorld) -> None:
+    """A batch from a search, whose rule is taken back; then the same questions rejected by a rule."""
+    hard = browsing.Search(dataset=IMPORTED, difficulty=Difficulty.HARD)
+    with unit_of_work(made.engine) as db:
+        browsing.index_questions(db)
+        rule = browsing.queue_like(
+            db, by=BY, search=hard, reason="Look at them.", batch_name="from a search", expected=8, now=NOW
+        )
+        browsing.take_rule_back(db, by=BY, rule=rule.number, reason="It was too much.", now=NOW)
+        browsing.reject_like(db, by=BY, search=hard, reason="They need a prior.", expected=8, now=NOW)

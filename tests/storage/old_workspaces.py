@@ -1,0 +1,77 @@
+"""Databases of demo workspaces as older commits made them, kept in old_workspaces.tar.xz as SQL text.
+
+Each is `cli.py demo` of that commit on SQLite, without the questions that nobody was given, without the words
+of the search index, and without images. ``python -m tests.storage.old_workspaces NAME DATABASE`` adds one.
+"""
+
+from __future__ import annotations
+
+import io
+import sqlite3
+import sys
+import tarfile
+from pathlib import Path
+
+ARCHIVE = Path(__file__).with_suffix(".tar.xz")
+_SEARCH_INDEX = "question_words"
+
+
+def names() -> tuple[str, ...]:
+    """The commits, the oldest first."""
+    with tarfile.open(ARCHIVE) as archive:
+        return tuple(name.removesuffix(".sql") for name in archive.getnames())
+
+
+def unpack(name: str, database: Path) -> None:
+    """Make the SQLite file as that commit left it."""
+    with tarfile.open(ARCHIVE) as archive:
+        statements = archive.extractfile(f"{name}.sql").read().decode("utf-8")
+    connection = sqlite3.connect(database)
+    connection.executescript(statements)
+    connection.close()
+
+
+def pack(name: str, database: Path) -> None:
+    """Add a database to the archive. The file itself is left as it is."""
+    kept = {}
+    if ARCHIVE.exists():
+        with tarfile.open(ARCHIVE) as archive:
+            kept = {member.name: archive.extractfile(member).read() for member in archive}
+    kept[f"{name}.sql"] = dump(database).encode("utf-8")
+    with tarfile.open(ARCHIVE, "w:xz", preset=9) as archive:
+        for file, content in kept.items():
+            entry = tarfile.TarInfo(file)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+
+
+def dump(database: Path) -> str:
+    """The database as SQL text, with the questions that another table than ``problem`` refers to."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as source:
+        source.backup(connection)
+    triggers = _statements(connection, "type = 'trigger'")
+    virtual = _statements(connection, f"name = '{_SEARCH_INDEX}'")
+    for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
+        connection.execute(f"DROP TRIGGER {name}")
+    connection.execute(f"DROP TABLE {_SEARCH_INDEX}")
+    used = " UNION ".join(
+        f"SELECT {column} FROM {table}"
+        for table, column in connection.execute(
+            "SELECT t.name, k.[from] FROM sqlite_schema t, pragma_foreign_key_list(t.name) k "
+            "WHERE t.type = 'table' AND t.name <> 'problem' AND k.[table] = 'question'"
+        )
+    )
+    connection.execute(f"DELETE FROM problem WHERE question_id NOT IN ({used})")
+    connection.execute(f"DELETE FROM question WHERE id NOT IN ({used})")
+    if loose := connection.execute("PRAGMA foreign_key_check").fetchone():
+        raise ValueError(f"table {loose[0]} refers to a question that was left out")
+    return "\n".join([*connection.iterdump(), *virtual, *triggers])
+
+
+def _statements(connection: sqlite3.Connection, which: str) -> list[str]:
+    return [f"{sql};" for (sql,) in connection.execute(f"SELECT sql FROM sqlite_schema WHERE {which}")]
+
+
+if __name__ == "__main__":
+    pack(sys.argv[1], Path(sys.argv[2]))

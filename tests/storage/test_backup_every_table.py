@@ -1,0 +1,302 @@
+"""A workspace with rows in every table, in real states, restores on both databases and across them."""
+
+from __future__ import annotations
+
+import resource
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import pytest
+from sqlalchemy import Connection, Engine, make_url, text
+from sqlalchemy.exc import DBAPIError
+
+from accounts.service import verify_audit
+from cli import main
+from domain.errors import Refused
+from storage.backup import Manifest, check_backup, make_backup, restore_backup
+from storage.backup.tables import lines_of, table_shapes
+from storage.engine import make_engine
+from storage.schema import downgrade, is_current
+from storage.schema_check import check_schema
+from storage.unit_of_work import reading
+from storage.workspace import Workspace
+from tests.storage.backup_worlds import BY, LATER, furnish, workspace_on
+from tests.storage.full_world import count_all_rows, fill_every_table
+from tests.storage.study_worlds import answer, make_study_world
+from tests.storage.test_backup_altered import members, sealed
+from tests.storage.worlds import NOW
+
+#: The column of each table that a restore changes on purpose: sign-ins end, releases have moved.
+CHANGED = {"sign_in": "revoked_at", "release": "folder"}
+#: What live use must not do, before a restore and after it.
+FORBIDDEN = {
+    "append-only": ("UPDATE verdict SET comment = 'x'", "DELETE FROM audit_entry", "DELETE FROM prediction"),
+    "the reader study is frozen": ("DELETE FROM study_slot", "UPDATE reader_study SET design = '{}'"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Full:
+    """The workspace with rows in every table, and a backup of it."""
+
+    engine: Engine
+    workspace: Workspace
+    backup: Path
+    manifest: Manifest
+
+
+@contextmanager
+def full(engine: Engine, folder: Path) -> Iterator[Full]:
+    workspace = fill_every_table(engine, folder / "home")
+    made = make_backup(workspace, folder / "full.backup", now=NOW)
+    yield Full(engine=engine, workspace=workspace, backup=made.path, manifest=made.manifest)
+    engine.dispose()
+
+
+@pytest.fixture(scope="module")
+def full_sqlite(sqlite_template, tmp_path_factory) -> Iterator[Full]:
+    folder = tmp_path_factory.mktemp("full-sqlite")
+    shutil.copyfile(sqlite_template, folder / "overread.sqlite")
+    with full(make_engine(f"sqlite:///{folder / 'overread.sqlite'}"), folder) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def full_postgres(
+    postgres_server: str, postgres_template: str, administration: Connection, tmp_path_factory
+) -> Iterator[Full]:
+    name = f"{postgres_template}_full"
+    administration.execute(text(f'CREATE DATABASE "{name}" TEMPLATE "{postgres_template}"'))
+    url = make_url(postgres_server).set(database=name).render_as_string(hide_password=False)
+    with full(make_engine(url), tmp_path_factory.mktemp("full-postgres")) as made:
+        yield made
+    administration.execute(text(f'DROP DATABASE "{name}" WITH (FORCE)'))
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def source(request) -> Full:
+    return request.getfixturevalue(f"full_{request.param}")
+
+
+@pytest.fixture
+def elsewhere(tmp_path) -> Workspace:
+    """An empty workspace on SQLite."""
+    home = tmp_path / "elsewhere"
+    return Workspace(home=home, database_url=f"sqlite:///{home / 'overread.sqlite'}")
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch) -> Path:
+    """The folder for temporary files."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+def unchanged_rows(engine: Engine) -> dict[str, list[list[object]]]:
+    """The rows of the tables that a restore changes, without the column that it changes."""
+    found = {}
+    with engine.connect() as connection:
+        for shape in table_shapes(connection):
+            if shape.name in CHANGED:
+                place = list(shape.columns).index(CHANGED[shape.name])
+                rows = [msgspec.json.decode(line) for line in lines_of(connection, shape)]
+                found[shape.name] = [row[:place] + row[place + 1 :] for row in rows]
+    return found
+
+
+def digests(manifest: Manifest) -> dict[str, tuple[int, str]]:
+    return {table.name: (table.rows, table.sha256) for table in manifest.tables if table.name not in CHANGED}
+
+
+def crafted(backup: Path, out: Path, **changes: object) -> Path:
+    """The backup with another manifest, and without the members of tables that have no rows there."""
+    *parts, (name, content) = members(backup.read_bytes())
+    manifest = msgspec.json.decode(content) | changes
+    empty = {table["name"] for table in manifest["tables"] if not table["rows"]}
+    parts = [part for part in parts if not part[0].startswith(tuple(f"tables/{table}/" for table in empty))]
+    manifest = msgspec.json.format(msgspec.json.encode(manifest))
+    out.write_bytes(sealed([*parts, (name, manifest)], out.parent))
+    (out.parent / "crafted").unlink()
+    return out
+
+
+def without_people(backup: Path, out: Path) -> Path:
+    """An undamaged backup whose table of people is empty, so that hardly anything fits."""
+    tables = msgspec.json.decode(members(backup.read_bytes())[-1][1])["tables"]
+    for table in tables:
+        if table["name"] == "person":
+            table |= {"rows": 0, "sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}
+    return crafted(backup, out, tables=tables)
+
+
+def test_every_table_has_a_row_in_the_workspace_that_is_backed_up(source):
+    """A new table needs a row in tests/storage/full_world.py, or no test proves that it restores."""
+    assert [name for name, rows in count_all_rows(source.engine).items() if not rows] == []
+
+
+@pytest.mark.parametrize("target", ["sqlite_engine", "postgres_engine"])
+def test_every_table_restores_with_equal_digests(source, target, request, tmp_path):
+    engine = request.getfixturevalue(target)
+    there = workspace_on(engine, tmp_path / "there")
+    engine.dispose()
+    restored = restore_backup(source.backup, there, now=LATER)
+    assert restored.missing == ()
+    again = make_backup(there, tmp_path / "again.backup", now=LATER)
+    assert digests(again.manifest) == digests(source.manifest)
+    assert unchanged_rows(engine) == unchanged_rows(source.engine)
+    assert again.manifest.files == source.manifest.files
+    check_schema(engine)
+    with reading(engine) as db:
+        assert verify_audit(db, by=BY).fault is None
+    for refusal, statements in FORBIDDEN.items():
+        for statement in statements:
+            with pytest.raises(DBAPIError, match=refusal), engine.begin() as connection:
+                connection.exec_driver_sql(statement)
+
+
+def test_a_database_on_a_server_that_holds_everything_is_replaced(full_postgres, tmp_path, postgres_engine):
+    """Hidden questions and frozen studies keep the migrations from going back; no restore needs to."""
+    there = workspace_on(postgres_engine, tmp_path / "there")
+    restore_backup(full_postgres.backup, there, now=LATER)
+    restore_backup(full_postgres.backup, there, replace=True, now=LATER)
+    again = make_backup(there, tmp_path / "again.backup", now=LATER)
+    assert digests(again.manifest) == digests(full_postgres.manifest)
+    check_schema(postgres_engine)
+
+
+def test_a_restore_that_fails_leaves_database_and_triggers_as_they_were(source, tmp_path):
+    before = count_all_rows(source.engine)
+    bad = without_people(source.backup, tmp_path / "bad.backup")
+    source.engine.dispose()
+    with pytest.raises(Refused, match="did not take the backup, and was left as it was"):
+        restore_backup(bad, source.workspace, replace=True, now=LATER)
+    assert count_all_rows(source.engine) == before
+    check_schema(source.engine)
+
+
+def test_a_check_restores_into_a_temporary_database_and_leaves_nothing(source, temporary):
+    seen = []
+    manifest = check_backup(source.backup, progress=lambda what, *_: seen.append(what))
+    assert manifest == source.manifest
+    assert list(dict.fromkeys(seen)) == ["checking", "restoring", "comparing"]
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_check_refuses_an_undamaged_backup_that_does_not_restore(source, tmp_path, temporary):
+    bad = without_people(source.backup, tmp_path / "bad.backup")
+    with pytest.raises(
+        Refused, match=r"is undamaged but does not restore: table .* refers to a row that is not"
+    ):
+        check_backup(bad)
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_check_names_the_tables_that_are_not_those_of_the_revision(source, tmp_path):
+    tables = msgspec.json.decode(members(source.backup.read_bytes())[-1][1])["tables"]
+    tables = [table for table in tables if table["name"] != "look"]
+    for table in tables:
+        if table["name"] == "sign_in":
+            del table["columns"]["browser"]
+    *parts, (name, content) = members(source.backup.read_bytes())
+    parts = [part for part in parts if not part[0].startswith("tables/look/")]
+    manifest = msgspec.json.decode(content) | {"tables": tables}
+    bad = tmp_path / "bad.backup"
+    bad.write_bytes(sealed([*parts, (name, msgspec.json.format(msgspec.json.encode(manifest)))], tmp_path))
+    with pytest.raises(Refused, match="not those of its revision: look, sign_in"):
+        check_backup(bad)
+
+
+def test_a_check_without_room_says_which_folder_to_name(full_sqlite, temporary):
+    """A limit on the size of files stands for a full disk: SQLite meets both at the same write."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
+    try:
+        with pytest.raises(Refused, match=f"(?s)could not be tried.*{temporary} has .* by TMPDIR"):
+            check_backup(full_sqlite.backup)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert list(temporary.iterdir()) == []
+
+
+def test_an_empty_workspace_is_backed_up_checked_and_restored(engine, tmp_path, elsewhere):
+    made = make_backup(workspace_on(engine, tmp_path / "home"), tmp_path / "empty.backup", now=NOW)
+    assert check_backup(made.path) == made.manifest
+    restore_backup(made.path, elsewhere, now=LATER)
+    again = make_backup(elsewhere, tmp_path / "again.backup", now=LATER)
+    assert digests(again.manifest) == digests(made.manifest)
+
+
+def test_the_commands_restore_a_study_that_somebody_reads(workspace_engine, tmp_path, monkeypatch, capsys):
+    """The orders of a study are frozen once its first reading is in; that must not stop a restore."""
+    made = make_study_world(workspace_engine)
+    answer(made)
+    workspace_engine.dispose()
+    backup = tmp_path / "a.backup"
+    assert main(["backup", str(backup)]) in (0, 1)  # 1: the world's images are no files
+    assert main(["restore", "--check", str(backup)]) == 0
+    said = capsys.readouterr().out
+    assert "tables restored into a temporary database" in said
+    monkeypatch.setenv("OVERREAD_HOME", str(tmp_path / "empty"))
+    main(["restore", str(backup)])
+    assert "have the rows and the hashes of the backup" in capsys.readouterr().out
+    engine = make_engine(f"sqlite:///{tmp_path / 'empty' / 'overread.sqlite'}")
+    assert count_all_rows(engine)["reading"] == 1
+    check_schema(engine)
+    engine.dispose()
+
+
+def test_a_backup_from_before_a_table_was_added_to_a_migration_restores(engine, tmp_path, elsewhere):
+    """Migration 0007 gained the table second_opinions after it had been used."""
+    workspace = furnish(engine, tmp_path / "home")
+    downgrade(engine, "0009")
+    with engine.begin() as connection:
+        connection.exec_driver_sql("DROP TABLE second_opinions")
+    made = make_backup(workspace, tmp_path / "drifted.backup", now=NOW)
+    assert check_backup(made.path).revision == "0009"
+    restore_backup(made.path, elsewhere, now=LATER)
+    restored = make_engine(elsewhere.database_url)
+    assert is_current(restored)
+    check_schema(restored)
+    restored.dispose()
+
+
+def test_a_server_whose_tables_have_drifted_is_replaced(postgres_engine, tmp_path):
+    workspace = furnish(postgres_engine, tmp_path / "home")
+    made = make_backup(workspace, tmp_path / "a.backup", now=NOW)
+    with postgres_engine.begin() as connection:
+        for statement in (
+            "DROP TABLE second_opinions",
+            "DROP TRIGGER verdict_no_update ON verdict",
+            "DROP FUNCTION refuse_slot_when_read() CASCADE",
+        ):
+            connection.exec_driver_sql(statement)
+    restore_backup(made.path, workspace, replace=True, now=LATER)
+    check_schema(postgres_engine)
+
+
+def test_the_check_names_a_table_that_a_backup_lacks(sqlite_engine, tmp_path):
+    """A backup is refused in this state only at the newest revision; one of an older version is not."""
+    workspace = furnish(sqlite_engine, tmp_path / "home")
+    downgrade(sqlite_engine, "0009")
+    with sqlite_engine.begin() as connection:
+        connection.exec_driver_sql("DROP TABLE look")
+    made = make_backup(workspace, tmp_path / "a.backup", now=NOW)
+    with pytest.raises(Refused, match="not those of its revision: look"):
+        check_backup(made.path)
+
+
+def test_a_database_of_a_newer_version_is_not_emptied(postgres_engine, tmp_path):
+    workspace = furnish(postgres_engine, tmp_path / "home")
+    made = make_backup(workspace, tmp_path / "a.backup", now=NOW)
+    with postgres_engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
+    with pytest.raises(Refused, match="A newer version of Overread made the tables"):
+        restore_backup(made.path, workspace, replace=True, now=LATER)
+    assert count_all_rows(postgres_engine)["person"] > 0

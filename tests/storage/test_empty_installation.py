@@ -1,0 +1,66 @@
+"""A start on nothing but an empty database, and a bucket or a folder that is not there yet."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from sqlalchemy import make_url
+
+from domain.errors import NotNow
+from storage.engine import engine_for
+from storage.health import health_of
+from storage.images.files import _bucket_store
+from storage.schema import prepare_workspace
+from storage.workspace import current_workspace
+from tests.storage.bucket_server import running_bucket_server
+
+
+@pytest.fixture(scope="module")
+def bucket_server():
+    with running_bucket_server() as running:
+        yield running
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def empty_database(request, monkeypatch):
+    """An empty database that the environment names; on SQLite it lies in the workspace."""
+    if request.param == "sqlite":
+        monkeypatch.delenv("OVERREAD_DATABASE_URL", raising=False)
+        yield
+    else:
+        name = f"overread_empty_{os.getpid()}"
+        administration = request.getfixturevalue("administration")
+        administration.exec_driver_sql(f'CREATE DATABASE "{name}"')
+        server = request.getfixturevalue("postgres_server")
+        url = make_url(server).set(database=name).render_as_string(hide_password=False)
+        monkeypatch.setenv("OVERREAD_DATABASE_URL", url)
+        yield
+        engine_for(url).dispose()
+        administration.exec_driver_sql(f'DROP DATABASE "{name}" WITH (FORCE)')
+    engine_for.cache_clear()
+
+
+@pytest.fixture(params=["folder", "bucket"])
+def installation(request, empty_database, tmp_path, monkeypatch):
+    """The environment of an installation whose folder is not there yet."""
+    if request.param == "bucket":
+        server = request.getfixturevalue("bucket_server")
+        for name, value in server.settings(tmp_path.name).items():
+            monkeypatch.setenv(name, value)
+    _bucket_store.cache_clear()
+    monkeypatch.setenv("OVERREAD_HOME", str(tmp_path / "not" / "there" / "yet"))
+    yield current_workspace()
+    _bucket_store.cache_clear()
+
+
+def test_the_first_start_makes_it_ready(installation):
+    prepare_workspace()
+    assert [check for check in health_of(installation) if not check.good] == []
+
+
+def test_a_workspace_folder_that_can_not_be_created_is_named(tmp_path, monkeypatch):
+    (tmp_path / "file").write_bytes(b"")
+    monkeypatch.setenv("OVERREAD_HOME", str(tmp_path / "file" / "workspace"))
+    with pytest.raises(NotNow, match=r"The workspace folder .*workspace could not be created"):
+        prepare_workspace()

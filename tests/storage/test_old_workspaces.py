@@ -1,0 +1,174 @@
+"""Workspaces that older commits made open, are repaired, back up and restore."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine
+
+from accounts import service as accounts
+from cli import main
+from domain.errors import NotNow
+from review import service as review
+from storage.backup import check_backup, make_backup, restore_backup
+from storage.engine import engine_for
+from storage.schema import downgrade, upgrade
+from storage.unit_of_work import unit_of_work
+from storage.workspace import Workspace
+from tests.storage.backup_worlds import LATER, workspace_on
+from tests.storage.old_workspaces import names, unpack
+from tests.storage.test_schema_check import differences, execute
+from tests.storage.worlds import NOW, make_world
+
+#: Made before 0007 had the table second_opinions.
+WITHOUT_SECOND_OPINIONS = ("966ec8d", "1d45ff8")
+#: 0007 as it was in those commits, as PostgreSQL ran it.
+OLD_0007 = """
+CREATE TABLE adjudication (
+    batch_id INTEGER NOT NULL REFERENCES batch (id),
+    question_id BIGINT NOT NULL REFERENCES question (id),
+    revision INTEGER NOT NULL,
+    person_id INTEGER NOT NULL REFERENCES person (id),
+    decision VARCHAR NOT NULL,
+    correction VARCHAR NOT NULL,
+    follows VARCHAR NOT NULL,
+    reason VARCHAR NOT NULL,
+    given_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    PRIMARY KEY (batch_id, question_id, revision)
+);
+CREATE INDEX adjudication_question ON adjudication (question_id);
+CREATE TABLE adjudication_rules (
+    batch_id INTEGER NOT NULL REFERENCES batch (id),
+    hide_names BOOLEAN NOT NULL,
+    same_box FLOAT NOT NULL,
+    revision INTEGER NOT NULL,
+    PRIMARY KEY (batch_id)
+);
+CREATE TABLE adjudicator (
+    batch_id INTEGER NOT NULL REFERENCES batch (id),
+    person_id INTEGER NOT NULL REFERENCES person (id),
+    named_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    PRIMARY KEY (batch_id, person_id)
+);
+CREATE TRIGGER adjudication_no_update BEFORE UPDATE ON adjudication
+    FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER adjudication_no_delete BEFORE DELETE ON adjudication
+    FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER adjudication_no_truncate BEFORE TRUNCATE ON adjudication
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+UPDATE alembic_version SET version_num = '0007';
+"""
+
+
+def old_workspace(name: str, home: Path) -> Workspace:
+    home.mkdir(exist_ok=True)
+    unpack(name, home / "overread.sqlite")
+    return Workspace(home=home, database_url=f"sqlite:///{home / 'overread.sqlite'}")
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """Runs a command on a workspace; what it printed, once it has ended with 0."""
+    used: set[str] = set()
+
+    def run(workspace: Workspace, *arguments: str) -> str:
+        monkeypatch.setenv("OVERREAD_HOME", str(workspace.home))
+        monkeypatch.setenv("OVERREAD_DATABASE_URL", workspace.database_url)
+        used.add(workspace.database_url)
+        ended = main(list(arguments))
+        printed = capsys.readouterr()
+        assert ended == 0, printed.err
+        return printed.out
+
+    yield run
+    for url in used:
+        engine_for(url).dispose()
+    engine_for.cache_clear()
+
+
+@pytest.mark.parametrize("name", names())
+def test_an_old_workspace_opens_is_repaired_backs_up_and_restores(name, command, tmp_path):
+    old = old_workspace(name, tmp_path / "old")
+    command(old, "user", "list")
+    assert differences(engine_for(old.database_url)) == []
+    assigned = command(old, "assign", "Round 1", "--second-share", "0.2", "--to", "rosa", "ravi", "renate")
+    assert "ravi got 9 questions of Round 1." in assigned
+    back_up_and_restore(old, empty_workspace(tmp_path), command)
+
+
+@pytest.mark.parametrize("name", [names()[0], names()[-1]])
+def test_an_old_workspace_goes_to_a_server(name, postgres_engine, command, tmp_path):
+    old = old_workspace(name, tmp_path / "old")
+    command(old, "user", "list")
+    back_up_and_restore(old, workspace_on(postgres_engine, tmp_path / "there"), command)
+
+
+def empty_workspace(folder: Path) -> Workspace:
+    """Where a backup is restored to: nothing is there yet."""
+    return Workspace(home=folder / "there", database_url=f"sqlite:///{folder / 'there.sqlite'}")
+
+
+def back_up_and_restore(old: Workspace, there: Workspace, command) -> None:
+    """The restored workspace has the schema and, but for what a restore adds on record, the rows."""
+    made = make_backup(old, old.home / "old.backup", with_images=False, now=NOW)
+    assert check_backup(made.path).rows == made.manifest.rows
+    restore_backup(made.path, there, replace=True, now=LATER)
+    assert differences(engine_for(there.database_url)) == []
+    again = make_backup(there, old.home / "new.backup", with_images=False, now=LATER)
+    assert again.manifest.tables == made.manifest.tables
+    command(there, "audit", "verify")
+
+
+@pytest.mark.parametrize("name", WITHOUT_SECOND_OPINIONS)
+def test_a_backup_of_an_old_workspace_that_was_never_repaired_restores(name, command, tmp_path):
+    """It lacks a table of its revision; the restored workspace has it, empty."""
+    old = old_workspace(name, tmp_path / "old")
+    made = make_backup(old, tmp_path / "old.backup", with_images=False, now=NOW)
+    check_backup(made.path)
+    there = empty_workspace(tmp_path)
+    restore_backup(made.path, there, now=LATER)
+    assert differences(engine_for(there.database_url)) == []
+    command(there, "audit", "verify")
+
+
+@pytest.mark.parametrize("name", names())
+def test_only_workspaces_from_before_0007_was_changed_lack_its_table(name, tmp_path):
+    workspace = old_workspace(name, tmp_path / "old")
+    connection = sqlite3.connect(workspace.home / "overread.sqlite")
+    count = "SELECT count(*) FROM sqlite_schema WHERE name = 'second_opinions'"
+    [there] = connection.execute(count).fetchone()
+    connection.close()
+    assert there == (name not in WITHOUT_SECOND_OPINIONS)
+
+
+@pytest.mark.parametrize("name", WITHOUT_SECOND_OPINIONS)
+def test_second_opinions_fail_before_the_repair_and_work_after(name, tmp_path, command):
+    """What the version with 0009 as its last migration did with such a workspace."""
+    engine = engine_for(old_workspace(name, tmp_path / "old").database_url)
+    upgrade(engine, "0009")
+    with pytest.raises(NotNow):
+        seek(engine, batch="Round 1", to=["rosa", "ravi", "renate"])
+    upgrade(engine)
+    assert seek(engine, batch="Round 1", to=["rosa", "ravi", "renate"]) == 26
+
+
+@pytest.mark.postgresql
+def test_a_server_that_ran_the_old_0007_is_repaired(postgres_engine, command, tmp_path):
+    downgrade(postgres_engine, "0006")
+    execute(postgres_engine, OLD_0007)
+    command(workspace_on(postgres_engine, tmp_path), "user", "list")
+    assert differences(postgres_engine) == []
+    make_world(postgres_engine, assigned_to=["ruth"])
+    assert seek(postgres_engine, batch="first", to=["remo"]) > 0
+
+
+def seek(engine: Engine, *, batch: str, to: list[str]) -> int:
+    """Ask for second opinions on a fifth of the batch; how many questions were given."""
+    with unit_of_work(engine) as db:
+        summary = review.seek_second_opinions(
+            db, by=accounts.command_line_person(), batch=batch, to=to, where_found=False, share=0.2,
+            seed=None, now=NOW,
+        )  # fmt: skip
+    return summary.random

@@ -1,0 +1,79 @@
+"""Ratings, yes-or-no fields and closed lists are declared once; tables, forms and documentation follow."""
+
+from pathlib import Path
+from typing import get_type_hints
+
+import msgspec
+import pytest
+
+from domain.batches import DEFAULT_ANCHORS, Parts
+from domain.ratings import RATING_NAMES, RATINGS, VALUES
+from domain.verdicts import FLAG_NAMES, FLAGS, Decision, ErrorKind
+from domain.vocabulary import AnswerFormat, Difficulty, Task
+from records.questions import QUESTION_COLUMNS, QUESTION_FIELDS, TELLING, QuestionRecord
+from records.verdicts import VERDICT_COLUMNS
+from release.table import COLUMNS
+from review.rules import asked_ratings
+from storage.rows import QuestionRow, VerdictRow
+from ui.judging.forms import OpinionForm
+
+GLOSSARY = Path(__file__).resolve().parents[2] / "docs" / "glossary.md"
+
+
+def test_the_table_of_verdicts_has_a_column_for_each_field_of_a_verdict():
+    assert set(VERDICT_COLUMNS) == set(VerdictRow.model_fields)
+
+
+def test_the_table_of_questions_has_a_column_for_each_field_of_a_question():
+    own = {"id", "dataset_id", "exam_id", "import_id", "draw_hash", "record_hash"}
+    assert set(QUESTION_COLUMNS) == set(QuestionRow.model_fields) - own
+
+
+def test_the_request_of_a_verdict_takes_each_rating_and_each_yes_or_no_field():
+    ratings = get_type_hints(OpinionForm)["ratings"]
+    assert tuple(ratings.__struct_fields__) == RATING_NAMES
+    assert set(FLAG_NAMES) < set(OpinionForm.__struct_fields__)
+
+
+def test_every_rating_has_words_for_each_of_its_values():
+    assert {name: len(words) for name, words in DEFAULT_ANCHORS.items()} == dict.fromkeys(
+        RATING_NAMES, len(VALUES)
+    )
+
+
+@pytest.mark.parametrize(
+    ("parts", "explained", "asked"),
+    [
+        (Parts.ALL, True, RATING_NAMES),
+        (Parts.ALL, False, tuple(each.id for each in RATINGS if not each.of_explanation)),
+        (Parts.IMAGE_ALIGNMENT, True, ("image_alignment",)),
+        (Parts.KEY, True, ()),
+    ],
+)
+def test_a_batch_asks_for_the_ratings_of_its_parts(parts, explained, asked):
+    assert asked_ratings(parts, explained=explained) == asked
+
+
+@pytest.mark.parametrize("kind", [AnswerFormat, Decision, Difficulty, ErrorKind, Task])
+def test_the_id_of_a_choice_is_what_is_stored_whatever_its_label(kind):
+    for member in kind:
+        assert msgspec.json.encode(member) == msgspec.json.encode(member.value)
+        assert kind(member.value) is member
+        assert member.label
+
+
+def test_the_gold_table_has_a_column_for_each_field_of_a_question():
+    assert set(QUESTION_FIELDS) < set(COLUMNS)
+
+
+def test_a_new_field_of_a_record_is_held_back_from_private_questions():
+    """What is not named as unrevealing tells, so that a field that somebody adds does not slip out."""
+    shown = {"id", "exam", "format", "stem", "options", "task", "difficulty", "source"}
+    assert set(QuestionRecord.__struct_fields__) - TELLING == shown
+
+
+def test_the_glossary_names_every_rating():
+    text = GLOSSARY.read_text(encoding="utf-8")
+    row = next(line for line in text.splitlines() if line.startswith("| Ratings |"))
+    assert [each.label for each in RATINGS if each.label.lower() not in row] == []
+    assert [each.label for each in FLAGS if not each.label] == []

@@ -1,0 +1,65 @@
+"""The lint that pins landed migrations: a change to one is found, a new one has to be put on record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lints.__main__ import main
+from lints.migrations import VERSIONS, hash_migrations, read_landed, record_landed, unpinned_or_changed
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project with two landed migrations."""
+    (tmp_path / VERSIONS).mkdir(parents=True)
+    for name in ("0001_first.py", "0002_second.py"):
+        (tmp_path / VERSIONS / name).write_text(f"revision = {name[:4]!r}\n", encoding="utf-8")
+    record_landed(tmp_path)
+    return tmp_path
+
+
+def found(project: Path) -> list[str]:
+    return [f"{Path(offence.path).name}: {offence.text}" for offence in unpinned_or_changed(project)]
+
+
+def test_every_migration_of_the_project_is_on_record_as_it_is() -> None:
+    assert read_landed(ROOT) == hash_migrations(ROOT)
+
+
+def test_landed_migrations_that_are_as_they_were_pass(project: Path) -> None:
+    assert found(project) == []
+
+
+def test_one_changed_byte_is_found(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = project / VERSIONS / "0001_first.py"
+    file.write_bytes(file.read_bytes() + b" ")
+    assert main([str(project)]) == 1
+    assert capsys.readouterr().out == (
+        f"{VERSIONS}/0001_first.py:1: landed-migration: it was changed after it landed; undo that, and write "
+        "a new migration\n"
+    )
+
+
+def test_a_landed_migration_that_is_gone_is_found(project: Path) -> None:
+    (project / VERSIONS / "0002_second.py").unlink()
+    assert found(project) == ["0002_second.py: it has landed and is missing; workspaces that ran it need it"]
+
+
+def test_a_new_migration_is_put_on_record_once(project: Path) -> None:
+    (project / VERSIONS / "0003_third.py").write_text("revision = '0003'\n", encoding="utf-8")
+    assert found(project) == [
+        "0003_third.py: it has no hash in landed.sha256; run `make landed` and commit the result"
+    ]
+    record_landed(project)
+    assert found(project) == []
+
+
+def test_putting_on_record_does_not_excuse_a_change(project: Path) -> None:
+    """``make landed`` adds lines; it replaces none."""
+    (project / VERSIONS / "0001_first.py").write_text("revision = '1'\n", encoding="utf-8")
+    record_landed(project)
+    assert len(found(project)) == 1

@@ -1,0 +1,103 @@
+"""What a command and the app import at their start: nothing that they may not need."""
+
+import gc
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from alembic.script import ScriptDirectory
+
+from cli import COMMANDS, MODULES
+from storage.schema import alembic_config, prepare_workspace, revisions
+from ui.garbage import freeze_modules
+
+ROOT = Path(__file__).resolve().parents[2]
+#: Half a second and more of a processor between them, for a figure, a chart, a migration, a Parquet file.
+HEAVY = {
+    "alembic", "altair", "joblib", "pandas", "pyarrow", "scipy.optimize", "scipy.special", "scipy.stats",
+    "sklearn", "statsmodels",
+}  # fmt: skip
+PIXELS = {"PIL", "numpy", "pydicom"}
+
+COMMAND = """
+import sys
+import cli
+try:
+    cli.main(sys.argv[1:])
+except SystemExit:
+    pass
+print(*sys.modules, file=sys.stderr)
+"""
+APP = """
+import sys
+import app, ui.shell
+from starlette.testclient import TestClient
+with TestClient(app.app) as browser:
+    assert browser.get("/health").status_code == 200
+    assert "Code" in browser.get("/sign-in").text
+print(*sys.modules, file=sys.stderr)
+"""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A workspace whose tables are there, so that no start has a migration to run."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OVERREAD_HOME", str(home))
+        prepare_workspace()
+    return home
+
+
+def modules_after(program, *arguments, home):
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], cwd=ROOT, env=os.environ | {"OVERREAD_HOME": str(home)},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return set(done.stderr.splitlines()[-1].split())
+
+
+def test_help_lists_every_command_and_imports_none_of_them(home):
+    modules = modules_after(COMMAND, "--help", home=home)
+    assert {name for name in modules if name.startswith("commands.")} == set()
+    assert modules & (HEAVY | PIXELS | {"sqlalchemy"}) == set()
+
+
+def test_a_command_on_accounts_imports_no_arithmetic(home):
+    assert modules_after(COMMAND, "user", "list", home=home) & (HEAVY | PIXELS) == set()
+
+
+def test_no_command_imports_what_only_some_of_its_work_needs(home):
+    # A file of ratings is a table, and the demo is an app's first start.
+    program = "\n".join(
+        f"import commands.{MODULES.get(name, name)}"
+        for name in COMMANDS
+        if name not in {"measure", "score", "demo"}
+    )
+    program += "\nimport sys; print(*sys.modules, file=sys.stderr)"
+    assert modules_after(program, home=home) & HEAVY == set()
+
+
+def test_progress_of_a_batch_that_is_not_there_is_said_without_statistics(home):
+    assert modules_after(COMMAND, "progress", "none", home=home) & HEAVY == set()
+
+
+def test_the_app_serves_its_first_page_without_charts_and_statistics(home):
+    assert modules_after(APP, home=home) & HEAVY == set()
+
+
+def test_each_migrations_file_is_named_by_its_revision():
+    known = ScriptDirectory.from_config(alembic_config(None)).walk_revisions()
+    assert revisions() == [script.revision for script in known][::-1]
+
+
+def test_modules_that_come_in_later_are_frozen_too(monkeypatch):
+    freeze_modules()
+    frozen = gc.get_freeze_count()
+    for number in range(100):
+        monkeypatch.setitem(sys.modules, f"later_{number}", [])
+    freeze_modules()
+    assert gc.get_freeze_count() > frozen
+    gc.unfreeze()
