@@ -17,7 +17,7 @@ export interface Picture {
   lack: string;
 }
 
-/** Who asks may not see the radiograph: then there is no picture of 8 bits either. */
+/** No picture, not even of 8 bits: who asks may not see the radiograph, or the image store does not deliver. */
 export class NotLoaded extends Error {}
 
 /** Fetch a matrix and what is said about it, and make them ready. */
@@ -38,5 +38,5 @@ async function got(address: string): Promise<Response> {
   if (answer.ok) return answer;
   const told = (await answer.json().catch(() => null)) as { error?: string } | null;
   const message = told?.error ?? `The server answered with ${answer.status}.`;
-  throw [401, 403].includes(answer.status) ? new NotLoaded(message) : new Error(message);
+  throw [401, 403, 503].includes(answer.status) ? new NotLoaded(message) : new Error(message);
 }

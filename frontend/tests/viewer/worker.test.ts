@@ -57,6 +57,13 @@ test("who may not see a radiograph is told so, whoever unpacks it", async () => 
   await expect(unpackAside("/pixels/1/barred", "/pixels/1/barred/facts")).rejects.toThrow(NotLoaded);
 });
 
+test("a picture that the image store can't deliver is not asked for a second time as eight bits", async () => {
+  vi.stubGlobal("fetch", () => Promise.resolve(new Response(JSON.stringify({ error: "The image store does not answer." }), { status: 503 })));
+  const { picture, NotLoaded } = await import("../../src/viewer/pixels");
+  const asked = picture({ pixels: "/pixels/1/a", facts: "/pixels/1/a/facts", url: "/images/1/a.png" });
+  await expect(asked).rejects.toThrow(new NotLoaded("The image store does not answer."));
+});
+
 test("what a worker that breaks still owes is done without it", async () => {
   vi.stubGlobal("Worker", FakeWorker);
   const { unpackAside } = await import("../../src/viewer/aside");
