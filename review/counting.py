@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -14,7 +14,15 @@ from domain.batches import AssignmentState, Batch
 from domain.verdicts import ErrorKind
 from measures.agreement import Weights, contingency, weighted_kappa
 from measures.proportions import Proportion, wilson, wilson_by_cluster
-from review.facts import DECISIONS, STATES, TASKS, TIERS, Facts
+from records.columns import (
+    DECISIONS,
+    STATES,
+    TASKS,
+    TIERS,
+    AssignmentColumns,
+    LatestVerdicts,
+    QuestionColumns,
+)
 from review.pace import WINDOW, Finish, finish
 from review.progress import Line, Progress, Rate, TierTable
 from review.rated import flag_lines, rating_lines
@@ -22,7 +30,17 @@ from review.rated import flag_lines, rating_lines
 NO_TIER, NO_TASK, DIFFER = "no tier", "no task", "reviewers differ"
 
 
-def count_batch(batch: Batch, facts: Facts, *, now: datetime) -> Progress:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BatchFacts:
+    """All that a batch is counted from; ``people`` are names by the person's number."""
+
+    questions: QuestionColumns
+    assigned: AssignmentColumns
+    judged: LatestVerdicts
+    people: Mapping[int, str]
+
+
+def count_batch(batch: Batch, facts: BatchFacts, *, now: datetime) -> Progress:
     """The batch in numbers, as it stands at ``now``."""
     counted = _Counted(facts)
     reviewers = _reviewer_lines(counted, now=now)
@@ -53,7 +71,7 @@ class _Counted:
     ``reviewed`` and ``skipped`` say of each question whether somebody judged it, and put it aside.
     """
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: BatchFacts) -> None:
         """Find the places."""
         self.facts = facts
         self.n = len(facts.questions.numbers)

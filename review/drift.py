@@ -9,28 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.ratings import RATING_NAMES, VALUES
+from domain.verdicts import Decision
 from measures.means import Mean, mean_by_cluster
 from measures.proportions import Proportion, wilson_by_cluster
+from records.columns import DECISIONS, LatestVerdicts
 
 BLOCK = 25
 #: So many blocks a person at most: nobody reads a table of thousands.
 _MOST = 40
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TimedVerdicts:
-    """One person's verdicts that stand, as columns of one length, and when and after how many seconds of
-    looking the first on each question came.
-
-    ``ratings``: 1 to 5, 0 where not given; a column each of ``RATING_NAMES``.
-    """
-
-    questions: NDArray[np.int64]
-    exams: NDArray[np.int64]
-    accepted: NDArray[np.bool_]
-    ratings: NDArray[np.int8]
-    first_given_at: NDArray[np.datetime64]
-    first_seconds: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,16 +40,17 @@ def block_size(most: int) -> int:
     return BLOCK * max(1, math.ceil(most / (BLOCK * _MOST)))
 
 
-def drift_of(verdicts: TimedVerdicts, *, block: int = BLOCK) -> tuple[DriftBlock, ...]:
-    """One person's blocks, by when the verdicts were first given."""
+def drift_of(verdicts: LatestVerdicts, *, block: int = BLOCK) -> tuple[DriftBlock, ...]:
+    """One person's blocks, by when the verdicts were first given; ``verdicts`` with their ratings."""
     ordered = np.lexsort((verdicts.questions, verdicts.first_given_at))
     return tuple(
         _block(start + 1, verdicts, ordered[start : start + block]) for start in range(0, len(ordered), block)
     )
 
 
-def _block(first: int, verdicts: TimedVerdicts, there: NDArray[np.int64]) -> DriftBlock:
+def _block(first: int, verdicts: LatestVerdicts, there: NDArray[np.int64]) -> DriftBlock:
     exams, ratings = verdicts.exams[there], {}
+    accepted = verdicts.decisions[there] == DECISIONS.index(Decision.ACCEPT)
     for name, column in zip(RATING_NAMES, verdicts.ratings.T, strict=True):
         values = column[there]
         given = values > 0
@@ -71,7 +58,7 @@ def _block(first: int, verdicts: TimedVerdicts, there: NDArray[np.int64]) -> Dri
     return DriftBlock(
         first=first,
         last=first + len(there) - 1,
-        accepted=wilson_by_cluster(verdicts.accepted[there], exams),
+        accepted=wilson_by_cluster(accepted, exams),
         ratings=ratings,
         seconds=mean_by_cluster(verdicts.first_seconds[there], exams, least=0),
     )

@@ -10,11 +10,12 @@ from sqlmodel import Session
 
 from domain.batches import Batch, Parts
 from domain.verdicts import Decision
+from records.columns import DECISIONS
 from release.rule import plain_outcome
 from release.tally import Counting
 from storage.release import gold
 from storage.review.adjudications import settled_numbers
-from storage.review.standing import DECISIONS, last_words, standing_verdicts
+from storage.review.standing import last_words, standing_verdicts
 
 _PARTS = tuple(Parts)
 

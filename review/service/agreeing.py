@@ -10,17 +10,16 @@ from sqlmodel import Session
 from domain.batches import Batch
 from domain.people import Action, Person, require
 from domain.second_opinions import SecondOpinions, SecondWay
-from domain.verdicts import Decision
 from intake.collector import collector_paused
 from review.agreement import Between, agreement_between
-from review.drift import DriftBlock, TimedVerdicts, block_size, drift_of
+from review.drift import DriftBlock, block_size, drift_of
 from review.service.reporting import shown_names
 from review.shared_questions import SharedQuestion
 from storage.accounts.people import list_people
 from storage.intake.questions import load_questions
 from storage.review.adjudications import latest_verdicts
 from storage.review.second_opinions import question_ids, second_opinions_of
-from storage.review.standing import DECISIONS, Standing, standing_verdicts
+from storage.review.standing import standing_verdicts
 from storage.sampling.batches import batch_sizes, load_batch
 
 
@@ -73,8 +72,8 @@ def batch_agreement(db: Session, *, by: Person, batch: str) -> BatchAgreement:
         )
     exam_of = dict(zip(standing.questions.tolist(), standing.exams.tolist(), strict=True))
     verdicts = latest_verdicts(db, batch_id=found.id, question_ids=counted)
-    timed = _timed(standing)
-    block = block_size(max((len(each.questions) for each in timed.values()), default=0))
+    by_person = {person: standing.of_person(person) for person in np.unique(standing.people).tolist()}
+    block = block_size(max(map(len, by_person.values()), default=0))
     return BatchAgreement(
         batch=found,
         sought=sought,
@@ -91,27 +90,8 @@ def batch_agreement(db: Session, *, by: Person, batch: str) -> BatchAgreement:
             ]
         ),
         drift_block=block,
-        drift={number: drift_of(theirs, block=block) for number, theirs in timed.items()},
+        drift={person: drift_of(theirs, block=block) for person, theirs in by_person.items()},
     )
-
-
-def _timed(standing: Standing) -> dict[int, TimedVerdicts]:
-    """The columns of each person, by the person's number."""
-    if standing.ratings is None:
-        raise ValueError("the ratings were not asked for")
-    accepted = standing.decisions == DECISIONS.index(Decision.ACCEPT)
-    found = {}
-    for person in np.unique(standing.people).tolist():
-        there = standing.people == person
-        found[person] = TimedVerdicts(
-            questions=standing.questions[there],
-            exams=standing.exams[there],
-            accepted=accepted[there],
-            ratings=standing.ratings[there],
-            first_given_at=standing.first_given_at[there],
-            first_seconds=standing.first_seconds[there],
-        )
-    return found
 
 
 def _sought_text(sought: SecondOpinions | None) -> str:

@@ -10,16 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.verdicts import Decision, ErrorKind
+from records.columns import DECISIONS, LatestVerdicts
 from review.estimates import KEY_KINDS, Outcome
 from storage.review.outcomes import Settled
-from storage.review.standing import DECISIONS, Standing, last_words
+from storage.review.standing import last_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Said:
     """The verdicts and adjudications of batches, and those of the batches that ask for the key alone."""
 
-    standing: Standing
+    standing: LatestVerdicts
     settled: tuple[Settled, ...]
     key_only: frozenset[int]
 

@@ -12,8 +12,7 @@ from sqlmodel import Session
 from domain.batches import AssignmentState, Batch
 from domain.people import Action, Person, require
 from intake.collector import collector_paused
-from review.counting import count_batch
-from review.facts import AssignedColumns, Facts, JudgedColumns, QuestionColumns
+from review.counting import BatchFacts, count_batch
 from review.progress import Progress
 from storage.accounts.people import list_people
 from storage.release import gold
@@ -76,32 +75,10 @@ def progress(db: Session, *, by: Person, batch: str, now: datetime) -> Progress:
     """
     require(by, Action.SEE_PROGRESS)
     found = load_batch(db, name=batch)
-    questions = stored.batch_columns(db, batch_id=found.id)
-    held, holders, states = stored.assigned_columns(db, batch_id=found.id)
-    standing = standing_verdicts(db, batch_ids=[found.id], ratings=True)
-    if standing.ratings is None or standing.flags is None:
-        raise ValueError("the ratings were not read")
-    facts = Facts(
-        questions=QuestionColumns(
-            numbers=questions.numbers,
-            exams=questions.exams,
-            tiers=questions.tiers,
-            tasks=questions.tasks,
-            inclusion_probabilities=questions.inclusion_probabilities,
-        ),
-        assigned=AssignedColumns(questions=held, people=holders, states=states),
-        judged=JudgedColumns(
-            questions=standing.questions,
-            people=standing.people,
-            decisions=standing.decisions,
-            errors=standing.errors,
-            error_sets=standing.error_sets,
-            tiers=standing.tiers,
-            ratings=standing.ratings,
-            flags=standing.flags,
-            first_given_at=standing.first_given_at,
-            first_seconds=standing.first_seconds,
-        ),
+    facts = BatchFacts(
+        questions=stored.batch_columns(db, batch_id=found.id),
+        assigned=stored.assigned_columns(db, batch_id=found.id),
+        judged=standing_verdicts(db, batch_ids=[found.id], ratings=True),
         people=shown_names(list_people(db)),
     )
     return count_batch(found, facts, now=now)

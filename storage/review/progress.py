@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import func, select
 from sqlmodel import Session
 
 from domain.batches import AssignmentState
-from domain.vocabulary import Task
-from storage.review.standing import TIERS, places_of, read_columns
+from records.columns import STATES, TASKS, TIERS, AssignmentColumns, QuestionColumns
+from storage.review.standing import places_of, read_columns
 from storage.rows import AssignmentRow, BatchQuestionRow, QuestionRow
 from storage.sampling.ordinary import ordinary_question
 
-_TASKS, _STATES = tuple(Task), tuple(AssignmentState)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BatchColumns:
-    """Every question of a batch, by position; the machine's tier and the task as places, -1 for none."""
-
-    numbers: NDArray[np.int64]
-    exams: NDArray[np.int64]
-    tiers: NDArray[np.int8]
-    tasks: NDArray[np.int8]
-    inclusion_probabilities: NDArray[np.float64]
-
-
-def batch_columns(db: Session, *, batch_id: int) -> BatchColumns:
-    """The questions of the batch, as columns: it may have a hundred thousand."""
+def batch_columns(db: Session, *, batch_id: int) -> QuestionColumns:
+    """The questions of the batch, by position."""
     place, question = BatchQuestionRow.__table__.c, QuestionRow.__table__.c
     statement = (
         select(
@@ -42,19 +26,17 @@ def batch_columns(db: Session, *, batch_id: int) -> BatchColumns:
         .order_by(place.position)
     )  # fmt: skip
     numbers, exams, tiers, tasks, probabilities = read_columns(db, statement)
-    return BatchColumns(
+    return QuestionColumns(
         numbers=np.array(numbers, dtype=np.int64),
         exams=np.array(exams, dtype=np.int64),
         tiers=places_of(tiers, TIERS),
-        tasks=places_of(tasks, _TASKS),
+        tasks=places_of(tasks, TASKS),
         inclusion_probabilities=np.array(probabilities, dtype=np.float64),
     )
 
 
-def assigned_columns(
-    db: Session, *, batch_id: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int8]]:
-    """(questions, people, states as places) of every assignment that was not withdrawn; no hidden ones."""
+def assigned_columns(db: Session, *, batch_id: int) -> AssignmentColumns:
+    """Every assignment that was not withdrawn; no hidden ones."""
     table = AssignmentRow.__table__.c
     statement = select(table.question_id, table.person_id, table.state).where(
         table.batch_id == batch_id,
@@ -62,10 +44,10 @@ def assigned_columns(
         ordinary_question(table.question_id),
     )
     questions, people, states = read_columns(db, statement)
-    return (
-        np.array(questions, dtype=np.int64),
-        np.array(people, dtype=np.int64),
-        places_of(states, _STATES),
+    return AssignmentColumns(
+        questions=np.array(questions, dtype=np.int64),
+        people=np.array(people, dtype=np.int64),
+        states=places_of(states, STATES),
     )
 
 

@@ -1,13 +1,8 @@
-"""The verdicts that stand, as columns: what is counted over all of a batch's judgements at once.
-
-A batch may have hundreds of thousands of them. An object for each takes ten times as long as reading it, so
-the pages that count them all work on arrays.
-"""
+"""Reads rows as columns past the ORM; the latest verdicts of batches."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -17,15 +12,13 @@ from sqlalchemy import Select, String, select, type_coerce
 from sqlmodel import Session
 
 from domain.ratings import RATING_NAMES
-from domain.verdicts import FLAG_NAMES, Decision, ErrorKind
-from domain.vocabulary import Difficulty
+from domain.verdicts import FLAG_NAMES, Decision
+from records.columns import DECISIONS, TIERS, LatestVerdicts
 from records.values import from_json
 from records.verdicts import errors_from_text
 from storage.rows import QuestionRow, VerdictRow
 from storage.sampling.ordinary import ordinary_question
 
-#: What the codes of a decision and of a tier stand for.
-DECISIONS, TIERS = tuple(Decision), tuple(Difficulty)
 _BLOCK = 10_000  # rows that are in memory as Python objects at a time
 _NOTHING = "{}"  # as the column has a correction that corrects nothing
 _KEY_FIELDS = ("answer", "also_right")
@@ -49,40 +42,8 @@ _RATINGS = tuple(_VERDICT[name] for name in (*RATING_NAMES, *FLAG_NAMES))
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Standing:
-    """The latest verdict of each (question, batch, person), in that order; all columns of one length.
-
-    ``decisions`` and ``tiers`` are places in :data:`DECISIONS` and :data:`TIERS`, a tier is -1 where none was
-    given; ``errors`` are places in ``error_sets``. ``ratings`` are 1 to 5 and 0 where not given, a column
-    each of ``RATING_NAMES``, ``flags`` are 1, 0 and -1 where not given, a column each of ``FLAG_NAMES``; both
-    None unless asked for. ``first_given_at`` (UTC) and ``first_seconds`` (of
-    looking) are of the person's first verdict on the question in the batch.
-    """
-
-    questions: NDArray[np.int64]
-    exams: NDArray[np.int64]
-    batches: NDArray[np.int64]
-    people: NDArray[np.int64]
-    decisions: NDArray[np.int8]
-    errors: NDArray[np.int64]
-    error_sets: tuple[frozenset[ErrorKind], ...]
-    tiers: NDArray[np.int8]
-    corrects: NDArray[np.bool_]
-    changes_key: NDArray[np.bool_]
-    given_at: NDArray[np.datetime64]
-    first_given_at: NDArray[np.datetime64]
-    first_seconds: NDArray[np.float64]
-    ratings: NDArray[np.int8] | None
-    flags: NDArray[np.int8] | None
-
-    def __len__(self) -> int:
-        """How many verdicts stand."""
-        return len(self.questions)
-
-
-def standing_verdicts(db: Session, *, batch_ids: Sequence[int], ratings: bool = False) -> Standing:
-    """The verdicts that stand in these batches; hidden questions are not among them."""
+def standing_verdicts(db: Session, *, batch_ids: Sequence[int], ratings: bool = False) -> LatestVerdicts:
+    """The latest verdicts of these batches; with ``ratings`` also what was rated and answered yes or no."""
     statement = (
         select(*_COLUMNS, *(_RATINGS if ratings else ()))
         .join_from(VerdictRow, QuestionRow, _QUESTION.id == _VERDICT.question_id)
@@ -98,7 +59,7 @@ def standing_verdicts(db: Session, *, batch_ids: Sequence[int], ratings: bool = 
     decision, errors, tier, correction, given_at, seconds, *rated = said
     error_sets, error_codes = coded(errors, errors_from_text)
     moments = as_moments(given_at)
-    return Standing(
+    return LatestVerdicts(
         questions=keys[0][begins],
         exams=np.array(exam, dtype=np.int64)[last],
         batches=keys[1][begins],
@@ -112,12 +73,12 @@ def standing_verdicts(db: Session, *, batch_ids: Sequence[int], ratings: bool = 
         given_at=moments[last],
         first_given_at=moments[first],
         first_seconds=np.array(seconds, dtype=np.float64)[first],
-        ratings=_side_by_side(rated[: len(RATING_NAMES)], _rating)[last] if ratings else None,
-        flags=_side_by_side(rated[len(RATING_NAMES) :], _flag)[last] if ratings else None,
+        ratings=_side_by_side(rated[: len(RATING_NAMES)], _rating, rows=len(order))[last],
+        flags=_side_by_side(rated[len(RATING_NAMES) :], _flag, rows=len(order))[last],
     )
 
 
-def last_words(standing: Standing, of_these: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+def last_words(standing: LatestVerdicts, of_these: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
     """The rows of each (question, person), of several batches the one given last; by question.
 
     ``of_these`` says of each row whether it counts at all. Of equal times that of the later batch stays.
@@ -176,8 +137,12 @@ def as_moments(values: Sequence[Any]) -> NDArray[np.datetime64]:
     return np.array(values, dtype="datetime64[us]")
 
 
-def _side_by_side(columns: Sequence[Sequence[Hashable]], read: Callable[[Any], int]) -> NDArray[np.int8]:
-    return np.array([_mapped(each, read, np.int8) for each in columns]).T
+def _side_by_side(
+    columns: Sequence[Sequence[Hashable]], read: Callable[[Any], int], *, rows: int
+) -> NDArray[np.int8]:
+    """The columns in one array of shape (rows, columns)."""
+    mapped = [_mapped(column, read, np.int8) for column in columns]
+    return np.array(mapped, dtype=np.int8).reshape(len(columns), rows).T
 
 
 def _rating(value: int | None) -> int:

@@ -10,7 +10,8 @@ from domain.corrections import Correction
 from domain.ratings import RATING_NAMES, Ratings
 from domain.verdicts import Decision, ErrorKind
 from domain.vocabulary import Difficulty
-from storage.review.standing import DECISIONS, TIERS, questions_with_a_find, standing_verdicts
+from records.columns import DECISIONS, TIERS
+from storage.review.standing import questions_with_a_find, standing_verdicts
 from storage.unit_of_work import reading
 from tests.storage.judgements import accept, give, reject
 from tests.storage.worlds import NOW, World, make_world

@@ -15,9 +15,11 @@ from domain.ratings import RATING_NAMES, Ratings
 from domain.verdicts import Decision, ErrorKind, Opinion, Verdict
 from domain.vocabulary import AnswerFormat
 from measures.means import mean_by_cluster
+from records.columns import DECISIONS
 from review.agreement import Aspect, Between, agreement_between, names_of_pairs
-from review.drift import TimedVerdicts, block_size, drift_of
+from review.drift import block_size, drift_of
 from review.shared_questions import SharedQuestion
+from tests.unit.makers.batch_facts import latest_verdicts
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 OPTIONS = ("Effusion", "Nodule", "Oedema", "None of these")
@@ -183,10 +185,9 @@ def test_blocks_are_of_25_and_grow_so_that_nobody_has_more_than_40():
 
 def test_drift_comes_in_blocks_in_the_order_of_time():
     numbers = np.arange(30)
-    verdicts = TimedVerdicts(
-        questions=numbers,
-        exams=numbers,
-        accepted=numbers >= 10,
+    verdicts = latest_verdicts(
+        30,
+        decisions=np.where(numbers >= 10, DECISIONS.index(Decision.ACCEPT), DECISIONS.index(Decision.REJECT)),
         ratings=np.column_stack([1 + numbers % 5, *[numbers * 0] * (len(RATING_NAMES) - 1)]).astype(np.int8),
         first_given_at=np.datetime64("2026-01-02") - numbers.astype("timedelta64[m]"),
         first_seconds=numbers.astype(float),

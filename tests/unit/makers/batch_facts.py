@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from review.facts import (
+from domain.ratings import RATING_NAMES
+from domain.verdicts import FLAG_NAMES
+from records.columns import (
     DECISIONS,
     STATES,
     TASKS,
     TIERS,
-    AssignedColumns,
-    Facts,
-    JudgedColumns,
+    AssignmentColumns,
+    LatestVerdicts,
     QuestionColumns,
 )
+from review.counting import BatchFacts
 
 
-def facts_of(questions, judgements, assigned, *, people) -> Facts:
+def facts_of(questions, judgements, assigned, *, people) -> BatchFacts:
     """``assigned`` are (question, person, state)."""
     sets = tuple({each.errors for each in judgements})
-    return Facts(
+    return BatchFacts(
         questions=QuestionColumns(
             numbers=column(each.question_number for each in questions),
             exams=column(each.exam_number for each in questions),
@@ -27,12 +29,13 @@ def facts_of(questions, judgements, assigned, *, people) -> Facts:
             tasks=places((each.task for each in questions), TASKS),
             inclusion_probabilities=np.array([each.inclusion_probability for each in questions], dtype=float),
         ),
-        assigned=AssignedColumns(
+        assigned=AssignmentColumns(
             questions=column(question for question, _, _ in assigned),
             people=column(person for _, person, _ in assigned),
             states=places((state for _, _, state in assigned), STATES),
         ),
-        judged=JudgedColumns(
+        judged=latest_verdicts(
+            len(judgements),
             questions=column(each.question_number for each in judgements),
             people=column(each.person_number for each in judgements),
             decisions=places((each.decision for each in judgements), DECISIONS),
@@ -41,11 +44,11 @@ def facts_of(questions, judgements, assigned, *, people) -> Facts:
             tiers=places((each.tier for each in judgements), TIERS),
             ratings=np.array(
                 [[value or 0 for value in each.ratings] for each in judgements], dtype=np.int8
-            ).reshape(-1, 4),
+            ).reshape(-1, len(RATING_NAMES)),
             flags=np.array(
                 [[-1 if value is None else value for value in each.flags] for each in judgements],
                 dtype=np.int8,
-            ).reshape(-1, 4),
+            ).reshape(-1, len(FLAG_NAMES)),
             first_given_at=np.array(
                 [each.first_given_at.replace(tzinfo=None) for each in judgements], dtype="datetime64[us]"
             ),
@@ -53,6 +56,25 @@ def facts_of(questions, judgements, assigned, *, people) -> Facts:
         ),
         people=people,
     )
+
+
+def latest_verdicts(count, **columns) -> LatestVerdicts:
+    """So many verdicts with these columns: accepted, each on an exam of its own, nothing found in them."""
+    numbers = np.arange(count)
+    zeros, none = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=bool)
+    moments = np.full(count, np.datetime64("2026-01-02", "us"))
+    defaults = {
+        **dict.fromkeys(("questions", "exams"), numbers),
+        **dict.fromkeys(("batches", "people", "errors", "decisions"), zeros),
+        **dict.fromkeys(("corrects", "changes_key"), none),
+        **dict.fromkeys(("given_at", "first_given_at"), moments),
+        "error_sets": (frozenset(),),
+        "tiers": zeros - 1,
+        "ratings": np.zeros((count, len(RATING_NAMES)), dtype=np.int8),
+        "flags": np.full((count, len(FLAG_NAMES)), -1, dtype=np.int8),
+        "first_seconds": zeros.astype(float),
+    }
+    return LatestVerdicts(**defaults | columns)
 
 
 def column(values):
