@@ -59,7 +59,7 @@ def agreement_of(
 
     Prefer AC1 where one category dominates: the other coefficients then drop although raters agree. Prefer
     Krippendorff's alpha where many answers are missing, and Conger's kappa where the raters differ in how
-    often they use the categories. For ordinal distances see :func:`ordinal_alpha`.
+    often they use the categories. With :func:`ordinal_weights` alpha is ordinal.
 
     Args:
         ratings: category numbers 0 to k - 1, -1 where missing, shape (questions, raters).
@@ -133,12 +133,12 @@ def agreement_of(
     )
 
 
-def ordinal_alpha(ratings: Ratings, *, k: int) -> float | None:
-    """Krippendorff's alpha of ordered categories, with the ordinal distances of the answers themselves.
+def ordinal_weights(ratings: Ratings, *, k: int) -> Matrix:
+    """Weights of ordered categories for Krippendorff's ordinal alpha, from the answers themselves.
 
-    The distance of two categories is the number of answers between them, not the steps of a scale, so it is
-    no fixed weight: :func:`agreement_of` computes alpha for unordered categories and for weights. There is no
-    interval.
+    The distance of two categories is the number of answers between them, half of each end included, not the
+    steps of a scale. Use :func:`measures.agreement.agreement_weights` for weights that don't depend on the
+    answers; an interval with these here would take them for fixed.
 
     Args:
         ratings: category numbers 0 to k - 1 in their order, -1 where missing, shape (questions, raters);
@@ -146,25 +146,20 @@ def ordinal_alpha(ratings: Ratings, *, k: int) -> float | None:
         k: number of categories.
 
     Returns:
-        Alpha, at most 1; 0 is chance level; None for a single category.
+        1 less the squared distances as parts of the largest, shape (k, k).
 
     Source: Krippendorff K, Computing Krippendorff's alpha-reliability, University of Pennsylvania, 2011.
 
-    >>> round(ordinal_alpha(np.array([[0, 0, -1], [1, 1, 2], [2, 2, 2], [0, 1, 1]]), k=3), 3)
+    >>> ratings = np.array([[0, 0, -1], [1, 1, 2], [2, 2, 2], [0, 1, 1]])
+    >>> weights = ordinal_weights(ratings, k=3)
+    >>> round(agreement_of(ratings, Coefficient.ALPHA, weights=weights).value, 3)
     0.738
     """
     counts = _counts(ratings, k)
-    counts = counts[counts.sum(axis=1) >= 2]
-    weights = 1.0 / (counts.sum(axis=1) - 1.0)
-    coincidences = (counts * weights[:, None]).T @ counts - np.diag(weights @ counts)
-    totals = coincidences.sum(axis=1)
-    # How many answers lie from one category to the other, half of each end.
+    totals = counts[counts.sum(axis=1) >= 2].sum(axis=0)
     middles = np.cumsum(totals) - totals / 2
-    distance = np.subtract.outer(middles, middles) ** 2
-    expected = float(totals @ distance @ totals) / (totals.sum() - 1.0) if totals.sum() > 1 else 0.0
-    if expected <= 0:
-        return None
-    return float(1.0 - float(np.sum(coincidences * distance)) / expected)
+    distances = np.subtract.outer(middles, middles) ** 2
+    return 1 - distances / (distances.max() or 1.0)
 
 
 def fleiss_z(ratings: Ratings, *, k: int) -> float | None:

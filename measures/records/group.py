@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from measures.agreement import Weights
 from measures.coded import Cell, Coded
 from measures.estimate import Estimate
-from measures.group import Coefficient, agreement_of, ordinal_alpha
+from measures.group import Coefficient, agreement_of, ordinal_weights
 from measures.paired import cochran_q
 from measures.pairs import kappas, pair_tables
 from measures.records.scales import Scale, scale_of
@@ -129,14 +129,17 @@ def _note(found: dict[str, Estimate], *, light: float | None, q: float | None, c
 def _alpha(
     answers: NDArray[np.int64], scale: Scale, settings: Settings, exam: NDArray[np.int64] | None
 ) -> Estimate:
-    if settings.weights is not Weights.LINEAR:
-        return agreement_of(
-            answers, Coefficient.ALPHA, weights=scale.weights, clusters=exam, confidence=settings.confidence
-        )
-    ordinal = ordinal_alpha(answers, k=scale.k)
-    n = int(((answers >= 0).sum(axis=1) >= 2).sum())
-    note = "no interval: ordinal with linear weights" if ordinal is not None else "not defined: one category"
-    return Estimate(n=n, value=ordinal, note=note)
+    ordinal = settings.weights is Weights.LINEAR
+    found = agreement_of(
+        answers,
+        Coefficient.ALPHA,
+        weights=ordinal_weights(answers, k=scale.k) if ordinal else scale.weights,
+        clusters=exam,
+        confidence=settings.confidence,
+    )
+    if not ordinal or found.value is None:
+        return found
+    return Estimate(n=found.n, value=found.value, note="no interval: ordinal with linear weights")
 
 
 def _light(answers: NDArray[np.int64], scale: Scale) -> float | None:

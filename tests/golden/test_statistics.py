@@ -18,7 +18,7 @@ from measures.group import (
     chance_level,
     fleiss_by_category,
     fleiss_z,
-    ordinal_alpha,
+    ordinal_weights,
 )
 from measures.intraclass import FORMS, intraclass
 from measures.kappa_intervals import kappa_interval
@@ -148,10 +148,8 @@ def test_krippendorffs_alpha_with_missing_answers(metric):
     apart, together = np.abs(np.subtract.outer(values, values)), np.add.outer(values, values)
     # A weight is 1 less the distance over the largest one.
     distances = {"nominal": apart > 0, "interval": (apart / 4) ** 2, "ratio": (apart / together) ** 2 * 2.25}
-    if metric == "ordinal":
-        found = ordinal_alpha(ratings, k=5)
-    else:
-        found = agreement_of(ratings, Coefficient.ALPHA, weights=1.0 - distances[metric]).value
+    weights = ordinal_weights(ratings, k=5) if metric == "ordinal" else 1.0 - distances[metric]
+    found = agreement_of(ratings, Coefficient.ALPHA, weights=weights).value
     assert found == pytest.approx(expected["alpha"][metric], abs=tolerance)
 
 

@@ -14,7 +14,7 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
 from measures.agreement import Weights, agreement_weights
-from measures.group import Coefficient, agreement_of, ordinal_alpha
+from measures.group import Coefficient, agreement_of, ordinal_weights
 from measures.kappa_bootstrap import bootstrap_kappas, kappa_difference
 from measures.kappa_intervals import POSTERIOR, kappa_interval
 from measures.kappa_precision import cases_for_kappa, kappa_half_width
@@ -84,7 +84,8 @@ def test_fleiss_kappa_is_statsmodels(ratings):
 @given(arrays(np.int64, (15, 4), elements=st.integers(-1, 1)))
 def test_ordinal_alpha_of_two_categories_is_nominal_alpha(ratings):
     nominal = agreement_of(ratings, Coefficient.ALPHA, weights=np.eye(2)).value
-    assert ordinal_alpha(ratings, k=2) == pytest.approx(nominal, abs=1e-9)
+    ordinal = agreement_of(ratings, Coefficient.ALPHA, weights=ordinal_weights(ratings, k=2)).value
+    assert ordinal == pytest.approx(nominal, abs=1e-9)
 
 
 def test_a_group_of_one_category_has_agreement_and_ac1_but_no_kappa():
