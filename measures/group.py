@@ -159,7 +159,8 @@ def ordinal_weights(ratings: Ratings, *, k: int) -> Matrix:
     totals = counts[counts.sum(axis=1) >= 2].sum(axis=0)
     middles = np.cumsum(totals) - totals / 2
     distances = np.subtract.outer(middles, middles) ** 2
-    return 1 - distances / (distances.max() or 1.0)
+    weights: Matrix = 1 - distances / (distances.max() or 1.0)
+    return weights
 
 
 def fleiss_z(ratings: Ratings, *, k: int) -> float | None:
