@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable
 from importlib import import_module
 
 from domain.errors import DomainError
@@ -68,7 +69,8 @@ def main(arguments: list[str]) -> int:
             from storage.schema import prepare_workspace  # noqa: PLC0415 - `--help` needs no database
 
             prepare_workspace()
-        return chosen.run(chosen)
+        run: Callable[[argparse.Namespace], int] = chosen.run
+        return run(chosen)
     except DomainError as error:
         print(error, file=sys.stderr)
         return 1

@@ -7,6 +7,7 @@ import sys
 from datetime import UTC, datetime
 
 from accounts.service import command_line_person, person_named
+from commands.arguments import Subparsers
 from domain.adjudications import Adjudication, AdjudicationRules
 from domain.corrections import Correction
 from domain.errors import InvalidValue
@@ -25,7 +26,7 @@ from review.service import (
 from storage.unit_of_work import reading, unit_of_work
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser("adjudicate")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="rules | list | settle")

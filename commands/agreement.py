@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from accounts.service import command_line_person
+from commands.arguments import Subparsers
 from commands.telling import add_batch_figures, figure_text, print_figures
 from measures.boxes import MeanOverlap
 from measures.means import Mean
@@ -17,7 +18,7 @@ from review.service import BatchAgreement, batch_agreement
 from storage.unit_of_work import reading
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = add_batch_figures(
         subparsers,
@@ -101,11 +102,13 @@ def boxes_text(one: Between) -> Iterable[str]:
 
 
 def _proportion(share: Proportion) -> str:
+    if share.estimate is None or share.low is None or share.high is None:
+        return "not defined"
     return f"{100 * share.estimate:.0f} % ({100 * share.low:.0f} to {100 * share.high:.0f}), n = {share.n:,}"
 
 
 def _mean(mean: Mean) -> str:
     if mean.estimate is None:
         return "not given"
-    reach = "" if mean.low is None else f" ({mean.low:.1f} to {mean.high:.1f})"
+    reach = "" if mean.low is None or mean.high is None else f" ({mean.low:.1f} to {mean.high:.1f})"
     return f"{mean.estimate:.1f}{reach}, n = {mean.n:,}"

@@ -16,12 +16,13 @@ from browsing.service import (
     said,
     take_rule_back,
 )
+from commands.arguments import Subparsers
 from commands.indexing import bring_up_to_date
 from commands.searching import add_filters, search_of
 from storage.unit_of_work import reading, unit_of_work
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "apply",

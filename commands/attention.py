@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from accounts.service import command_line_person
+from commands.arguments import Subparsers
 from commands.telling import add_batch_figures, figure_text, print_figures
 from measures.proportions import Proportion
 from review.agreement import Aspect
@@ -15,7 +16,7 @@ from review.service import BatchAttention, batch_attention
 from storage.unit_of_work import reading
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = add_batch_figures(
         subparsers,

@@ -11,11 +11,12 @@ from pathlib import Path
 from accounts.audit_files import FORMATS, audit_lines
 from accounts.service import command_line_person
 from accounts.service.audit_trail import AuditCheck, AuditFilter, export_audit, verify_audit
+from commands.arguments import Subparsers
 from domain.file_errors import naming
 from storage.unit_of_work import reading
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The commands and what they take."""
     parser = subparsers.add_parser(
         "audit",

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from accounts.service import command_line_person, record_backup
+from commands.arguments import Subparsers
 from commands.telling import Telling, size_text
 from domain.errors import DomainError
 from storage.backup import make_backup
@@ -15,7 +16,7 @@ from storage.unit_of_work import unit_of_work
 from storage.workspace import current_workspace
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "backup",

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from accounts.service import command_line_person
+from commands.arguments import Subparsers
 from domain.batches import Batch
 from domain.table_cells import harmless
 from sampling.service import describe, list_batches, list_questions
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from _csv import Writer
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser("batch")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="list")

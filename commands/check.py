@@ -8,13 +8,14 @@ import time
 from datetime import UTC, datetime
 
 from accounts.service import command_line_person
+from commands.arguments import Subparsers
 from commands.patient_data import run_texts
 from domain.problems import Check
 from quality.service import examples, find_problems, record_problems, report
 from storage.unit_of_work import reading, unit_of_work
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "check",

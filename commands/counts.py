@@ -6,7 +6,9 @@ import argparse
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
+from commands.arguments import Subparsers
 from domain.errors import InvalidValue, Refused
 from measures.agreement import CONFIDENCE
 from measures.counts import Count, count_printed, measure_counts
@@ -15,7 +17,7 @@ from measures.results import tables_to_records
 _COLUMNS = "rater, n, correct or percent, and task where there are several"
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "counts",
@@ -36,33 +38,33 @@ def run(args: argparse.Namespace) -> int:
     if not 0.5 <= args.confidence < 1:
         raise InvalidValue("confidence", f"{args.confidence} must be at least 0.5 and below 1, as 0.95")
     found = measure_counts(read_counts(args.counts), confidence=args.confidence)
-    for each in found.accuracy:
-        where = f", {each.task}" if each.task else ""
-        share = "not defined" if each.estimate is None else f"{100 * each.estimate:.2f} %"
-        if each.low is None or each.high is None:
-            print(f"{each.rater}{where}: {share} of {each.n:,} ({each.note})")
+    for row in found.accuracy:
+        where = f", {row.task}" if row.task else ""
+        share = "not defined" if row.estimate is None else f"{100 * row.estimate:.2f} %"
+        if row.low is None or row.high is None:
+            print(f"{row.rater}{where}: {share} of {row.n:,} ({row.note})")
             continue
-        interval = f"{_percent(each.low)} to {_percent(each.high)}"
-        print(f"{each.rater}{where}: {each.correct:,} of {each.n:,}, {share}, {interval}")
-    for each in found.overall:
-        if each.tasks > 1 and each.micro is not None and each.macro is not None:
+        interval = f"{_percent(row.low)} to {_percent(row.high)}"
+        print(f"{row.rater}{where}: {row.correct:,} of {row.n:,}, {share}, {interval}")
+    for mean in found.overall:
+        if mean.tasks > 1 and mean.micro is not None and mean.macro is not None:
             print(
-                f"{each.rater}, overall: micro {100 * each.micro:.2f} % of {each.n:,}, "
-                f"macro {100 * each.macro:.2f} % over {each.tasks} tasks"
+                f"{mean.rater}, overall: micro {100 * mean.micro:.2f} % of {mean.n:,}, "
+                f"macro {100 * mean.macro:.2f} % over {mean.tasks} tasks"
             )
-    for each in found.paired:
-        where = f", {each.task}" if each.task else ""
+    for paired in found.paired:
+        where = f", {paired.task}" if paired.task else ""
         print(
-            f"{each.a} less {each.b}{where}: "
-            f"{100 * each.difference:+.2f} points on {each.n:,}; "
-            f"interval from {_points(each.low_least)} to {_points(each.low_most)} below, "
-            f"{_points(each.high_least)} to {_points(each.high_most)} above; "
-            f"p {each.p_exact_least:.2g} to {each.p_exact_most:.2g} ({each.note})"
+            f"{paired.a} less {paired.b}{where}: "
+            f"{100 * paired.difference:+.2f} points on {paired.n:,}; "
+            f"interval from {_points(paired.low_least)} to {_points(paired.low_most)} below, "
+            f"{_points(paired.high_least)} to {_points(paired.high_most)} above; "
+            f"p {paired.p_exact_least:.2g} to {paired.p_exact_most:.2g} ({paired.note})"
         )
-    for each in found.unpaired:
+    for unpaired in found.unpaired:
         print(
-            f"{each.a} less {each.b}: {100 * each.difference:+.2f} points, "
-            f"{_points(each.low)} to {_points(each.high)} ({each.note})"
+            f"{unpaired.a} less {unpaired.b}: {100 * unpaired.difference:+.2f} points, "
+            f"{_points(unpaired.low)} to {_points(unpaired.high)} ({unpaired.note})"
         )
     if args.out is not None:
         plain = tables_to_records(found) | {
@@ -102,21 +104,21 @@ def read_counts(path: Path) -> list[Count]:
     return counts
 
 
-def _count(row: dict[str, str]) -> Count:
+def _count(row: dict[str | Any, str | Any]) -> Count:
     text = {name: (value or "").strip() for name, value in row.items() if isinstance(name, str)}
     if not text["rater"]:
         raise InvalidValue("rater", "is empty")
     n = _whole("n", text["n"])
-    name = {"rater": text["rater"], "task": text.get("task", "")}
+    rater, task = text["rater"], text.get("task", "")
     if text.get("correct"):
-        return Count(**name, correct=_whole("correct", text["correct"]), n=n)
+        return Count(rater=rater, task=task, correct=_whole("correct", text["correct"]), n=n)
     printed = text.get("percent", "")
     try:
         percent = float(printed)
     except ValueError as error:
         raise InvalidValue("percent", f"{printed!r} is no number") from error
     right = count_printed(percent, n, digits=len(printed.partition(".")[2]))
-    return Count(**name, correct=right, n=n, share=percent / 100)
+    return Count(rater=rater, task=task, correct=right, n=n, share=percent / 100)
 
 
 def _whole(field: str, text: str) -> int:

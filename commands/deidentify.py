@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from accounts.service import command_line_person
+from commands.arguments import Subparsers
 from domain.table_cells import harmless
 from imaging.deidentify_folder import Cleaned, CleaningJob, clean_all, plan
 from imaging.guarded import GuardedReader
@@ -20,7 +21,7 @@ from storage.unit_of_work import reading
 _WRONG_USAGE = 2
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "deidentify",

@@ -8,11 +8,12 @@ import time
 from datetime import UTC, datetime
 
 from accounts.service import DEMO_PASSWORD
+from commands.arguments import Subparsers
 from demo.workspace import is_there, make_demo
 from storage.workspace import current_workspace
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "demo",

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from accounts.service import command_line_person
+from commands.arguments import Subparsers
 from review.estimates import Estimate
 from review.estimates_text import csv_lines
 from review.progress import interval, percent
@@ -14,7 +15,7 @@ from review.service import BATCH, GROUPS, Whole, estimate_groups, estimate_whole
 from storage.unit_of_work import reading
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "estimate",

@@ -8,6 +8,7 @@ import sys
 
 from accounts.service import command_line_person
 from browsing.service import Standing, count_found, find
+from commands.arguments import Subparsers
 from commands.indexing import bring_up_to_date
 from commands.searching import add_filters, search_of
 from domain.table_cells import harmless
@@ -16,7 +17,7 @@ from storage.unit_of_work import reading
 _COLUMNS = ("question_id", "format", "task", "difficulty", "category", "exam_id", "decisions", "stem")
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "find",

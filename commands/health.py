@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 
+from commands.arguments import Subparsers
 from domain.version import VERSION
 from storage.health import health_of
 from storage.workspace import current_workspace
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "health",

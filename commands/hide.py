@@ -8,6 +8,7 @@ import sys
 from datetime import UTC, datetime
 
 from accounts.service import command_line_person
+from commands.arguments import Subparsers
 from domain.hidden import DISTANCE, FINDABLE, HiddenPlan, PlantedFault
 from review.service import (
     HiddenSummary,
@@ -20,7 +21,7 @@ from review.service import (
 from storage.unit_of_work import reading, unit_of_work
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "hide",

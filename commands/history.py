@@ -6,11 +6,12 @@ import argparse
 
 from accounts.service import command_line_person
 from browsing.service import history, question_number, told
+from commands.arguments import Subparsers
 from domain.questions import answer_text
 from storage.unit_of_work import reading
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser("history")
     parser.add_argument("dataset", metavar="DATASET")

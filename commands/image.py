@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 
+from commands.arguments import Subparsers
 from imaging.errors import UnreadableImage
 from imaging.folder import RenderJob, plan_file, plan_folder, render_all
 from imaging.guarded import GuardedReader
@@ -15,7 +16,7 @@ from imaging.radiograph import Window
 _WRONG_USAGE = 2
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser("image", description="Work on image files.")
     verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from accounts.service import command_line_person
+from commands.arguments import Subparsers
 from commands.indexing import bring_up_to_date
 from intake.service import FORMATS, ImportRefused, ImportReport, Progress, door_of, import_questions
 from storage.unit_of_work import reading, unit_of_work
@@ -24,7 +25,7 @@ _PUBLISHED_BESIDE = "deid_png"
 _FURTHER = ("import_predictions", "import_readings")
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser("import")
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from accounts.service import command_line_person
+from commands.arguments import Subparsers
 from domain.errors import Refused
 from reader_study.service import import_predictions
 from storage.unit_of_work import unit_of_work
@@ -16,7 +17,7 @@ from storage.unit_of_work import unit_of_work
 _SHOWN = 50  # refusals in the terminal
 
 
-def add_kind(kinds: argparse._SubParsersAction) -> None:
+def add_kind(kinds: Subparsers) -> None:
     """The subcommand and what it takes."""
     predictions = kinds.add_parser(
         "predictions",

@@ -8,13 +8,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from accounts.service import command_line_person
+from commands.arguments import Subparsers
 from reader_study.service import import_readings
 from storage.unit_of_work import unit_of_work
 
 _SHOWN = 50  # refusals in the terminal
 
 
-def add_kind(kinds: argparse._SubParsersAction) -> None:
+def add_kind(kinds: Subparsers) -> None:
     """The subcommand and what it takes."""
     readings = kinds.add_parser(
         "readings",

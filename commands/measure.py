@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from commands.arguments import Subparsers
 from domain.errors import Refused
 from measures.agreement import CONFIDENCE, Weights
 from measures.ratings_file import read_ratings
@@ -13,7 +14,7 @@ from measures.records.settings import EVERY_PAIR, READERS_WITH_MODELS, Settings
 from measures.whole import measure
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "measure",

@@ -7,6 +7,7 @@ import sys
 from datetime import UTC, datetime
 
 from accounts.service import command_line_person
+from commands.arguments import Subparsers
 from domain.errors import InvalidValue
 from domain.patient_data import HitKind, PixelDecision
 from privacy.service import (
@@ -28,7 +29,7 @@ _AROUND = 30
 _CHOICES = {"clean": PixelDecision.NO_PATIENT_TEXT, "remove": PixelDecision.REMOVE}
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser("patient-data")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="texts | rank | next | decide")

@@ -11,14 +11,16 @@ from textwrap import wrap
 from typing import Any
 
 from accounts.service import command_line_person
+from commands.arguments import Subparsers
+from domain.ratings import VALUES
 from measures.agreement import Kappa
 from review.progress import interval
-from review.rated import VALUES, mean_text
+from review.rated import mean_text
 from review.service import RULE, Line, Progress, Rate, percent, progress
 from storage.unit_of_work import reading
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "progress",

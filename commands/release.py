@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from accounts.service import command_line_person
+from commands.arguments import Subparsers
 from release.service import (
     FormName,
     Names,
@@ -24,7 +25,7 @@ from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import current_workspace
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser("release")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="create | verify | compare | list")

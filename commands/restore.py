@@ -8,13 +8,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from accounts.service import command_line_person, record_restore
+from commands.arguments import Subparsers
 from commands.telling import Telling
 from storage.backup import Manifest, check_backup, restore_backup
 from storage.unit_of_work import unit_of_work
 from storage.workspace import current_workspace
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "restore",

@@ -6,6 +6,7 @@ import argparse
 from datetime import UTC, datetime
 
 from accounts.service import command_line_person
+from commands.arguments import Subparsers
 from domain.batches import BatchSettings, Mode, Parts, SamplingPlan, Stratum
 from domain.errors import InvalidValue
 from domain.vocabulary import Difficulty
@@ -13,7 +14,7 @@ from sampling.service import draw_batch, preview
 from storage.unit_of_work import reading, unit_of_work
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "sample",

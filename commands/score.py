@@ -9,6 +9,7 @@ import json
 import sys
 from pathlib import Path
 
+from commands.arguments import Subparsers
 from domain.errors import Refused
 from domain.table_cells import harmless
 from measures.results import to_records
@@ -19,7 +20,7 @@ from reader_study.scoring import Score, score
 _SHOWN = 50  # refusals in the terminal
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "score",

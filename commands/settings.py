@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from accounts.service import command_line_person
+from commands.arguments import Subparsers
 from domain.batches import Batch, BatchSettings, Mode, Parts
 from domain.errors import InvalidValue
 from review.service import batch_named, change_settings, close_batch, reopen_batch
 from storage.unit_of_work import reading, unit_of_work
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "settings",

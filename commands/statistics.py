@@ -11,11 +11,12 @@ from browsing.figures import figures_of
 from browsing.service import DatasetStatistics, dataset_statistics
 from browsing.side_by_side import boxes_of, columns_of, lines_of, side_by_side_csv
 from browsing.statistics_text import csv_text, json_text
+from commands.arguments import Subparsers
 from domain.file_errors import naming
 from storage.unit_of_work import reading
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "statistics",

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from accounts.service import command_line_person
+from commands.arguments import Subparsers
 from domain.batches import SamplingPlan
 from domain.errors import InvalidValue
 from domain.protocols import Protocol, protocol_from_plain, protocol_to_plain
@@ -25,7 +26,7 @@ _CROSSINGS = {"full": Crossing.FULL, "parts": Crossing.PARTS, "crossover": Cross
 _FURTHER = ("study_readers", "study_power", "study_report")
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "study",
@@ -49,7 +50,7 @@ def add_to(subparsers: argparse._SubParsersAction) -> None:
             import_module(f"commands.{name}").add_kinds(kinds)
 
 
-def _add_create(kinds: argparse._SubParsersAction) -> None:
+def _add_create(kinds: Subparsers) -> None:
     create = kinds.add_parser(
         "create",
         help="draw cases and write the protocol down",
@@ -82,7 +83,7 @@ def _add_create(kinds: argparse._SubParsersAction) -> None:
     create.set_defaults(run=run_create)
 
 
-def _add_protocol(kinds: argparse._SubParsersAction) -> None:
+def _add_protocol(kinds: Subparsers) -> None:
     protocol = kinds.add_parser(
         "protocol",
         help="show the protocol with every version, or write down another",

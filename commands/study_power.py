@@ -7,11 +7,12 @@ import json
 import sys
 from dataclasses import asdict
 
+from commands.arguments import Subparsers
 from measures.kappa_precision import cases_for_kappa, kappa_half_width
 from measures.power import Expected, Power, cases_for_power, power_table
 
 
-def add_kinds(kinds: argparse._SubParsersAction) -> None:
+def add_kinds(kinds: Subparsers) -> None:
     """The subcommand and what it takes."""
     power = kinds.add_parser(
         "power",

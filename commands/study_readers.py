@@ -7,12 +7,13 @@ import sys
 from datetime import UTC, datetime
 
 from accounts.service import command_line_person
+from commands.arguments import Subparsers
 from domain.studies import Reader, ReaderLevel, ReaderProfile
 from reader_study import service as studies
 from storage.unit_of_work import reading, unit_of_work
 
 
-def add_kinds(kinds: argparse._SubParsersAction) -> None:
+def add_kinds(kinds: Subparsers) -> None:
     """The subcommands and what they take."""
     assign = kinds.add_parser("assign", help="name readers; each gets an order of their own, written down")
     assign.add_argument("study", metavar="NAME")

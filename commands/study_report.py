@@ -7,12 +7,13 @@ import sys
 from pathlib import Path
 
 from accounts.service import command_line_person
+from commands.arguments import Subparsers
 from reader_study import service as studies
 from storage.unit_of_work import reading
 from storage.workspace import current_workspace
 
 
-def add_kinds(kinds: argparse._SubParsersAction) -> None:
+def add_kinds(kinds: Subparsers) -> None:
     """The subcommand and what it takes."""
     report = kinds.add_parser(
         "report",

@@ -9,6 +9,8 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from commands.arguments import Subparsers
+
 if TYPE_CHECKING:
     from review.agreement import Figure
 
@@ -41,11 +43,9 @@ def size_text(size: float) -> str:
     return f"{size:,.1f} GB"
 
 
-def add_batch_figures(
-    subparsers: argparse._SubParsersAction, name: str, *, description: str
-) -> argparse.ArgumentParser:
+def add_batch_figures(subparsers: Subparsers, name: str, *, description: str) -> argparse.ArgumentParser:
     """A command that prints the figures of one batch, as text or as JSON."""
-    parser: argparse.ArgumentParser = subparsers.add_parser(name, description=description)
+    parser = subparsers.add_parser(name, description=description)
     parser.add_argument("batch", metavar="BATCH")
     parser.add_argument("--json", action="store_true", help="every number as JSON; not defined is null")
     return parser

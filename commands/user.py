@@ -9,6 +9,7 @@ import sys
 from datetime import UTC, datetime
 
 from accounts import service as accounts
+from commands.arguments import Subparsers
 from domain.errors import InvalidValue
 from domain.people import ALLOWED, Person, Role
 from storage.unit_of_work import reading, unit_of_work
@@ -24,7 +25,7 @@ _CODE_SIGNS = (
 )
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """Add ``user`` with its commands."""
     family = subparsers.add_parser("user")
     commands = family.add_subparsers(title="commands", metavar="COMMAND", required=True)

@@ -6,12 +6,13 @@ import argparse
 from datetime import UTC, datetime
 
 from accounts.service import command_line_person
+from commands.arguments import Subparsers
 from domain.patient_data import ConfirmPixels, Originals
 from privacy.service import CONSEQUENCES, change_rules, rules
 from storage.unit_of_work import reading, unit_of_work
 
 
-def add_to(subparsers: argparse._SubParsersAction) -> None:
+def add_to(subparsers: Subparsers) -> None:
     """The command and what it takes."""
     parser = subparsers.add_parser(
         "workspace",
