@@ -83,8 +83,11 @@ def _not_in_image(question: Question, facts: Facts, source: random.Random) -> Qu
             source,
         ),
     )
-    incidental = {"category": "Miscellaneous Diagnosis", "subcategory": "Miscellaneous Disease"}
-    return replace(_about(source.choice(candidates), Task.PRESENCE, None), **incidental)
+    return replace(
+        _about(source.choice(candidates), Task.PRESENCE, None),
+        category="Miscellaneous Diagnosis",
+        subcategory="Miscellaneous Disease",
+    )
 
 
 WHOLE: Mapping[ErrorKind, Attempt] = {

@@ -161,8 +161,8 @@ def _causes(pen: Pen, seen: Seen) -> Iterator[Draft]:
         f"Which of the following can lead to {what}? Select all that apply.",
         f"Which diagnoses belong in the differential of {what}? Select all that apply.",
     ):
-        right = pen.random.sample((causes.leading, *causes.further), pen.random.choice((2, 2, 3)))
-        yield pen.multiple(stem, right, causes.not_these, explanation=because, about=where)
+        several = pen.random.sample((causes.leading, *causes.further), pen.random.choice((2, 2, 3)))
+        yield pen.multiple(stem, several, causes.not_these, explanation=because, about=where)
     possible = pen.random.choice(causes.further)
     impossible = pen.random.choice(causes.not_these)
     for diagnosis in (possible, impossible):

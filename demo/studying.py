@@ -153,7 +153,7 @@ def said_of(case: Case, *, right: bool, name: str) -> str:
     source = random.Random(f"{name} errs on {question.id}")
     if question.format is AnswerFormat.OPEN:
         return "?" if source.random() < 0.3 else "none of it"
-    if question.format is AnswerFormat.CLOSED:
+    if isinstance(question.answer, str):  # closed
         return next(each for each in YES_NO if each != question.answer)
     key = set(question.answer)
     wrong = [index for index in range(len(question.options)) if not case.is_right((index,))]

@@ -40,7 +40,8 @@ class Ellipsoid:
             w = (u * np.float32(across[axis]) - np.float32(start[axis])) + v * np.float32(down[axis])
             b += w * np.float32(along[axis])
             c += w * w
-        return (2 / a * np.sqrt(np.clip(b * b - np.float32(a) * c, 0, None))).astype(np.float32)
+        length: Field = 2 / a * np.sqrt(np.clip(b * b - np.float32(a) * c, 0, None))
+        return length.astype(np.float32)
 
     def extent(self, direction: Points) -> tuple[float, float]:
         """Lowest and highest coordinate of the solid along a unit vector."""
@@ -50,7 +51,10 @@ class Ellipsoid:
 
     def holds(self, points: Points) -> NDArray[np.bool_]:
         """Which of the points (n, 3) lie inside."""
-        return np.linalg.norm((points - self.centre) @ np.linalg.inv(self.axes).T, axis=-1) < 1
+        inside: NDArray[np.bool_] = (
+            np.linalg.norm((points - self.centre) @ np.linalg.inv(self.axes).T, axis=-1) < 1
+        )
+        return inside
 
 
 def ellipsoid(
@@ -87,7 +91,8 @@ def fractal(
         total += (np.float32(strength) * rows) @ (small.astype(np.float32) @ columns.T)
         grain, strength = max(grain / 2, 1.0), strength * fall
     deviation = float(total.std())
-    return ((total - total.mean()) / max(deviation, 1e-6)).astype(np.float32)
+    standard: Field = (total - total.mean()) / max(deviation, 1e-6)
+    return standard.astype(np.float32)
 
 
 @lru_cache(maxsize=32)

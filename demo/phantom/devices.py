@@ -32,7 +32,8 @@ class Generator:
         battery = np.clip(
             (1 - t * 3 - np.abs((v - np.float32(self.centre[1] + 0.35 * self.half[1])) / 12) ** 4) * 6, 0, 1
         )
-        return (edge * (1.0 + 0.14 * deep) + 0.5 * battery).astype(np.float32)
+        thickness: Field = edge * (1.0 + 0.14 * deep) + 0.5 * battery
+        return thickness.astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,7 +53,8 @@ class Consolidation:
         patchy = fractal(random, shape, coarsest=max(3, int(9 / pitch)), octaves=3, fall=0.7)
         core = np.clip((distance + 0.12) / 0.62, 0, 1)
         core = core * core * (3 - 2 * core)
-        return (core * np.clip(0.86 + 0.16 * patchy, 0.3, 1.1)).astype(np.float32)
+        density: Field = core * np.clip(0.86 + 0.16 * patchy, 0.3, 1.1)
+        return density.astype(np.float32)
 
     def depth(self, frame: Frame) -> float:
         """Thickness along the beam, mm."""

@@ -11,11 +11,13 @@ _FIRST, _LAST = -4, 19
 
 def _edge(distance: Field, width: float = 0.8) -> Field:
     """1 inside (distance > 0), 0 outside, with a soft edge of about ``width`` mm."""
-    return (0.5 * (1 + np.tanh(distance / np.float32(width)))).astype(np.float32)
+    edge: Field = 0.5 * (1 + np.tanh(distance / np.float32(width)))
+    return edge.astype(np.float32)
 
 
 def _bump(distance: Field, width: float) -> Field:
-    return np.exp(-((distance / np.float32(width)) ** 2)).astype(np.float32)
+    bump: Field = np.exp(-((distance / np.float32(width)) ** 2))
+    return bump.astype(np.float32)
 
 
 def vertebral_path(habitus: Habitus, cage: Cage, frame: Frame, step: int) -> Field:

@@ -67,9 +67,10 @@ class Dome:
     a: float
     c: float
 
-    def height(self, x: Field | float, z: Field | float) -> Field:
+    def height(self, x: Field, z: Field) -> Field:
         """y of the dome over a point of the transverse plane."""
-        return self.top + self.a * (x - self.x0) ** 2 + self.c * (z - self.z0) ** 2
+        height: Field = self.top + self.a * (x - self.x0) ** 2 + self.c * (z - self.z0) ** 2
+        return height
 
 
 def draw_dome(habitus: Habitus, side: Side) -> Dome:
@@ -105,7 +106,8 @@ class Shell:
 
     def above_floor(self, y: Field) -> Field:
         """1 well above the floor, 0 well below, soft over a centimetre."""
-        return (1 / (1 + np.exp(np.clip((y - self.floor) / 4.5, -30, 30)))).astype(np.float32)
+        share: Field = 1 / (1 + np.exp(np.clip((y - self.floor) / 4.5, -30, 30)))
+        return share.astype(np.float32)
 
 
 NO_SHELL = Shell(heights=np.array([0.0, 1.0]), gaps=np.array([0.0, 0.0]))
@@ -115,7 +117,8 @@ def _less_dome(low: Field, high: Field, middle: float, reach: Field) -> Field:
     """Length of [low, high] without [middle - reach, middle + reach]."""
     length = np.clip(high - low, 0, None)
     covered = np.clip(np.minimum(high, middle + reach) - np.maximum(low, middle - reach), 0, None)
-    return np.clip(length - covered, 0, None)
+    rest: Field = np.clip(length - covered, 0, None)
+    return rest
 
 
 def frontal_air(cage: Cage, dome: Dome, u: Field, v: Field, shell: Shell = NO_SHELL) -> Field:
