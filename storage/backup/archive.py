@@ -13,10 +13,13 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, TYPE_CHECKING
 
 from domain.errors import Refused
 from domain.file_errors import naming
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsRead
 
 _SEAL = b"overread-backup "
 _SEAL_LENGTH = len(_SEAL) + 64 + 1
@@ -36,7 +39,7 @@ class ArchiveWriter:
         self._path = path
         self._file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
         self._hash = hashlib.sha256()
-        self._tar = tarfile.TarFile.open(fileobj=self, mode="w|", format=tarfile.PAX_FORMAT)
+        self._tar = tarfile.TarFile.open(fileobj=self, mode="w|", format=tarfile.PAX_FORMAT)  # type: ignore[call-overload]  # a stream is only written to
         self.bytes = 0
 
     def write(self, content: bytes) -> int:
@@ -52,7 +55,7 @@ class ArchiveWriter:
     def add(self, name: str, content: bytes) -> None:
         self.add_file(name, io.BytesIO(content), len(content))
 
-    def add_file(self, name: str, source: BinaryIO, length: int) -> None:
+    def add_file(self, name: str, source: SupportsRead[bytes], length: int) -> None:
         """A member of that many bytes.
 
         Raises:
@@ -61,7 +64,7 @@ class ArchiveWriter:
         info = tarfile.TarInfo(name)
         info.size, info.mode = length, 0o600
         self._tar.addfile(info, source)
-        self._tar.members.clear()  # kept for a list that nobody asks for
+        _forget_members(self._tar)
 
     def seal(self) -> str:
         """Close the file, on the disk when this returns; the SHA-256 that it is sealed with."""
@@ -81,7 +84,7 @@ class ArchiveWriter:
 class _Sealed(io.RawIOBase):
     """The tar's part of an open backup, hashed as it is read."""
 
-    def __init__(self, file: BinaryIO, length: int) -> None:
+    def __init__(self, file: IO[bytes], length: int) -> None:
         self._file, self._left = file, length
         self.hash = hashlib.sha256()
         file.seek(0)
@@ -93,7 +96,7 @@ class _Sealed(io.RawIOBase):
         return content
 
 
-def stated_seal(file: BinaryIO) -> str:
+def stated_seal(file: IO[bytes]) -> str:
     """The SHA-256 that the open file is sealed with, in its last line.
 
     Raises:
@@ -110,7 +113,7 @@ def stated_seal(file: BinaryIO) -> str:
 
 
 @contextmanager
-def members_of(file: BinaryIO) -> Iterator[Iterator[tuple[str, BinaryIO]]]:
+def members_of(file: IO[bytes]) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
     """(name, content) of each member of an open backup, in order; the content is read before the next.
 
     At the end of the block all bytes have been held against the seal.
@@ -138,13 +141,18 @@ def _opened(inside: _Sealed) -> tarfile.TarFile:
         raise _damaged() from error
 
 
-def _plain_files(tar: tarfile.TarFile) -> Iterator[tuple[str, BinaryIO]]:
+def _plain_files(tar: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:
     while (info := _next(tar)) is not None:
         content = tar.extractfile(info) if info.isreg() else None
         if content is None:
             raise BackupDamaged(f"{info.name!r} in the backup is no plain file; nothing of it is used.")
         yield info.name, content
-        tar.members.clear()
+        _forget_members(tar)
+
+
+def _forget_members(tar: tarfile.TarFile) -> None:
+    """Free what tarfile keeps for a list of names that nobody asks for."""
+    tar.members.clear()  # type: ignore[attr-defined]  # missing in typeshed
 
 
 def _next(tar: tarfile.TarFile) -> tarfile.TarInfo | None:

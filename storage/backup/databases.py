@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import cast
 
 from sqlalchemy import Connection, inspect
 from sqlalchemy.engine import make_url
@@ -71,7 +72,8 @@ def new_database(workspace: Workspace, *, aside: Path) -> Iterator[Connection]:
         try:
             with engine.connect() as connection:
                 # References are looked at once, at the end: rows come in as they are.
-                connection.connection.driver_connection.execute("PRAGMA foreign_keys = OFF")
+                driver = cast("sqlite3.Connection", connection.connection.driver_connection)
+                driver.execute("PRAGMA foreign_keys = OFF")
                 with connection.begin():
                     yield connection
                     if loose := connection.exec_driver_sql("PRAGMA foreign_key_check").first():

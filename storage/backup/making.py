@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import IO, cast
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import OperationalError
@@ -180,7 +181,7 @@ def _copy_sqlite(engine: Engine, target: Path, progress: Progress) -> None:
             f"The database could not be opened: {why}. SQLite writes beside it even to read it: see that the "
             "workspace can be written, or back up a copy of the folder."
         ) from error
-    source = connection.driver_connection
+    source = cast("sqlite3.Connection", connection.driver_connection)
     try:
         source.execute("BEGIN")
         source.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # the state is that of the first read
@@ -282,11 +283,11 @@ def _part_name(table: str, number: int) -> str:
 class _Hashed:
     """A file that is hashed as it is read."""
 
-    def __init__(self, file: object) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self.hash = hashlib.sha256()
 
-    def read(self, size: int) -> bytes:
+    def read(self, size: int = -1) -> bytes:
         content = self._file.read(size)
         self.hash.update(content)
         return content

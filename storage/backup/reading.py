@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from storage.backup.archive import BackupDamaged, members_of
 from storage.backup.manifest import FORMAT, NAME, FileInBackup, Manifest
@@ -50,7 +50,7 @@ class _Seen:
     last_image: str = ""
 
 
-def checked_manifest(file: BinaryIO, *, progress: Callable[[int], None] = lambda _: None) -> Manifest:
+def checked_manifest(file: IO[bytes], *, progress: Callable[[int], None] = lambda _: None) -> Manifest:
     """Read all of an open backup, and hold each part against what the manifest says.
 
     Args:
@@ -93,7 +93,7 @@ def safe_path(name: str) -> str:
     return str(path)
 
 
-def unpacked(content: BinaryIO) -> bytes:
+def unpacked(content: IO[bytes]) -> bytes:
     """The lines of one part of a table."""
     reader = zlib.decompressobj(wbits=31)
     try:
@@ -117,13 +117,13 @@ def image_of(name: str) -> str | None:
     return found[1] if found else None
 
 
-def blocks(content: BinaryIO) -> Iterator[bytes]:
+def blocks(content: IO[bytes]) -> Iterator[bytes]:
     """The content, a megabyte at a time."""
     while block := content.read(_BLOCK):
         yield block
 
 
-def _manifest(content: BinaryIO) -> Manifest:
+def _manifest(content: IO[bytes]) -> Manifest:
     text = content.read(_LARGEST_MANIFEST)
     if f'"format": "{FORMAT}"'.encode() not in text:
         raise BackupDamaged(f"The file is no {FORMAT}; a newer version of Overread may have made it.")
@@ -133,7 +133,7 @@ def _manifest(content: BinaryIO) -> Manifest:
         raise BackupDamaged(f"The manifest of the backup can't be read: {error}.") from error
 
 
-def _see_image(seen: _Seen, sha256: str, content: BinaryIO) -> None:
+def _see_image(seen: _Seen, sha256: str, content: IO[bytes]) -> None:
     digest = hashlib.sha256()
     for block in blocks(content):
         digest.update(block)
@@ -144,14 +144,14 @@ def _see_image(seen: _Seen, sha256: str, content: BinaryIO) -> None:
     seen.count, seen.last_image = seen.count + 1, sha256
 
 
-def _see_part(seen: _Seen, table: str, number: int, content: BinaryIO) -> None:
+def _see_part(seen: _Seen, table: str, number: int, content: IO[bytes]) -> None:
     lines = seen.tables.setdefault(table, _Lines())
     if number != lines.parts + 1:
         raise BackupDamaged(f"A part of table {table} is missing from the backup, or is there twice.")
     lines.add(unpacked(content))
 
 
-def _see_file(seen: _Seen, path: str, content: BinaryIO) -> None:
+def _see_file(seen: _Seen, path: str, content: IO[bytes]) -> None:
     digest, length = hashlib.sha256(), 0
     for block in blocks(content):
         digest.update(block)

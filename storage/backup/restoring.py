@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 from sqlalchemy import Connection, select
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
@@ -139,7 +139,7 @@ def restore_backup(
     )
 
 
-def _checked(file: BinaryIO, progress: Progress) -> Manifest:
+def _checked(file: IO[bytes], progress: Progress) -> Manifest:
     size = file.seek(0, 2)
     try:
         manifest = checked_manifest(file, progress=lambda done: progress("checking", done, size))
@@ -154,11 +154,11 @@ def _checked(file: BinaryIO, progress: Progress) -> Manifest:
 
 
 def _restore_tables(
-    file: BinaryIO,
+    file: IO[bytes],
     *,
     manifest: Manifest,
     connection: Connection,
-    keep: Callable[[str, BinaryIO], None] = lambda *_: None,
+    keep: Callable[[str, IO[bytes]], None] = lambda *_: None,
     progress: Progress,
 ) -> None:
     """Make the tables of the backup, fill them, compare them with the backup, bring them up to this version.
@@ -184,9 +184,9 @@ def _restore_tables(
                 else:
                     keep(name, content)
                 progress("restoring", file.tell(), size)
-    for done, table in enumerate(manifest.tables, start=1):
-        _compare(connection, shapes[table.name], table)
-        count_on(connection, shapes[table.name])
+    for done, expected in enumerate(manifest.tables, start=1):
+        _compare(connection, shapes[expected.name], expected)
+        count_on(connection, shapes[expected.name])
         progress("comparing", done, len(manifest.tables))
     upgrade(connection)
     if differences := schema_differences(connection):
@@ -207,7 +207,7 @@ def _check_tables(tables: Sequence[TableShape], manifest: Manifest) -> None:
         raise ValueError(f"these tables of the backup are not those of its revision: {', '.join(differing)}")
 
 
-def _keep(name: str, content: BinaryIO, *, store: ImageStore, staged: Path) -> None:
+def _keep(name: str, content: IO[bytes], *, store: ImageStore, staged: Path) -> None:
     """An image to the image store, unless that has it; another file to ``staged`` for the moment."""
     if (sha256 := image_of(name)) is not None:
         if not store.holds(sha256):
@@ -262,7 +262,7 @@ def _settle(connection: Connection, manifest: Manifest, workspace: Workspace, no
             connection.execute(release.update().where(release.c.id == number).values(folder=moved))
 
 
-def _write_file(path: Path, content: BinaryIO) -> None:
+def _write_file(path: Path, content: IO[bytes]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with naming(path), path.open("xb") as file:
         for block in blocks(content):

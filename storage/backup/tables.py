@@ -54,7 +54,8 @@ def table_shapes(connection: Connection, *, only: Collection[str] | None = None)
 
 
 def count_rows(connection: Connection, table: str) -> int:
-    return connection.exec_driver_sql(f'SELECT count(*) FROM "{table}"').scalar_one()  # noqa: S608 - its own names
+    statement = f'SELECT count(*) FROM "{table}"'  # noqa: S608 - its own names
+    return int(connection.exec_driver_sql(statement).scalar_one())
 
 
 def lines_of(connection: Connection, shape: TableShape) -> Iterator[bytes]:
@@ -98,18 +99,18 @@ def insert_lines(connection: Connection, shape: TableShape, lines: Iterable[byte
                     values[place] = change(values[place])
             yield values
 
-    driver = connection.connection.driver_connection
+    driver: Any = connection.connection.driver_connection  # sqlite3's or psycopg's
     columns = ", ".join(f'"{name}"' for name in shape.columns)
     try:
         if sqlite:
             marks = ", ".join("?" * len(shape.columns))
             statement = f'INSERT INTO "{shape.name}" ({columns}) VALUES ({marks})'  # noqa: S608 - its own names
-            return driver.cursor().executemany(statement, rows()).rowcount
+            return int(driver.cursor().executemany(statement, rows()).rowcount)
         with driver.cursor() as cursor:
             with cursor.copy(f'COPY "{shape.name}" ({columns}) FROM STDIN') as copy:
                 for row in rows():
                     copy.write_row(row)
-            return cursor.rowcount
+            return int(cursor.rowcount)
     except connection.dialect.loaded_dbapi.Error as error:
         raise ValueError(f"table {shape.name}: {error}") from error
 
