@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from accounts.service.audit_trail import audit_choices, verify_audit
+from accounts.service.audit_trail import AuditCheck, audit_choices, verify_audit
 from domain.people import Action, Person
 from ui import state
 from ui.context import reading, require_page
@@ -36,18 +36,15 @@ def _verify(person: Person) -> None:
     # Reading alone, so it may stand in the run itself: nothing is lost when the run is cut.
     if left.button("Verify", key="verify-trail", help="Follow the chain of hashes from first to last."):
         bar = right.progress(0.0, text="Following the chain …")
+
+        def show_progress(done: int, total: int) -> None:
+            bar.progress(min(1.0, done / max(1, total)), text=f"{done:,} of {total:,} entries")
+
         with reading() as db:
-            found = verify_audit(
-                db,
-                by=person,
-                progress=lambda done, total: bar.progress(
-                    min(1.0, done / max(1, total)), text=f"{done:,} of {total:,} entries"
-                ),
-            )
+            state.set_chosen("audit-check", verify_audit(db, by=person, progress=show_progress))
         bar.empty()
-        state.set_chosen("audit-check", found)
     found = state.chosen("audit-check")
-    if found is None:
+    if not isinstance(found, AuditCheck):
         right.caption(
             "Each entry carries the hash of the one before. Verifying finds the first that was altered or "
             "removed, and any judgement that is not as it was recorded."

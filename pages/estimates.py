@@ -101,8 +101,8 @@ def _whole(found: Whole) -> None:
         column.caption(
             f"95 % {interval(each.rate.low, each.rate.high)}, {each.count:,} of {each.rate.reviewed:,} judged"
         )
-    for each in found.plans:
-        st.info(plain(each.sentence), icon=":material/flag:")
+    for plan in found.plans:
+        st.info(plain(plan.sentence), icon=":material/flag:")
     for note in found.notes:
         st.caption(plain(note))
     # Below each other: beside it the chart had no room for its scale, nor the table for its last columns.

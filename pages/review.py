@@ -73,8 +73,12 @@ def _went() -> None:
         return
     state.set_judging_turn(turn)
     asked_for = asked.get("to")
-    by_number = asked_for not in ("next", "last")
-    where: Where | None = _meant(batch_id, number_in(asked_for)) if by_number else asked_for
+    where: Where | None
+    match asked_for:
+        case "next" | "last":
+            where = asked_for
+        case _:
+            where = _meant(batch_id, number_in(asked_for))
     after = _meant(batch_id, number_in(asked.get("after")))
     if where == "next":
         claim(person, batch_id, after=after, now=clock())
