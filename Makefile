@@ -119,7 +119,7 @@ $(FRONTEND_MODULES): frontend/package-lock.json $(VENV)/dev.stamp
 
 # -------------------------------------------------------------------------------------- figures and pictures
 screenshots: $(VENV)/dev.stamp browser
-	$(PY) docs/take_screenshots.py
+	$(PY) -m docs.take_screenshots
 
 benchmarks: $(VENV)/dev.stamp browser
 	$(PY) -m benchmarks.import

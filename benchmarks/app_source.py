@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import IO, cast
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -20,14 +21,16 @@ class AppSource:
             [sys.executable, "-m", "benchmarks.ready_app"],
             cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
+        self._to_process = cast("IO[str]", self._process.stdin)  # PIPE was asked for
+        self._from_process = cast("IO[str]", self._process.stdout)
         if not self._line().startswith("ready"):
             raise RuntimeError("the app could not be imported")
 
     def start(self, *, port: int, environment: Mapping[str, str], log: Path) -> int:
         """The number of a process that begins to serve on that port, and writes to that log."""
         wish = {"port": port, "environment": dict(environment), "log": str(log)}
-        self._process.stdin.write(json.dumps(wish) + "\n")
-        self._process.stdin.flush()
+        self._to_process.write(json.dumps(wish) + "\n")
+        self._to_process.flush()
         return int(self._line())
 
     def close(self) -> None:
@@ -37,4 +40,4 @@ class AppSource:
             pass
 
     def _line(self) -> str:
-        return self._process.stdout.readline()
+        return self._from_process.readline()

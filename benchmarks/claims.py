@@ -222,7 +222,7 @@ def measure(place: Place, *, questions: int, naive: int, workers: int, overlap: 
     return whole and not found.beyond(overlap) and not found.falsely_empty
 
 
-def _first_positions(count: int) -> Select[tuple[int]]:
+def _first_positions(count: int) -> Select[int]:
     return select(ClaimRow.position).distinct().order_by(ClaimRow.position).limit(count)
 
 

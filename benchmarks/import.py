@@ -236,7 +236,7 @@ def _one(file: Path) -> None:
     seconds = _timed(file.parent, lambda engine: _ours(engine, file))
     # getrusage would tell the peak of the process that started this one, if that was higher.
     status = Path("/proc/self/status").read_text(encoding="utf-8")
-    own = int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1024
+    own = int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) / 1024
     parser = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     print(json.dumps({"seconds": seconds, "own": own, "parser": parser}))
 

@@ -24,6 +24,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from sqlalchemy import Engine, insert
 from sqlmodel import Session, SQLModel, select
@@ -38,6 +39,7 @@ from storage.workspace import Workspace
 from tests.storage.worlds import NOW, World, make_world
 
 QUESTIONS, REPEATS, MARK = 100_000, 3, 2.0
+Row = TypeVar("Row", bound=SQLModel)
 _AT_ONCE = 1_000  # questions in memory at a time, in the plain way
 
 
@@ -162,8 +164,8 @@ def _write(db: Session, questions: Sequence[QuestionRow], write: Callable[[str],
         )
 
 
-def _grouped(rows: Sequence[SQLModel], column: str) -> dict[int, list[SQLModel]]:
-    found: dict[int, list[SQLModel]] = defaultdict(list)
+def _grouped(rows: Sequence[Row], column: str) -> dict[int, list[Row]]:
+    found: dict[int, list[Row]] = defaultdict(list)
     for row in rows:
         found[getattr(row, column)].append(row)
     return found

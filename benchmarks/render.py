@@ -15,13 +15,14 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from functools import partial
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 from pydicom import dcmread
-from pydicom.pixels import apply_voi_lut
+from pydicom.pixels.processing import apply_voi_lut
 from pydicom.uid import (
     UID,
     ExplicitVRLittleEndian,
@@ -48,6 +49,7 @@ MARKS = {
 CENTER, WIDTH = 2000, 3200
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 def main(repeats: int, rows: int, columns: int) -> int:
@@ -72,8 +74,8 @@ def against_plain(files: dict[UID, bytes], repeats: int) -> int:
             if bits == 16 and syntax != ExplicitVRLittleEndian:
                 continue  # decoding is the same; once is enough to see the writing
             plain, ours = in_turns(
-                lambda content=content, bits=bits: plain_way(content, bits=bits),
-                lambda content=content, bits=bits: our_way(content, bits=bits),
+                partial(plain_way, content, bits=bits),
+                partial(our_way, content, bits=bits),
                 repeats,
             )
             same = differ_at_most(plain.result, ours.result, levels=1)
@@ -95,8 +97,8 @@ def to_the_browser(files: dict[UID, bytes], pixels: NDArray[np.uint16], repeats:
     for syntax, content in files.items():
         shown = read_radiograph(content, name="plate")
         decoded, encoded = in_turns(
-            lambda content=content: read_radiograph(content, name="plate"),
-            lambda shown=shown: encode_matrix(shown),
+            partial(read_radiograph, content, name="plate"),
+            partial(encode_matrix, shown),
             repeats,
         )
         shape = {"rows": pixels.shape[0], "columns": pixels.shape[1], "bits": wire_bits(decoded.result)}
@@ -134,26 +136,27 @@ def plain_way(content: bytes, *, bits: int) -> Rendered:
     return Rendered(full=files[0], quarter=files[1])
 
 
-class Timed:
+class Timed(Generic[T]):
     """What one side gave, and how long it took."""
+
+    result: T  # of the last run
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
-        self.result: object = None
 
     @property
     def median(self) -> float:
         return statistics.median(self.seconds)
 
-    def run(self, work: Callable[[], object]) -> None:
+    def run(self, work: Callable[[], T]) -> None:
         before = time.perf_counter()
         self.result = work()
         self.seconds.append(time.perf_counter() - before)
 
 
-def in_turns(one: Callable[[], T], other: Callable[[], T], repeats: int) -> tuple[Timed, Timed]:
+def in_turns(one: Callable[[], T], other: Callable[[], U], repeats: int) -> tuple[Timed[T], Timed[U]]:
     """Both sides by turns, so that what else the machine does hits both; a first time each is not counted."""
-    first, second = Timed(), Timed()
+    first, second = Timed[T](), Timed[U]()
     for turn in range(repeats + 1):
         first.run(one)
         second.run(other)
@@ -165,7 +168,7 @@ def in_turns(one: Callable[[], T], other: Callable[[], T], repeats: int) -> tupl
 
 def differ_at_most(one: Rendered, other: Rendered, *, levels: int) -> bool:
     """Whether the pixels, decoded from both PNGs, are the same but for rounding."""
-    pairs = [(one.full, other.full), (one.quarter, other.quarter)]
+    pairs = [(one.full, other.full), (one.quarter or b"", other.quarter or b"")]
     arrays = [[np.asarray(Image.open(io.BytesIO(png))).astype(np.int32) for png in pair] for pair in pairs]
     return all(a.shape == b.shape and int(np.abs(a - b).max()) <= levels for a, b in arrays)
 
@@ -175,7 +178,8 @@ def plate(rows: int, columns: int) -> NDArray[np.uint16]:
     y, x = np.mgrid[0:rows, 0:columns].astype(np.float32)
     smooth = 2000 + 1200 * np.sin(x / columns * 6) * np.cos(y / rows * 6)
     noise = np.random.default_rng(1).normal(0, 12, (rows, columns))
-    return np.clip(smooth + noise, 0, 4095).astype(np.uint16)
+    values: NDArray[np.floating[Any]] = np.clip(smooth + noise, 0, 4095)
+    return values.astype(np.uint16)
 
 
 if __name__ == "__main__":

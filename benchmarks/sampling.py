@@ -8,6 +8,7 @@ from a SQLite database. ``python -m benchmarks.sampling [QUESTIONS]``.
 
 from __future__ import annotations
 
+import sqlite3
 import statistics
 import sys
 import tempfile
@@ -15,6 +16,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -43,7 +45,8 @@ def main(questions: int) -> None:
     hashes = rng.integers(-(2**63), 2**63 - 1, questions, dtype=np.int64)
     tiers = rng.integers(0, 3, questions).astype(np.int32)
     sizes = np.bincount(tiers, minlength=3).tolist()
-    frame = pd.DataFrame({"hash": hashes, "tier": pd.Categorical.from_codes(tiers, [str(t) for t in TIERS])})
+    named = pd.Categorical.from_codes(tiers, pd.Index([str(tier) for tier in TIERS]))
+    frame = pd.DataFrame({"hash": hashes, "tier": named})
 
     def ours() -> int:
         strata = allocate({(tier, ()): size for tier, size in zip(TIERS, sizes, strict=True)}, plan=PLAN)
@@ -128,7 +131,7 @@ def _fill(engine: Engine, hashes: np.ndarray, tiers: np.ndarray) -> None:
         "There is blunting of the right costophrenic angle with a meniscus, in keeping with an effusion. " * 3
     )
     with engine.begin() as connection:
-        raw = connection.connection.driver_connection
+        raw = cast("sqlite3.Connection", connection.connection.driver_connection)
         raw.execute(
             "INSERT INTO dataset (id, name, minimum_explanation, created_at) "
             "VALUES (1, 'many', 20, '2026-01-01')"

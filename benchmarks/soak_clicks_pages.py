@@ -126,9 +126,8 @@ class Reviewer(_Pages):
     def _verdicts(self, number: int) -> int:
         row = rows.VerdictRow
         with reading(self.place.engine) as db:
-            return db.execute(
-                select(func.count()).select_from(row).where(row.question_id == number, row.revision == 1)
-            ).scalar_one()
+            wanted = select(func.count()).select_from(row)
+            return int(db.execute(wanted.where(row.question_id == number, row.revision == 1)).scalar_one())
 
 
 class Coordinator(_Pages):
@@ -210,11 +209,8 @@ class Coordinator(_Pages):
     def _rows(self, whats: set[str]) -> int:
         row = rows.AuditRow
         with reading(self.place.engine) as db:
-            return db.execute(
-                select(func.count())
-                .select_from(row)
-                .where(row.what.in_(whats), row.person_name == COORDINATOR)
-            ).scalar_one()
+            wanted = select(func.count()).select_from(row).where(row.what.in_(whats))
+            return int(db.execute(wanted.where(row.person_name == COORDINATOR)).scalar_one())
 
 
 def _judge_one(db: Session) -> None:

@@ -87,7 +87,7 @@ class World:
 
 
 def _count(db: Session, row: type[Any]) -> int:
-    return db.execute(select(func.count()).select_from(row)).scalar_one()
+    return int(db.execute(select(func.count()).select_from(row)).scalar_one())
 
 
 @contextmanager

@@ -22,6 +22,7 @@ import httpx
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Origin, Subprotocol
 
 from benchmarks.soak_world import PASSWORD
 
@@ -71,8 +72,8 @@ class Reader:
             address = self.address.replace("http", "ws") + "/_stcore/stream"
             cookie = f"overread={self._client.cookies['overread']}"
             async with connect(
-                address, origin=self.address, additional_headers={"Cookie": cookie}, max_size=None,
-                subprotocols=["streamlit", "no-xsrf-token"], open_timeout=60,  # type: ignore[list-item]  # plain text will do
+                address, origin=Origin(self.address), additional_headers={"Cookie": cookie}, max_size=None,
+                subprotocols=[Subprotocol("streamlit"), Subprotocol("no-xsrf-token")], open_timeout=60,
             ) as self._socket:  # fmt: skip
                 sheet = await self._open_review()
                 for _ in range(self.verdicts):
@@ -132,7 +133,7 @@ class Reader:
                     raise RuntimeError(f"{self.name}: the page failed: {element.exception.message}")
                 if element.WhichOneof("type") == "bidi_component":
                     form = element.bidi_component
-                    data = json.loads(form.json or form.mixed.json)
+                    data: dict[str, Any] = json.loads(form.json or form.mixed.json)
                     if "turn" not in data:  # another part of the page: the strip that tells of the connection
                         continue
                     self._page |= {"component": form.id, "fragment": message.delta.fragment_id}
@@ -199,7 +200,8 @@ class Reader:
             else:
                 self.tally.saves.append(time.perf_counter() - start)
                 if answer.status_code == 200:
-                    return answer.json()
+                    saved: dict[str, Any] = answer.json()
+                    return saved
                 self.tally.troubles.append(f"{self.name}: {answer.status_code} {answer.text[:200]}")
                 if answer.status_code < 500:
                     raise RuntimeError(self.tally.troubles[-1])

@@ -70,6 +70,8 @@ class Postgres:
     def kill(self) -> None:
         """SIGKILL to the postmaster and to every process of it."""
         master = self._server.get_pid()
+        if master is None:
+            raise RuntimeError("PostgreSQL does not run")
         for each in [master, *_children(master)]:
             with suppress(ProcessLookupError):
                 os.kill(each, signal.SIGKILL)

@@ -103,7 +103,7 @@ def furnish(place: Place, *, reviewers: int, questions_each: int, per_exam: int 
             db.add(row)
             db.flush()
             role = Role.COORDINATOR if name == COORDINATOR else Role.REVIEWER
-            db.add(PersonRoleRow(person_id=row.id, role=role.value))
+            db.add(PersonRoleRow(person_id=row.id or 0, role=role.value))
     with unit_of_work(place.engine) as db:
         review.assign(db, by=command_line_person(), batch="first", to=names, now=now)
     _picture(place)
@@ -174,7 +174,8 @@ def faults_logged(place: Place) -> int:
 def _free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+        port: int = found.getsockname()[1]
+        return port
 
 
 def _wait_until_it_answers(port: int, server: subprocess.Popen[bytes], log: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Literal
 
 from playwright.sync_api import Page
 
@@ -39,6 +40,7 @@ def gaps(bench: Bench, repeats: int, *scripts: str) -> list[float]:
     """From frame to frame, all of them in that many drags of some 60 moves."""
     found: list[float] = []
     frames = changes = 0
+    button: Literal["left", "right"]
     with bench.review("hand", *scripts) as page:
         _settle(page)
         for turn in range(repeats + 1):

@@ -4,8 +4,8 @@ Starts the real app on a fresh demo workspace, drives Chromium through it at 144
 docs/screenshots/NAME-dark.png and NAME-light.png. A page that does not show what its entry waits for is
 named, and the command ends with 1.
 
-    python docs/take_screenshots.py --only review        # the entries whose names begin so
-    python docs/take_screenshots.py --home FOLDER        # a demo workspace that is there already
+    python -m docs.take_screenshots --only review        # the entries whose names begin so
+    python -m docs.take_screenshots --home FOLDER        # a demo workspace that is there already
 """
 
 from __future__ import annotations
@@ -24,10 +24,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from PIL import Image
-from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
-from screenshot_steps import (
+from playwright.sync_api import Browser, BrowserContext, Error, Page, ViewportSize, sync_playwright
+
+from accounts.service import DEMO_PASSWORD, person_named
+from docs.screenshot_steps import (
     begin_reading,
     correct,
     lateral,
@@ -37,19 +40,16 @@ from screenshot_steps import (
     rate,
     wait_for_wall,
 )
+from review.service import batches_for, open_sheet
+from review.sheet import ReviewSheet
+from storage.engine import make_engine
+from storage.unit_of_work import reading
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))  # the script is run from anywhere, and reads the demo's own facts
-
-from accounts.service import DEMO_PASSWORD, person_named  # noqa: E402 - the path comes first
-from review.service import batches_for, open_sheet  # noqa: E402 - the path comes first
-from review.sheet import ReviewSheet  # noqa: E402 - the path comes first
-from storage.engine import make_engine  # noqa: E402 - the path comes first
-from storage.unit_of_work import reading  # noqa: E402 - the path comes first
-
+Theme = Literal["dark", "light"]
 OUT = ROOT / "docs" / "screenshots"
-SIZE = {"width": 1440, "height": 900}
-THEMES = ("dark", "light")
+SIZE: ViewportSize = {"width": 1440, "height": 900}
+THEMES: tuple[Theme, ...] = ("dark", "light")
 _CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 _ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -183,7 +183,7 @@ def main() -> int:
 
 
 def _take_all(
-    browser: Browser, *, url: str, home: Path, theme: str, shots: list[Shot], out: Path
+    browser: Browser, *, url: str, home: Path, theme: Theme, shots: list[Shot], out: Path
 ) -> list[str]:
     """Take the shots of one theme, each person signed in once; what failed, in words."""
     failed = []
@@ -231,16 +231,18 @@ def _address(shot: Shot, home: Path, used: set[int]) -> str:
             if shot.sheet is None:
                 return f"{shot.path}?batch={batch.id}"
             number: int | None = None
-            here = {"person": person, "batch_id": batch.id, "now": batch.created_at}
-            sheet = open_sheet(db, **here)
-            while sheet is not None:
+            while True:
+                sheet = open_sheet(
+                    db, person=person, batch_id=batch.id, question=number, now=batch.created_at
+                )
+                if sheet is None:
+                    break
                 if sheet.question_number not in used and shot.sheet(sheet):
                     used.add(sheet.question_number)
                     return f"/review?batch={batch.id}&question={sheet.question_number}"
                 number = sheet.next
                 if number is None:
                     break
-                sheet = open_sheet(db, **here, question=number)
         raise LookupError("no question fits this entry any more; take the pictures on a fresh demo")
     finally:
         engine.dispose()

@@ -148,7 +148,7 @@ class GuardedReader:
 
     def picture(
         self,
-        path: Path,
+        content: bytes | Path,
         *,
         name: str | None = None,
         window: Window | None = None,
@@ -160,7 +160,7 @@ class GuardedReader:
             UnreadableImage: with the reason.
         """
         stated = None if window is None else asdict(window)
-        return self._ask(path, name=name, do="picture", window=stated, longest=longest)[1][0]
+        return self._ask(content, name=name, do="picture", window=stated, longest=longest)[1][0]
 
     def pixels(self, path: Path, *, name: str | None = None) -> EncodedPixels:
         """``imaging.facts.viewer_facts`` and ``imaging.matrix.encode_matrix`` of the file, made over there.
