@@ -1,1 +1,1 @@
-"""The nouns of Overread and what must always hold of them: frozen dataclasses, standard library only."""
+"""The records of Overread as frozen dataclasses that are valid once they exist; standard library only."""

@@ -1,7 +1,7 @@
-"""Who may do what: the one table of actions, with the roles, pages and routes of each.
+"""Permissions: the table of actions, with the roles, pages and routes of each.
 
-Navigation, the guard of each page, the guard of each service, the list of the app's own routes and the tests
-of all denied cells are made from it. Something new enters here first: its action, who has it, where it is.
+Navigation, the permission checks of pages and services, the list of the app's routes and the permission tests
+are made from it. A new page or route is added here first.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class Role(StrEnum):
-    """What a person is here for; one person may have several."""
+    """A person's role; one person may have several."""
 
     ADMIN = "admin"
     COORDINATOR = "coordinator"
@@ -20,7 +20,7 @@ class Role(StrEnum):
 
 
 class Action(StrEnum):
-    """Everything that a role may or may not do; services and pages both ask ``domain.people.require``."""
+    """An action that needs permission; services and pages check it with ``domain.people.require``."""
 
     MANAGE_PEOPLE = "manage people"
     IMPORT_QUESTIONS = "import questions"
@@ -40,9 +40,9 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """One row of the table: an action, the roles that have it, and where in the browser it is.
+    """One row of the table: an action, the roles that may do it, and its pages and routes.
 
-    ``pages`` are files below the project's folder; ``routes`` are "METHOD /path" as the route is declared.
+    ``pages`` are files relative to the project's folder; ``routes`` are "METHOD /path" as declared.
     """
 
     action: Action
@@ -136,16 +136,16 @@ TABLE: tuple[Access, ...] = (
     ),
 )
 
-#: Pages of everybody who is signed in, whatever the role.
+#: Pages for everybody who is signed in, whatever the role.
 PAGES_OF_ALL: tuple[str, ...] = ("pages/home.py", "pages/account.py")
-#: Routes of everybody who is signed in. What a person may see of a radiograph is asked of their assignments.
+#: Routes for everybody who is signed in. The routes of images check the person's assignments themselves.
 ROUTES_OF_ALL: tuple[str, ...] = (
     "GET /connected",
     "GET /frontend/{digest}/{name}",
     "GET /pixels/{exam_number:int}/{anything:path}",
     "GET /radiographs/{exam_number:int}/{radiograph_key:path}",
 )
-#: Routes that need no sign-in: the way in, and whether the app is up.
+#: Routes that need no sign-in: signing in, and whether the app is up.
 OPEN_ROUTES: tuple[str, ...] = (
     "GET /health",
     "GET /health/ready",
@@ -156,17 +156,23 @@ OPEN_ROUTES: tuple[str, ...] = (
     "POST /sign-in",
 )
 
-#: Whoever may do one of these may send files to the app.
+#: Actions that include uploading files to the app.
 UPLOADING: frozenset[Action] = frozenset({Action.IMPORT_QUESTIONS, Action.RUN_STUDY})
 
-#: The table by role.
+#: The actions of each role.
 ALLOWED: dict[Role, frozenset[Action]] = {
     role: frozenset(row.action for row in TABLE if role in row.roles) for role in Role
 }
 
 
 def action_of_page(file: str) -> Action | None:
-    """The action that a page is for; None for a page of everybody.
+    """The action that opening a page needs.
+
+    Args:
+        file: of the page, relative to the project's folder ("pages/people.py").
+
+    Returns:
+        The action; None for a page that is for everybody who is signed in.
 
     Raises:
         ValueError: the page is not in the table.
@@ -180,7 +186,13 @@ def action_of_page(file: str) -> Action | None:
 
 
 def action_of_route(route: str) -> Action | None:
-    """The action that a route ("METHOD /path") is for; None for those of everybody and the open ones.
+    """The action that a request needs.
+
+    Args:
+        route: "METHOD /path", as it is declared.
+
+    Returns:
+        The action; None for a route that is for everybody who is signed in, or open.
 
     Raises:
         ValueError: the route is not in the table.

@@ -1,4 +1,4 @@
-"""Adjudications: a further expert settles what reviewers disagree on."""
+"""Adjudications: another expert decides where reviewers disagree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from domain.errors import InvalidValue
 from domain.image_display import ImageDisplay
 from domain.verdicts import Decision
 
-#: The least overlap (IoU) at which two reviewers' boxes are the same box, unless a batch says it otherwise.
+#: The default of :attr:`AdjudicationRules.same_box`.
 SAME_BOX = 0.5
 
 
@@ -26,9 +26,10 @@ class Dispute(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdjudicationRules:
-    """How a batch's disputes are settled: by whom, with the reviewers' names hidden or not.
+    """How disputes of a batch are adjudicated.
 
-    ``same_box`` is the least IoU, above 0 and up to 1, at which two boxes are one.
+    ``adjudicators`` are sign-in names. ``hide_names``: whether the adjudicator sees no reviewers' names.
+    ``same_box`` is the smallest IoU, above 0 and up to 1, at which two boxes are the same.
     """
 
     adjudicators: tuple[str, ...] = ()
@@ -42,11 +43,15 @@ class AdjudicationRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adjudication:
-    """What the adjudicator says a question is to be; it stands above all verdicts of its batch.
+    """The adjudicator's decision on a question; it takes precedence over all verdicts of its batch.
 
-    ``revision`` counts from 1 for each (batch, question); a higher one supersedes the lower. ``follows`` are
-    the numbers of the reviewers whose verdict it takes over whole: one, or none where it combines several
-    or is a third. ``image`` is whether the radiographs were on screen, None where that was not recorded.
+    ``revision`` counts from 1 for each (batch, question); a higher one supersedes a lower one. ``follows``
+    are the ids of the reviewers whose verdict it adopts as it is; empty if it combines several or differs
+    from all. ``image`` is whether the radiographs were on screen, None if that was not recorded.
+
+    Raises:
+        InvalidValue: a revision below 1, no reason, "revise" without a correction, or another decision with
+            one.
     """
 
     batch_id: int

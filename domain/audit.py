@@ -1,4 +1,4 @@
-"""The audit trail: what was done, by whom, when and why; each entry is chained to the one before."""
+"""The audit trail: what was done, by whom, when and why, as a chain of hashes."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from collections.abc import Mapping, Set
 from dataclasses import asdict, dataclass, is_dataclass
 from datetime import UTC, datetime
 
-#: What the first entry names as the hash of the one before it.
+#: The previous hash of the first entry.
 NO_ENTRY = "0" * 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
-    """One thing that was done. ``number`` counts from 1 without a gap; it, not the clock, is the order.
+    """One action in the audit trail.
 
-    ``person_id`` is None for the command line; ``person_name`` is the sign-in name at that time. ``old``
-    and ``new`` are canonical JSON texts, None where there was or is nothing. ``previous_hash`` is the
-    ``hash`` of the entry before, :data:`NO_ENTRY` at the first.
+    ``number`` counts from 1 without a gap and defines the order; the clock does not. ``person_id`` is None
+    for the command line; ``person_name`` is the sign-in name at that time. ``old`` and ``new`` are canonical
+    JSON texts, None if there was or is nothing. ``previous_hash`` is the ``hash`` of the entry before,
+    :data:`NO_ENTRY` for the first. An entry is not checked when it is made: compare ``hash`` with
+    :meth:`right_hash`.
     """
 
     number: int
@@ -34,7 +36,7 @@ class AuditEntry:
     hash: str
 
     def right_hash(self) -> str:
-        """SHA-256 over the content and the hash of the entry before, as 64 hexadecimal digits."""
+        """The hash that the entry must have: SHA-256 of its content, as 64 hexadecimal digits."""
         return entry_hash(
             number=self.number,
             at=self.at,
@@ -62,9 +64,22 @@ def entry_hash(
     why: str,
     previous_hash: str,
 ) -> str:
-    """SHA-256 of the entry as one canonical JSON list in the order of the arguments, in UTF-8.
+    """The hash of an audit entry: SHA-256 of a canonical JSON list of the arguments, in UTF-8.
 
-    The time is in UTC with six decimals of the second, so that both databases give back the same.
+    Args:
+        number: of the entry, from 1.
+        at: with time zone; hashed in UTC with six decimals of the second, as both databases store it.
+        person_id: None for the command line.
+        person_name: sign-in name.
+        what: the action.
+        subject: what it was done to.
+        old: canonical JSON text before, None if there was nothing.
+        new: canonical JSON text after, None if there is nothing.
+        why: the reason.
+        previous_hash: of the entry before, :data:`NO_ENTRY` for the first.
+
+    Returns:
+        64 lower-case hexadecimal digits.
     """
     moment = at.astimezone(UTC).isoformat(timespec="microseconds")
     content = [number, moment, person_id, person_name, what, subject, old, new, why, previous_hash]
@@ -72,10 +87,13 @@ def entry_hash(
 
 
 def canonical(value: object) -> str:
-    """One JSON spelling per value: sorted keys, no spaces, sorted sets, times in UTC with microseconds.
+    """Canonical JSON: sorted keys, no spaces, sets as sorted lists, times in UTC with microseconds.
 
     Args:
-        value: what JSON knows, and times, sets, mappings and dataclasses.
+        value: a JSON value, time, set, mapping or dataclass.
+
+    Returns:
+        Equal values give equal text.
 
     Raises:
         ValueError: NaN or infinity.

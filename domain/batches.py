@@ -1,4 +1,4 @@
-"""Batches: questions drawn together, how they were drawn, and how they are to be judged."""
+"""Batches: questions drawn together, the sampling plan, and the settings for judging them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,15 @@ from domain.vocabulary import Difficulty
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplingPlan:
-    """What to draw: of every 1,000 questions so many, or so many in all; evenly over the tiers.
+    """What to draw: either ``per_1000`` of every 1,000 questions, or ``n`` in all.
 
-    ``shares`` are the tiers' relative shares; ``None`` is the tier of the questions without one, and a tier
-    that is not named has share 1. ``strata`` are further fields to stratify by within a tier ("task",
-    "category"). The same plan and seed draw the same questions on every machine and for every order of rows.
+    ``shares`` are the relative shares of the tiers, 0 or more; ``None`` is the tier of questions without one,
+    and a tier that is not named has share 1. ``strata`` are further fields to stratify by within a tier
+    ("task", "category"). The same plan and seed draw the same questions on every machine and for every order
+    of rows.
+
+    Raises:
+        InvalidValue: a value outside its range, or both or neither of ``per_1000`` and ``n``.
     """
 
     seed: int
@@ -44,13 +48,21 @@ class SamplingPlan:
             raise InvalidValue("shares", "one of them must be above 0")
 
     def share(self, tier: Difficulty | None) -> float:
-        """The relative share of that tier; ``None`` for the questions without one."""
+        """The relative share of a tier, 0 or more.
+
+        Args:
+            tier: ``None`` for the questions without one.
+        """
         return self.shares.get(tier, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stratum:
-    """One cell of a draw: its tier (None for questions without one), its further values, N and n."""
+    """One stratum of a draw.
+
+    ``tier`` is None for questions without one; ``further`` are the values of the plan's further strata, in
+    their order. ``drawn`` of its ``size`` questions were drawn.
+    """
 
     tier: Difficulty | None
     further: tuple[str, ...] = ()
@@ -59,37 +71,43 @@ class Stratum:
 
     @property
     def name(self) -> str:
-        """As it is shown and written to files: "hard", "no tier", "hard / location"."""
+        """The name on screen and in files: "hard", "no tier", "hard / location"."""
         return " / ".join([self.tier or "no tier", *(value or "none" for value in self.further)])
 
     @property
     def inclusion_probability(self) -> float:
-        """n / N of the stratum; 0 where nothing is drawn."""
+        """``drawn`` / ``size``, 0 to 1; 0 for an empty stratum."""
         return self.drawn / self.size if self.size else 0.0
 
 
 class Mode(StrEnum):
-    """Whether the key is there from the start, or only after the reviewer's own answer."""
+    """Whether the key is shown at once, or only after the reviewer's own answer."""
 
     JUDGE = "judge"
     ANSWER_FIRST = "answer first"
 
 
 class Parts(StrEnum):
-    """What of the form a batch asks for."""
+    """The parts of the form that a batch asks for."""
 
     ALL = "all"
     IMAGE_ALIGNMENT = "image alignment"
     KEY = "key"
 
 
-#: What each value of each rating means unless a batch says it otherwise, by the rating's id.
+#: The default meaning of each value of each rating, by the rating's id.
 DEFAULT_ANCHORS: dict[str, Anchors] = {each.id: each.anchors for each in RATINGS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchSettings:
-    """How a batch is judged; ``guideline`` is Markdown, ``anchors`` five texts for each rating."""
+    """How a batch is judged.
+
+    ``guideline`` is Markdown. ``anchors`` are five texts for each rating, by its id.
+
+    Raises:
+        InvalidValue: anchors that are not five texts for each rating.
+    """
 
     mode: Mode = Mode.JUDGE
     parts: Parts = Parts.ALL
@@ -124,7 +142,7 @@ class Batch:
 
 
 class AssignmentState(StrEnum):
-    """Where one person is with one question."""
+    """The state of one person's assignment of one question."""
 
     OPEN = "open"
     DONE = "done"

@@ -1,4 +1,4 @@
-"""Boxes on a radiograph, and the way from another pixel grid to the radiograph's own."""
+"""Boxes on a radiograph, and conversion between other pixel grids and the radiograph's own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ class Box:
     """Axis-aligned region; ``x`` column, ``y`` row, in pixels of the stored matrix.
 
     (0, 0) is the outer corner of the top-left pixel (DICOM PS3.3 C.18.6), so a box over the whole of a
-    matrix with R rows and C columns is (0, 0, C, R).
+    matrix with R rows and C columns is (0, 0, C, R). A box may lie off the matrix.
+
+    Raises:
+        InvalidValue: a corner that is not finite, or no extent (x_min < x_max and y_min < y_max must hold).
     """
 
     x_min: float
@@ -28,7 +31,7 @@ class Box:
             and self.y_min < self.y_max
             and math.isfinite(self.x_max - self.x_min + self.y_max - self.y_min)
         ):
-            return  # as nearly all are; the rest says what is wrong
+            return  # the common case, checked in one expression; the rest finds the reason
         if not all(math.isfinite(value) for value in self.as_tuple()):
             raise InvalidValue("box", f"has a corner that is no finite number: {list(self.as_tuple())}")
         if not (self.x_min < self.x_max and self.y_min < self.y_max):
@@ -49,11 +52,20 @@ class Box:
         return self.y_max - self.y_min
 
     def lies_within(self, *, rows: int, columns: int) -> bool:
-        """Whether no part of the box is off a matrix of that size."""
+        """Whether the whole box is on the matrix.
+
+        Args:
+            rows: of the matrix.
+            columns: of the matrix.
+        """
         return self.x_min >= 0 and self.y_min >= 0 and self.x_max <= columns and self.y_max <= rows
 
     def clipped(self, *, rows: int, columns: int) -> Box:
-        """The part of the box on the matrix.
+        """The part of the box that is on the matrix.
+
+        Args:
+            rows: of the matrix.
+            columns: of the matrix.
 
         Raises:
             InvalidValue: nothing of the box is on the matrix.
@@ -68,7 +80,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledBox:
-    """A box, what it shows, and the radiograph (by its id within the exam) that it lies on."""
+    """A box with its label, on the radiograph of that id within the exam."""
 
     radiograph: str
     label: str
@@ -80,7 +92,7 @@ class LabelledBox:
 
 
 class BoxFit(StrEnum):
-    """How the original image was brought onto the grid that a file's boxes are on."""
+    """How the original image was resized to the grid that the boxes of a file refer to."""
 
     LETTERBOX = "letterbox"
     STRETCH = "stretch"
@@ -88,7 +100,7 @@ class BoxFit(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoxGrid:
-    """A grid other than the stored matrix: ``width`` x ``height`` pixels, and how the image fills it.
+    """A grid other than the stored matrix: ``width`` x ``height`` pixels, and how the image is fitted to it.
 
     GEMeX's is 224 x 224, letterboxed (Chest ImaGenome's resizing).
     """
@@ -103,11 +115,11 @@ class BoxGrid:
 
 
 def from_grid(box: Box, *, grid: BoxGrid, rows: int, columns: int) -> Box:
-    """The same region in pixels of the stored matrix, clipped to it.
+    """Convert a box from a grid to pixels of the stored matrix, clipped to it.
 
-    A letterbox keeps the aspect and centres the padding: with s = min(width / columns, height / rows),
-    x = (x_grid - (width - columns s) / 2) / s, and y likewise. Rounding to the grid puts edges up to one
-    grid pixel into the padding, hence the clipping.
+    A letterbox keeps the aspect ratio and centres the padding: with s = min(width / columns, height / rows),
+    x = (x_grid - (width - columns s) / 2) / s, and y likewise. The box is clipped because rounding to the
+    grid can move an edge by up to one grid pixel into the padding.
 
     Args:
         box: in pixels of the grid.
@@ -115,8 +127,11 @@ def from_grid(box: Box, *, grid: BoxGrid, rows: int, columns: int) -> Box:
         rows: of the stored matrix.
         columns: of the stored matrix.
 
+    Returns:
+        The box in pixels of the stored matrix.
+
     Raises:
-        InvalidValue: the region lies in the padding only.
+        InvalidValue: the whole box is in the padding.
 
     >>> grid = BoxGrid(width=224, height=224, fit=BoxFit.LETTERBOX)
     >>> from_grid(Box(x_min=56, y_min=0, x_max=168, y_max=112), grid=grid, rows=896, columns=448).as_tuple()

@@ -13,10 +13,11 @@ from domain.vocabulary import Difficulty, Task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correction:
-    """New values of the fields that were wrong; ``None`` leaves a field as it is.
+    """New values for fields of a question; ``None`` leaves a field as it is.
 
-    ``boxes`` is the whole new list (an empty one removes all). A new key goes with the new options, so
-    ``answer`` and ``also_right`` (further answers, right by themselves) index the options as corrected.
+    ``boxes`` replaces all boxes (an empty tuple removes them). ``answer`` and ``also_right`` (other answers
+    that are correct by themselves) are indices of the corrected options. A correction is not checked against
+    a question until it is applied: :func:`corrected`.
     """
 
     stem: str | None = None
@@ -31,7 +32,7 @@ class Correction:
 
     def is_empty(self) -> bool:
         """Whether nothing is changed."""
-        # Asked several times of each of a hundred thousand verdicts.
+        # Called several times for each of a hundred thousand verdicts.
         return _values(self) == _NOTHING
 
 
@@ -51,14 +52,17 @@ class Change:
 
 
 def corrected(question: Question, correction: Correction) -> Question:
-    """The question with the correction applied.
+    """Apply a correction to a question.
 
-    Further right answers are dropped if the key or the number of options changes and the correction names
-    none: they belonged to the old key.
+    ``also_right`` becomes empty if the key or the number of options changes and the correction does not set
+    it: those answers belonged to the old key.
 
     Args:
         question: as it was before.
         correction: the new values.
+
+    Returns:
+        The corrected question; the same object if the correction is empty.
 
     Raises:
         InvalidValue: the corrected question is not valid (an answer that is no option, say).
@@ -69,13 +73,20 @@ def corrected(question: Question, correction: Correction) -> Question:
     values: dict[str, Any] = {name: value for name, value in new if value is not None}
     reworded_only = len(values.get("options", question.options)) == len(question.options)
     if "also_right" not in values and ("answer" in values or not reworded_only):
-        # Further right answers stood beside the old key, or for options that have moved.
+        # They belonged to the old key, or to options that have moved.
         values["also_right"] = ()
     return replace(question, **values)
 
 
 def changes(question: Question, correction: Correction) -> tuple[Change, ...]:
-    """What the correction changes, in the order of the fields; equal values are no change.
+    """The changes that a correction makes to a question.
+
+    Args:
+        question: as it was before.
+        correction: the new values.
+
+    Returns:
+        In the order of the fields; a new value that equals the old one is no change.
 
     Raises:
         InvalidValue: the corrected question is not valid.
@@ -84,15 +95,30 @@ def changes(question: Question, correction: Correction) -> tuple[Change, ...]:
 
 
 def differences(before: Question, after: Question) -> tuple[Change, ...]:
-    """The correctable fields in which two versions of a question differ, in the order of the fields."""
+    """The correctable fields in which two versions of a question differ.
+
+    Args:
+        before: one version.
+        after: the other version.
+
+    Returns:
+        In the order of the fields; empty if none differs.
+    """
     pairs = zip(CORRECTABLE, _values(before), _values(after), strict=True)
     return tuple([Change(field=name, before=old, after=new) for name, old, new in pairs if old != new])
 
 
 def without_unchanged(question: Question, correction: Correction) -> Correction:
-    """The correction with values that equal the question's own taken out.
+    """The correction without values that equal the question's own.
 
-    The same key stated again says something where further answers were right too: that they are not.
+    An unchanged key stays if the question has other correct answers: stating it alone removes those.
+
+    Args:
+        question: that is corrected.
+        correction: may repeat values of the question.
+
+    Returns:
+        The values that change something; empty if none does.
     """
     kept = {
         each.name: getattr(correction, each.name)

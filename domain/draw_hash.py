@@ -1,4 +1,4 @@
-"""The hash by which questions are drawn: of the question's id alone, so it is the same everywhere."""
+"""The hash by which questions are sampled; it depends on the question's id only."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 def draw_hash(key: str) -> int:
     """Signed 64-bit hash of a question's id: BLAKE2b, 8 bytes, big-endian, of its UTF-8 text.
 
-    It is stored with the question when it is imported. A draw mixes it with its seed and takes the lowest, so
-    neither the order of the rows nor the machine matters.
+    It is stored with the question on import. A draw combines it with the seed and takes the questions with
+    the lowest results, so the order of the rows and the machine do not matter.
 
     Args:
         key: the question's id.
@@ -26,7 +26,14 @@ def draw_hash(key: str) -> int:
 
 
 def draw_hashes(keys: Sequence[str]) -> tuple[int, ...]:
-    """:func:`draw_hash` of each key, in their order; faster for many."""
+    """:func:`draw_hash` of many keys; faster than one call for each.
+
+    Args:
+        keys: ids of questions.
+
+    Returns:
+        One hash per key, in the same order.
+    """
     blake2b = hashlib.blake2b
     digests = b"".join([blake2b(key.encode(), digest_size=8).digest() for key in keys])
     return struct.unpack(f">{len(keys)}q", digests)

@@ -1,12 +1,12 @@
-"""Errors that a person can act on: the text of each may be shown as it is."""
+"""Errors that a user can act on; their text is shown on screen as it is."""
 
 
 class DomainError(Exception):
-    """A person's request that can't be carried out; its text names what and the way out."""
+    """A request that can't be carried out; the text says why and what the user can do."""
 
 
 class InvalidValue(DomainError, ValueError):
-    """A value that no object of the domain may hold; names the field."""
+    """A value that is not allowed; the text begins with the field."""
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(f"{field}: {reason}")
@@ -15,28 +15,28 @@ class InvalidValue(DomainError, ValueError):
 
 
 class NotFound(DomainError):
-    """Nothing of that name or number is there, or it is not the person's to see."""
+    """There is nothing of that name or number, or the person may not see it."""
 
 
 class AlreadyThere(DomainError):
-    """Something of that name exists already."""
+    """Something of that name already exists."""
 
 
 class NotAllowed(DomainError):
-    """The person's roles don't cover the action."""
+    """The person's roles don't include the action."""
 
 
 class NotSignedIn(DomainError):
-    """No valid sign-in came with the request."""
+    """The request has no valid session."""
 
 
 class StaleRevision(DomainError):
-    """What is being saved was changed by somebody else, or in another tab, since it was opened."""
+    """The record was changed by somebody else, or in another tab, since it was opened."""
 
 
 class NotNow(DomainError):
-    """The database could not do it at this moment (locked for long, disk full, out of reach); undone."""
+    """The database could not do it now (locked for too long, disk full, not reachable); nothing changed."""
 
 
 class Refused(DomainError):
-    """A request that is understood but must not be carried out as it stands; says why."""
+    """A valid request that is refused in the current state; the text says why."""

@@ -1,4 +1,4 @@
-"""Exams and their radiographs, as a question refers to them and as a person may see them."""
+"""Exams and their radiographs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,15 @@ from domain.vocabulary import Sex, View
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Radiograph:
-    """One image of an exam: ``id`` within the exam, the file it came from, its view.
+    """One image of an exam.
 
-    ``rows``, ``columns`` (pixels of the stored matrix) and ``sha256`` (of the original bytes, lower-case
-    hex) are there once the pixels are in the workspace; all three or none.
+    ``id`` is unique within the exam; ``file`` is the name in the imported file. ``rows`` and ``columns``
+    (pixels of the stored matrix) and ``sha256`` (of the original bytes, lower-case hex) are None until the
+    pixels are in the workspace.
+
+    Raises:
+        InvalidValue: an empty id or file.
+        ValueError: only some of rows, columns and sha256 are given.
     """
 
     id: str
@@ -34,10 +39,13 @@ class Radiograph:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exam:
-    """One imaging study of one patient: its radiographs, and what a radiologist is told beforehand.
+    """One imaging study of one patient, with its clinical information.
 
-    ``patient`` is a pseudonym. ``age`` is as the file has it ("058Y", "61"). ``report`` gives the answer
-    away: it is never fetched for a person who may not see it.
+    ``patient`` is a pseudonym. ``age`` is as in the file ("058Y", "61"). ``report`` reveals the answer and is
+    never fetched for a person who may not see it.
+
+    Raises:
+        InvalidValue: an empty id, no radiograph, or two radiographs with one id.
     """
 
     id: str
@@ -58,10 +66,13 @@ class Exam:
             raise InvalidValue("exam.radiographs.id", f"two radiographs of one exam share an id: {ids}")
 
     def radiograph(self, radiograph_id: str) -> Radiograph:
-        """The radiograph of that id.
+        """The radiograph with an id.
+
+        Args:
+            radiograph_id: within the exam.
 
         Raises:
-            InvalidValue: the exam has none of that id.
+            InvalidValue: the exam has no such radiograph.
         """
         for radiograph in self.radiographs:
             if radiograph.id == radiograph_id:

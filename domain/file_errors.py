@@ -1,4 +1,4 @@
-"""What the machine says when a file can't be read or written, in words that lead on."""
+"""Errors of reading and writing files, with actionable messages."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ _NOT_ALLOWED = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 def file_trouble(error: OSError) -> str:
     """One or two sentences for the user: which file, what is wrong, what to do.
+
+    Args:
+        error: with the file's name where it is known; see :func:`naming`.
 
     >>> file_trouble(OSError(28, "No space left on device", "out.csv"))
     'The disk is full: out.csv could not be written. Make room on it, then try again.'
@@ -30,7 +33,11 @@ def file_trouble(error: OSError) -> str:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Put the file's name into an error that has none: opening a file tells it, writing into it does not."""
+    """Put the file's name into an :class:`OSError` that has none, as from writing to an open file.
+
+    Args:
+        path: the file that is written or read inside the ``with`` block.
+    """
     try:
         yield
     except OSError as error:

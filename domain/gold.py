@@ -1,4 +1,4 @@
-"""The gold set: questions that came through review, with their corrections in them."""
+"""The gold set: reviewed questions with their corrections applied."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from domain.verdicts import Decision, ErrorKind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What a release takes of one reviewer's latest verdict on a question: no ratings, no times of looking.
+    """One reviewer's latest verdict on a question, as a release needs it: without ratings and times.
 
-    ``batch`` is the name of the batch it was given in, ``parts`` what that asked for.
+    ``batch`` is the name of its batch, ``parts`` the parts of the form that the batch asked for.
     """
 
     person_id: int
@@ -37,11 +37,14 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedQuestion:
-    """A question as it came in, its exam, and the latest judgement of everybody who judged it.
+    """A question as imported, its exam, and the latest judgement of each reviewer.
 
-    ``stratum`` and ``inclusion_probability`` are those of the first of the batches that drew it.
-    ``adjudication`` is the latest where a dispute was settled, ``settled_in`` the batch it was settled in;
-    ``same_box`` is the least overlap (IoU) at which two reviewers' boxes are the same.
+    ``stratum`` and ``inclusion_probability`` (0 to 1) are those of the first batch that drew it.
+    ``adjudication`` is the latest one and ``settled_in`` its batch, None and "" without one. ``same_box`` is
+    the smallest IoU at which two reviewers' boxes are the same.
+
+    Raises:
+        ValueError: no judgement.
     """
 
     question: Question
@@ -60,7 +63,7 @@ class JudgedQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldItem:
-    """One question of a release: ``question`` as corrected, ``changes`` what was corrected in it."""
+    """One question of a release: ``question`` is the corrected one, ``changes`` are its corrections."""
 
     question: Question
     judged: JudgedQuestion

@@ -1,4 +1,4 @@
-"""Hidden questions: repeats of a reviewer's own questions, and planted ones with a known fault."""
+"""Hidden questions: repeats of a reviewer's own questions, and questions with a planted fault."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from domain.verdicts import ErrorKind
 
 
 class HiddenKind(StrEnum):
-    """What a hidden question measures: agreement with oneself, or whether a fault is found."""
+    """What a hidden question measures: a reviewer's self-agreement, or whether a fault is found."""
 
     REPEAT = "repeat"
     PLANTED = "planted"
 
 
 class PlantedFault(StrEnum):
-    """What was done to a sound question."""
+    """The fault that was put into a correct question."""
 
     KEY_SWAPPED = "key swapped"
     SECOND_RIGHT = "second right option"
@@ -28,7 +28,7 @@ class PlantedFault(StrEnum):
     NOT_THERE = "finding not there"
 
 
-#: The kinds of error by which a reviewer names the fault; one of them is enough.
+#: A fault counts as found if the reviewer gave one of these kinds of error.
 NAMED_BY: dict[PlantedFault, frozenset[ErrorKind]] = {
     PlantedFault.KEY_SWAPPED: frozenset({ErrorKind.WRONG_KEY, ErrorKind.EXPLANATION}),
     PlantedFault.SECOND_RIGHT: frozenset({ErrorKind.SEVERAL_RIGHT}),
@@ -39,24 +39,27 @@ NAMED_BY: dict[PlantedFault, frozenset[ErrorKind]] = {
     ),
 }
 
-#: Faults that a reviewer could find in a batch that asks for so much of the form.
+#: The faults that a reviewer can find, by the parts of the form that the batch asks for.
 FINDABLE: dict[Parts, tuple[PlantedFault, ...]] = {
     Parts.ALL: tuple(PlantedFault),
     Parts.KEY: (PlantedFault.KEY_SWAPPED, PlantedFault.SECOND_RIGHT),
     Parts.IMAGE_ALIGNMENT: (PlantedFault.WRONG_SIDE, PlantedFault.NOT_THERE),
 }
 
-#: Questions between the first time and the repeat, unless it is said otherwise.
+#: The default of :attr:`HiddenPlan.distance`.
 DISTANCE = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenPlan:
-    """What to hide from each reviewer of a batch.
+    """The hidden questions that each reviewer of a batch gets.
 
-    ``repeats`` is the share of their own questions that comes again, at least ``distance`` questions later;
-    ``planted`` so many questions with a fault each, of ``faults`` by turns. The same plan, seed and
-    questions give the same hidden ones.
+    ``repeats`` is the share (0 to 0.5) of a reviewer's own questions that are shown again, at least
+    ``distance`` questions later. ``planted`` is the number of questions with a fault; the kinds of ``faults``
+    take turns. The same plan, seed and questions give the same hidden questions.
+
+    Raises:
+        InvalidValue: a value outside its range, or neither repeats nor planted questions.
     """
 
     repeats: float = 0.1
@@ -84,10 +87,14 @@ class HiddenPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenQuestion:
-    """One question hidden from one reviewer: a question of its own, with its own number.
+    """A hidden question of one reviewer; it is stored as a question with its own ``number``.
 
-    ``source`` is the number of the question that it is made of. ``after``: in a shared queue it comes once
-    the reviewer has judged so many. ``removed_at``: it no longer counts, because of ``removed_why``.
+    ``source`` is the number of the question that it was made from. ``after``: in a shared queue it is shown
+    once the reviewer has judged this many questions. With ``removed_at`` it no longer counts, for the reason
+    ``removed_why``.
+
+    Raises:
+        InvalidValue: a planted question without a fault, or a repeat with one.
     """
 
     number: int
@@ -103,7 +110,7 @@ class HiddenQuestion:
 
     @property
     def counts(self) -> bool:
-        """Whether it is still there, and says something of the reviewer."""
+        """Whether the question counts, i.e. was not removed."""
         return self.removed_at is None
 
     def __post_init__(self) -> None:

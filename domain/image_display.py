@@ -1,4 +1,4 @@
-"""Whether the radiographs were on screen when somebody judged, answered or settled a question."""
+"""Whether the radiographs were on screen when a question was judged, answered or adjudicated."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from domain.exams import Exam
 
 
 class ImageDisplay(StrEnum):
-    """Stored with a judgement; None beside it is "not recorded", as for all that is older than this record.
+    """Stored with a judgement; None is "not recorded", as for judgements older than this record.
 
-    ``DRAWN``: the radiograph in front was painted, and every other one of the exam that the workspace has
-    pixels of was loaded. ``CONFIRMED``: it was not, and the person confirmed that they judged without it.
-    ``NO_IMAGE``: the workspace has no pixels of the exam. ``NOT_DRAWN`` is only sent, and never stored.
+    ``DRAWN``: the selected radiograph was painted, and all others of the exam whose pixels the workspace has
+    were loaded. ``CONFIRMED``: it was not painted, and the person confirmed to go on without it.
+    ``NO_IMAGE``: the workspace has no pixels of the exam. ``NOT_DRAWN`` is sent by the form and never stored.
     """
 
     DRAWN = "drawn"
@@ -28,6 +28,9 @@ def recorded_display(display: ImageDisplay | None, *, exam: Exam) -> ImageDispla
     Args:
         display: what the form sent; None (not recorded) stays None.
         exam: the exam that was judged.
+
+    Returns:
+        The state to store; never ``NOT_DRAWN``.
 
     Raises:
         Refused: the workspace has the exam's image, but it was not drawn and nobody confirmed that.

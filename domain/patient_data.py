@@ -1,4 +1,4 @@
-"""How a workspace keeps its patients' data, and what was found of them in texts and pixels."""
+"""Rules of a workspace for patient data, and patient data found in texts and pixels."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from domain.errors import InvalidValue
 
 
 class Originals(StrEnum):
-    """What a workspace keeps of an image file that comes in."""
+    """Which version of an imported image file the workspace keeps."""
 
     WHOLE = "whole"
     DEIDENTIFIED = "deidentified"
 
 
 class ConfirmPixels(StrEnum):
-    """Which images a person must have looked at for burned-in text before a release may name them."""
+    """Which images a person must have checked for burned-in text before a release may contain them."""
 
     NONE = "none"
     DICOM = "dicom"
@@ -26,7 +26,7 @@ class ConfirmPixels(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PatientDataRules:
-    """The rules of one workspace. ``revision`` counts their changes, from 0."""
+    """The rules of one workspace; ``revision`` counts their changes, from 0."""
 
     originals: Originals = Originals.WHOLE
     confirm_pixels: ConfirmPixels = ConfirmPixels.NONE
@@ -34,7 +34,7 @@ class PatientDataRules:
 
 
 class PixelDecision(StrEnum):
-    """What a person saw in the pixels: nothing of a patient, or something, so that the image must go."""
+    """A person's decision on the pixels of an image: no patient text, or the image must be removed."""
 
     NO_PATIENT_TEXT = "no patient text"
     REMOVE = "remove"
@@ -42,11 +42,11 @@ class PixelDecision(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PixelLook:
-    """One image on its way past a person's eyes.
+    """One image that a person checks for burned-in text.
 
-    ``exam_number`` and ``radiograph`` name one place where it is shown. ``score`` says how much text was
-    found in it, 0 or more, comparable within one ``method``; None where it was not ranked. ``decision`` is
-    None until somebody has looked.
+    ``sha256`` is that of the image file. ``exam_number`` and ``radiograph`` name one exam that shows it.
+    ``score`` (0 or more) says how much text was detected and is comparable within one ``method``; None if the
+    image was not ranked. ``decision`` is None until somebody has looked.
     """
 
     sha256: str
@@ -61,7 +61,7 @@ class PixelLook:
 
 
 class HitKind(StrEnum):
-    """What a passage of a text looks like, or what of a header stands in it."""
+    """What a passage of a text looks like, or which value of an image header it repeats."""
 
     DATE = "date"
     PHONE = "phone number"
@@ -77,16 +77,19 @@ class HitKind(StrEnum):
     HEADER_DATE = "date of a header"
 
 
-#: Kinds that were found by the values of headers rather than by a pattern.
+#: Kinds that are found by values of image headers, not by a pattern.
 FROM_HEADERS = frozenset({HitKind.HEADER_NAME, HitKind.HEADER_NUMBER, HitKind.HEADER_DATE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextHit:
-    """A passage that may tell who a patient is: ``field`` of the question, from ``start`` to ``end``.
+    """A passage that may identify a patient.
 
     ``field`` is stem, explanation, answer, indication or report, or "options 2" or "file 1", counted from 1.
-    Places are in characters from 0, the end excluded.
+    ``start`` and ``end`` are in characters from 0; the end is excluded.
+
+    Raises:
+        InvalidValue: an empty passage.
     """
 
     field: str

@@ -1,4 +1,4 @@
-"""People, and the guard that every service begins with. Which role may do what stands in domain/access.py."""
+"""People, and the permission check of every service; domain/access.py has the table of permissions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """Somebody with an account. ``name`` signs in; ``display_name`` is what others read."""
+    """Somebody with an account; ``name`` is the sign-in name, ``display_name`` is shown to others."""
 
     id: int
     name: str
@@ -27,19 +27,23 @@ class Person:
     disabled_at: datetime | None = None
 
     def may(self, action: Action) -> bool:
-        """Whether one of the person's roles covers the action and the account is not disabled."""
+        """Whether the account is not disabled and one of the person's roles allows the action.
+
+        Args:
+            action: what the person wants to do.
+        """
         return self.disabled_at is None and any(action in ALLOWED[role] for role in self.roles)
 
 
 def require(person: Person, action: Action) -> None:
-    """Check that the person may do it.
+    """Check that a person may do something; every service calls it first.
 
     Args:
         person: who acts.
         action: what they want to do.
 
     Raises:
-        NotAllowed: none of the person's roles covers the action, or the account is disabled.
+        NotAllowed: none of the person's roles allows the action, or the account is disabled.
     """
     if not person.may(action):
         roles = ", ".join(sorted(person.roles)) or "no role"
@@ -49,7 +53,13 @@ def require(person: Person, action: Action) -> None:
 
 
 def check_name(name: str) -> str:
-    """The sign-in name in lower case, without blanks around it.
+    """Check a sign-in name and bring it to its stored form.
+
+    Args:
+        name: as typed.
+
+    Returns:
+        In lower case, without spaces around it.
 
     Raises:
         InvalidValue: not 1 to 64 of a-z, 0-9 and . _ @ + -, beginning with a letter or digit.

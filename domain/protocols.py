@@ -1,4 +1,4 @@
-"""The protocol of a reader study: what is compared and how, written down before the first reading."""
+"""The protocol of a reader study: what is compared and how, fixed before the first reading."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from domain.errors import InvalidValue
 
-#: What a reader meets while reading: it stays once the first answer is in.
+#: Fields that affect how readers read; they can't be amended after the first answer.
 READING_CONDITIONS = (
     "going_back",
     "shuffle_options",
@@ -23,7 +23,7 @@ READING_CONDITIONS = (
 
 
 class ReadersAre(StrEnum):
-    """Whether the result is said of these readers, or of readers like them."""
+    """Whether the result is about readers like these (random) or these readers only (fixed)."""
 
     RANDOM = "random"
     FIXED = "fixed"
@@ -37,7 +37,7 @@ class Hypothesis(StrEnum):
 
 
 class CannotDetermineAs(StrEnum):
-    """How "cannot determine" counts in the primary analysis; the other two are shown beside it."""
+    """How "cannot determine" counts in the primary analysis; the report also shows the other two."""
 
     WRONG = "wrong"
     LEFT_OUT = "left out"
@@ -46,12 +46,16 @@ class CannotDetermineAs(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
-    """All that is fixed before reading.
+    """The protocol of a reader study.
 
-    ``margin`` is a difference of accuracies, 0 to 1 (.05 is 5 percentage points); 0 for superiority.
-    ``family`` names the comparisons that share one error rate (Holm): "a : b", "readers : b",
-    "readers-models" or "all"; every pair where it is empty. ``idle_seconds`` without a movement
-    stop the clock. ``seed`` is that of every bootstrap and permutation of the analysis.
+    ``margin`` is a difference of accuracies, 0 to below 1 (0.05 is 5 percentage points); above 0 for
+    non-inferiority. ``family`` names the comparisons that Holm's adjustment covers: "a : b", "readers : b",
+    "readers-models" or "all"; every pair if it is empty. The clock stops after ``idle_seconds`` (10 to 3,600)
+    without a movement. ``seed`` is used for every bootstrap and permutation of the analysis. ``bootstrap`` is
+    the number of resamples, 0 to 100,000.
+
+    Raises:
+        InvalidValue: a value outside its range; names the field.
     """
 
     primary_comparison: str = "Mean accuracy of the readers against the model"
@@ -92,7 +96,7 @@ class Protocol:
             raise InvalidValue("primary_comparison", "say what is compared")
 
     def canonical(self) -> str:
-        """The protocol as JSON in one spelling: sorted keys, no blanks, UTF-8 signs as they are."""
+        """The protocol as canonical JSON: sorted keys, no spaces, characters not escaped."""
         return canonical_json(protocol_to_plain(self))
 
     def sha256(self) -> str:
@@ -102,9 +106,10 @@ class Protocol:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtocolVersion:
-    """A protocol as it was written down; ``version`` counts from 1, later ones supersede.
+    """A stored version of a protocol; ``version`` counts from 1, a later one supersedes.
 
-    ``answers_before``: how many readings were in when it was written; above 0 it is an amendment.
+    ``answers_before`` is the number of readings that existed when it was written; if it is above 0, the
+    version is an amendment.
     """
 
     study_id: int
@@ -120,6 +125,14 @@ class ProtocolVersion:
 def canonical_json(value: Any) -> str:  # noqa: ANN401  # any JSON value
     """JSON with sorted keys and without spaces: the text that a hash is computed from.
 
+    Unlike :func:`domain.audit.canonical` it takes JSON values only.
+
+    Args:
+        value: any JSON value; tuples become lists.
+
+    Returns:
+        Equal values give equal text.
+
     Raises:
         ValueError: NaN or infinity.
         TypeError: a value that JSON does not know.
@@ -131,9 +144,15 @@ def canonical_json(value: Any) -> str:  # noqa: ANN401  # any JSON value
 
 
 def protocol_to_plain(protocol: Protocol) -> dict[str, Any]:
-    """The protocol in its JSON form: a field per entry, tuples as lists.
+    """Convert a protocol to JSON values.
 
-    >>> protocol_from_plain(protocol_to_plain(Protocol(seed=7))).seed
+    Args:
+        protocol: the protocol.
+
+    Returns:
+        One entry per field, tuples as lists.
+
+     protocol_from_plain(protocol_to_plain(Protocol(seed=7))).seed
     7
     """
     plain = asdict(protocol)
@@ -141,7 +160,13 @@ def protocol_to_plain(protocol: Protocol) -> dict[str, Any]:
 
 
 def protocol_from_plain(plain: dict[str, Any]) -> Protocol:
-    """The inverse of :func:`protocol_to_plain`; what is not named has its default.
+    """The inverse of :func:`protocol_to_plain`.
+
+    Args:
+        plain: JSON values by field; a field that is missing has its default.
+
+    Returns:
+        The protocol.
 
     Raises:
         InvalidValue: a field that is unknown, of another type or out of its range.
@@ -176,9 +201,16 @@ _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: 
 
 
 def differences(before: Protocol, after: Protocol) -> tuple[tuple[str, Any, Any], ...]:
-    """The fields in which two protocols differ, as (field, before, after), in the order of the fields.
+    """The fields in which two protocols differ.
 
-    >>> differences(Protocol(seed=1), Protocol(seed=2))
+    Args:
+        before: one protocol.
+        after: the other protocol.
+
+    Returns:
+        (field, value before, value after), in the order of the fields.
+
+     differences(Protocol(seed=1), Protocol(seed=2))
     (('seed', 1, 2),)
     """
     return tuple(

@@ -1,6 +1,6 @@
-"""The ratings of a verdict, each declared once: its id, label, help for each value, and when it is asked for.
+"""The ratings of a verdict, each declared once: id, label, meaning of each value, when it is asked for.
 
-Forms, tables, exports, statistics and columns are made from :data:`RATINGS`. A new one is a field of
+Forms, tables, exports, statistics and columns are made from :data:`RATINGS`. A new rating is a field of
 :class:`Ratings`, a column of the table ``verdict`` and a migration.
 """
 
@@ -13,9 +13,9 @@ from domain.errors import InvalidValue
 
 #: A rating is 1 (worst) to 5 (best); ``None`` is "not judged", never 0.
 Rating = int | None
-#: What a rating may be.
+#: The values of a rating.
 VALUES = (1, 2, 3, 4, 5)
-#: What each value of a rating means, 1 to 5.
+#: The meaning of the values 1 to 5 of a rating.
 Anchors = tuple[str, str, str, str, str]
 
 
@@ -23,9 +23,9 @@ Anchors = tuple[str, str, str, str, str]
 class RatingScale:
     """One rating.
 
-    ``id`` is stored and exported and never changes; ``label`` is read on screen. ``anchors`` stand unless a
-    batch says it otherwise. ``of_explanation``: asked for only where the question has an explanation.
-    ``of_image``: asked for in a batch of image alignment, and fixed once the report is opened.
+    ``id`` is stored and exported and never changes; ``label`` is shown on screen. ``anchors`` are used unless
+    a batch has its own. ``of_explanation``: asked for only if the question has an explanation. ``of_image``:
+    asked for in a batch of image alignment, and fixed once the report is opened.
     """
 
     id: str
@@ -36,7 +36,7 @@ class RatingScale:
 
     @property
     def name(self) -> str:
-        """The name in tables and files of statistics; it never changes."""
+        """The name in tables and files of statistics ("clinical quality"); it never changes."""
         return self.id.replace("_", " ")
 
 
@@ -48,7 +48,11 @@ def _scale(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ratings:
-    """The four dimensions of ReXVQA's expert review (its section 3.3.3), each 1 to 5 or not judged."""
+    """The four dimensions of ReXVQA's expert review (its section 3.3.3), each 1 to 5 or None (not judged).
+
+    Raises:
+        InvalidValue: a value that is not 1 to 5.
+    """
 
     clinical_quality: Rating = field(
         default=None,

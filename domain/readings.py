@@ -1,4 +1,4 @@
-"""What readers and models say of a case: readings, appended and never edited, and predictions."""
+"""Answers of readers (readings, which are appended and never edited) and of models (predictions)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from domain.questions import Answer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingKey:
-    """Which reading: whose, of which case, in which arm, the first (0) or a hidden repeat (1)."""
+    """The key of a reading; ``repeat`` is 0 for the first reading and 1 for a hidden repeat."""
 
     study_id: int
     reader_id: int
@@ -26,14 +26,18 @@ class ReadingKey:
 class Reading:
     """One reader's answer to one question.
 
-    ``answer`` is in the question's own order of options whatever order was shown; None with
-    ``cannot_determine`` says that the image does not tell, None with ``faulty`` that the question can't be
-    answered. ``faulty`` is why the question is at fault, "" where it is not; an answer may stand beside it.
-    ``confidence`` is 1 (a guess) to 5 (certain). ``revision`` counts from 1 for each key; a higher one
-    supersedes. ``position`` is the place in the reader's order. ``seconds`` since the case was opened;
-    ``seconds_looking`` of them with the image drawn, the page visible and somebody moving;
-    ``seconds_away`` hidden, paused or idle. ``image`` is whether the radiographs were on screen, None where
-    that was not recorded.
+    ``answer`` refers to the question's own order of options, whatever order was shown. It is None if the
+    reader chose "cannot determine" (``cannot_determine``) or only reported the question as faulty. ``faulty``
+    is the reported fault, "" without one; it may accompany an answer. ``confidence`` is 1 (a guess) to 5
+    (certain). ``revision`` counts from 1 for each key; a higher one supersedes. ``position`` is the place in
+    the reader's order, from 1. ``seconds`` have passed since the case was opened: ``seconds_looking`` of them
+    with the image drawn, the page visible and the reader active, ``seconds_away`` hidden, paused or idle.
+    ``outside``: the reading was imported from a file. ``image`` is whether the radiographs were on screen,
+    None if that was not recorded.
+
+    Raises:
+        InvalidValue: a value outside its range, an answer with "cannot determine", or none of answer, "cannot
+            determine" and fault.
     """
 
     key: ReadingKey
@@ -71,7 +75,7 @@ class Reading:
 
     @property
     def unanswered(self) -> bool:
-        """Whether the question was only reported as faulty: non-response, neither right nor wrong."""
+        """Whether the question was only reported as faulty: neither correct nor incorrect."""
         return self.answer is None and not self.cannot_determine
 
 
@@ -79,8 +83,9 @@ class Reading:
 class Prediction:
     """One model's answer to one question.
 
-    ``answer`` None is a failed extraction: counted as wrong, and reported apart. ``raw`` is the free text
-    that it was taken from, ``rule`` the extraction rule that fired ("given" where the file had the answer).
+    ``answer`` is None if no answer could be extracted, which counts as incorrect and is reported separately.
+    ``raw`` is the free text that the answer was extracted from, ``rule`` the extraction rule that matched
+    ("given" if the file contains the answer itself). ``seconds`` is the time that the model took.
     """
 
     model_id: int
@@ -94,5 +99,5 @@ class Prediction:
 
     @property
     def failed(self) -> bool:
-        """Whether no answer could be found."""
+        """Whether no answer could be extracted."""
         return self.answer is None

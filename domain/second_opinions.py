@@ -1,4 +1,4 @@
-"""Second opinions: which questions of a batch a second reviewer judges, by a rule fixed beforehand."""
+"""Second opinions: the rule by which questions of a batch get a second reviewer, fixed beforehand."""
 
 from __future__ import annotations
 
@@ -12,15 +12,19 @@ from domain.errors import InvalidValue
 
 
 class SecondWay(StrEnum):
-    """Who gets a second reviewer beside the random share."""
+    """Which questions get a second reviewer in addition to the random share."""
 
-    SHARE = "share"  # nobody: the random share alone
-    WHERE_FOUND = "where found"  # every question in which the first found something
+    SHARE = "share"  # none
+    WHERE_FOUND = "where found"  # every question in which the first reviewer found a problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecondOpinions:
-    """How second opinions of a batch are sought; ``share`` of all its questions is above 0 and up to 1."""
+    """The rule of a batch; ``share`` of all its questions (above 0, up to 1) is chosen at random.
+
+    Raises:
+        InvalidValue: a share or seed outside its range.
+    """
 
     way: SecondWay
     share: float
@@ -33,10 +37,16 @@ class SecondOpinions:
             raise InvalidValue("seed", f"must be 0 to 2147483647, not {self.seed}")
 
     def random_share(self, ids: Mapping[int, str]) -> frozenset[int]:
-        """The numbers of the questions of the random share; ``ids`` are those of the whole batch, by number.
+        """Choose the random share of a batch.
 
-        Those with the lowest hashes of seed and id, so no verdict and no order of the rows has a say. A
-        larger share of the same seed holds the smaller one.
+        The questions with the lowest hashes of seed and id are chosen, so verdicts and the order of rows have
+        no influence. A larger share with the same seed contains the smaller one.
+
+        Args:
+            ids: the id of each question of the batch, by question number.
+
+        Returns:
+            Question numbers; their count is rounded up.
         """
         count = math.ceil(round(self.share * len(ids), 9))
         order = sorted(ids, key=lambda number: (draw_hash(f"{self.seed}:{ids[number]}"), ids[number]))

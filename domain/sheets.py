@@ -1,4 +1,4 @@
-"""What one person sees of one question: with the key, or blinded, when the key was not even fetched."""
+"""A question without its key, for people who may not see it: the key is not fetched at all."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from domain.vocabulary import AnswerFormat
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlindQuestion:
-    """A question without anything that gives its answer away: no key, explanation, boxes or labels."""
+    """A question without anything that reveals its answer: no key, explanation, boxes or labels."""
 
     id: str
     exam_id: str

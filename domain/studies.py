@@ -1,4 +1,4 @@
-"""Reader studies: which cases, who reads them, in which order, shown how."""
+"""Reader studies: cases, readers, reading order, and how cases are shown."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ class SourceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseSource:
-    """Where the cases come from; ``name`` is the batch's or release's, "" for a whole dataset."""
+    """The source of the cases; ``name`` is that of the batch or release, "" for a whole dataset.
+
+    Raises:
+        InvalidValue: no dataset, a dataset with a name, or a batch or release without one.
+    """
 
     kind: SourceKind
     dataset: str
@@ -38,7 +42,7 @@ class CaseSource:
             raise InvalidValue("source", f"a {self.kind} is named by dataset and its own name")
 
     def __str__(self) -> str:
-        """As a person reads it: "release v1 of demo"."""
+        """The source as text for a person: "release v1 of demo"."""
         if self.kind is SourceKind.DATASET:
             return f"dataset {self.dataset}"
         return f"{self.kind} {self.name} of {self.dataset}"
@@ -54,7 +58,11 @@ class Crossing(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arm:
-    """One way in which cases are shown; ``told``: whether indication, age, sex and view stand beside."""
+    """One way of showing cases; ``told``: whether indication, age, sex and view are shown.
+
+    Raises:
+        InvalidValue: no name, or one that is too long.
+    """
 
     name: str
     told: bool = True
@@ -64,20 +72,23 @@ class Arm:
             raise InvalidValue("arm", f"needs a name of 1 to {LONGEST_NAME} characters")
 
 
-#: The arm of a study that compares no two ways of showing its cases.
+#: The arms of a study with a single way of showing its cases.
 ONE_ARM = (Arm(name="all"),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyDesign:
-    """How cases are drawn and given to readers.
+    """How cases are drawn and distributed to readers.
 
-    ``plan`` draws the cases that count; ``training`` further ones come first, with feedback, and count
-    nowhere; ``repeats`` of a reader's own cases come a second time, hidden, at least ``repeat_gap`` cases
-    after the first. ``one_per_exam``: at most one question of each exam. With ``Crossing.PARTS`` every case
-    is read by ``readers_per_case`` readers and ``shared`` of them by all. With ``Crossing.CROSSOVER`` each
-    reader reads every case once in each of two arms, in two periods ``washout_days`` apart. ``blocks``: the
-    cases of a period are put into so many blocks, whose order over the readers is a Latin square.
+    ``plan`` draws the scored cases. ``training`` other cases come first, with feedback, and are not scored.
+    ``repeats`` of a reader's own cases are shown again, unannounced, at least ``repeat_gap`` cases after the
+    first time. ``one_per_exam``: at most one question of each exam. With ``Crossing.PARTS`` every case is
+    read by ``readers_per_case`` readers, and ``shared`` cases are read by all. With ``Crossing.CROSSOVER``
+    each reader reads every case once in each of two arms, in two periods ``washout_days`` apart. The cases of
+    a period are divided into ``blocks`` blocks, whose order over the readers is a Latin square.
+
+    Raises:
+        InvalidValue: a value outside its range, or one that does not belong to the crossing.
     """
 
     plan: SamplingPlan
@@ -115,10 +126,13 @@ class StudyDesign:
             raise InvalidValue("washout_days", f"goes with {Crossing.CROSSOVER!s} and nothing else")
 
     def arm(self, name: str) -> Arm:
-        """The arm of that name.
+        """The arm with a name.
+
+        Args:
+            name: of the arm.
 
         Raises:
-            InvalidValue: there is none.
+            InvalidValue: there is no such arm.
         """
         for each in self.arms:
             if each.name == name:
@@ -135,9 +149,10 @@ class StudyState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderStudy:
-    """The experiment: readers and models answer the same cases.
+    """A reader study: readers and models answer the same cases.
 
-    ``frozen`` once the first answer is in: design, cases and orders stay from then on.
+    It is ``frozen`` with the first answer: design, cases and orders can't change after that. ``simulated``:
+    its readings are made up, as in the demo.
     """
 
     id: int
@@ -152,7 +167,7 @@ class ReaderStudy:
 
 
 class CaseKind(StrEnum):
-    """Whether a case counts, or trains the reader and counts nowhere."""
+    """Whether a case is scored, or only trains the reader."""
 
     SCORED = "scored"
     TRAINING = "training"
@@ -160,10 +175,11 @@ class CaseKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlindCase:
-    """A case as it is fetched for a reader: no key, explanation, report, boxes, task or tier.
+    """A case as it is fetched for a reader: without key, explanation, report, boxes, task and tier.
 
-    ``number`` counts from 1 within the study, ``question_number`` and ``exam_number`` are storage's.
-    ``asks_box``: a box may be drawn as evidence. ``sha256`` stands for all that is shown of it.
+    ``number`` counts from 1 within the study; ``question_number`` and ``exam_number`` are those of the
+    database. ``asks_box``: the reader may draw a box as evidence. ``sha256`` is the hash of all that is
+    shown.
     """
 
     id: int
@@ -182,10 +198,10 @@ class BlindCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A question of a study with its key, as frozen when the study was made.
+    """A question of a study with its key, as it was when the study was created.
 
-    ``question`` is the release's corrected one where the source is a release. ``stratum`` and
-    ``inclusion_probability`` are the draw's.
+    ``question`` is the corrected one if the source is a release. ``stratum`` and ``inclusion_probability``
+    (0 to 1) are those of the draw.
     """
 
     shown: BlindCase
@@ -195,11 +211,17 @@ class Case:
 
     @property
     def scored(self) -> bool:
-        """Whether it counts."""
+        """Whether the case is scored."""
         return self.shown.kind is CaseKind.SCORED
 
     def is_right(self, answer: Answer | None) -> bool:
-        """Whether the answer is one of those that count as right; open answers are compared as text."""
+        """Whether an answer is correct: the key, or one of the other correct answers.
+
+        Texts are compared without regard to case and spacing.
+
+        Args:
+            answer: None (no answer) is not correct.
+        """
         if answer is None:
             return False
         if isinstance(answer, str) and isinstance(self.question.answer, str):
@@ -208,7 +230,7 @@ class Case:
 
 
 class ReaderLevel(StrEnum):
-    """Where a reader stands in training."""
+    """A reader's level of training."""
 
     RESIDENT = "resident"
     ATTENDING = "attending"
@@ -217,7 +239,11 @@ class ReaderLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderProfile:
-    """What the report groups readers by. ``years`` of reading radiographs; None is "not stated"."""
+    """Properties by which the report groups readers; ``years`` of reading radiographs, None if not stated.
+
+    Raises:
+        InvalidValue: years outside 0 to 80, or a subspecialty that is too long.
+    """
 
     level: ReaderLevel | None = None
     years: float | None = None
@@ -232,10 +258,10 @@ class ReaderProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
-    """Somebody who reads in a study.
+    """A reader of a study.
 
-    ``person_id`` is None for a reader from outside, whose readings came in by file. ``of_reference``: helped
-    to set the key, and is marked so wherever the accuracy stands. ``simulated``: no person at all.
+    ``person_id`` is None for an outside reader, whose readings were imported from a file. ``of_reference``:
+    the reader helped to set the key; every accuracy of this reader is marked so. ``simulated``: not a person.
     """
 
     id: int
@@ -250,16 +276,16 @@ class Reader:
 
     @property
     def outside(self) -> bool:
-        """Whether the readings came in by file."""
+        """Whether the readings were imported from a file."""
         return self.person_id is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
-    """One place in a reader's order, as stored.
+    """One place in a reader's reading order, as stored.
 
-    ``position`` counts from 1. ``repeat`` is 0 the first time and 1 for a hidden repeat. ``option_order``:
-    which option stands at each place; (2, 0, 1) shows the third first. Empty where there are none.
+    ``position`` counts from 1. ``repeat`` is 0 the first time and 1 for a hidden repeat. ``option_order`` is
+    the index of the option at each place: (2, 0, 1) shows the third option first; empty without options.
     """
 
     reader_id: int
@@ -273,7 +299,11 @@ class Slot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exclusion:
-    """What is left out of the analysis, and why: a case, a reader, or one reader's readings of one case."""
+    """A case, a reader, or one reader's readings of one case that the analysis leaves out, and why.
+
+    Raises:
+        InvalidValue: neither a case nor a reader, or no reason.
+    """
 
     study_id: int
     case_id: int | None

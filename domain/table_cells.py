@@ -1,4 +1,4 @@
-"""Text in the cells of a CSV file, so that no spreadsheet runs it as a formula."""
+"""Text for cells of CSV files, protected against being run as a formula by a spreadsheet."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ _RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def harmless(text: str) -> str:
-    """The text with an apostrophe before it where a spreadsheet would run it as a formula.
+    """The text, with an apostrophe before it if a spreadsheet would run it as a formula.
 
-    A spreadsheet shows the cell without it. Only text from outside needs this: our own numbers stay numbers.
+    Use it for text from outside only; computed numbers must stay numbers.
+
+    Args:
+        text: starts with =, +, -, @, tab or carriage return, possibly after apostrophes, to be changed.
 
     >>> harmless("=1+1")
     "'=1+1"
@@ -21,6 +24,9 @@ def harmless(text: str) -> str:
 def as_written(text: str) -> str:
     """The inverse of :func:`harmless`.
 
+    Args:
+        text: of a cell that :func:`harmless` wrote.
+
     >>> as_written(harmless("=1+1"))
     '=1+1'
     """
@@ -28,5 +34,5 @@ def as_written(text: str) -> str:
 
 
 def _is_run(text: str) -> bool:
-    # Apostrophes that were there before count too, or the way back would take off one too many.
+    # The text may begin with apostrophes of its own; without this, as_written would remove one of them.
     return text.lstrip("'").startswith(_RUN_BY_SPREADSHEETS)

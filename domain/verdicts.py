@@ -1,4 +1,4 @@
-"""Verdicts: one reviewer's judgement of one question, appended and never edited."""
+"""Verdicts: one reviewer's judgements of one question; they are appended and never edited."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from domain.vocabulary import Choice, Difficulty
 
 
 class Decision(Choice):
-    """What becomes of the question."""
+    """The reviewer's decision on the question."""
 
     ACCEPT = "accept"
     REVISE = "revise"
@@ -23,7 +23,7 @@ class Decision(Choice):
 
 
 class ErrorKind(Choice):
-    """Kinds of error an expert finds; several may hold. The first ones are those that ReXVQA counted."""
+    """Kinds of error; a verdict may name several. The first ones are those of ReXVQA's expert review."""
 
     SEVERAL_RIGHT = "more than one right answer"
     NONE_RIGHT = "no right answer"
@@ -43,10 +43,10 @@ class ErrorKind(Choice):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YesNoField:
-    """One of the yes-or-no questions of an opinion.
+    """One of the yes-or-no fields of an opinion.
 
-    ``id`` is stored and exported and never changes; ``label`` is read on screen. ``required``: a verdict that
-    accepts or revises needs it.
+    ``id`` is stored and exported and never changes; ``label`` is shown on screen. ``required``: a verdict
+    that accepts or revises must have it.
     """
 
     id: str
@@ -55,7 +55,7 @@ class YesNoField:
 
     @property
     def name(self) -> str:
-        """The name in tables and files of statistics; it never changes."""
+        """The name in tables and files of statistics ("domain specific"); it never changes."""
         return self.id.replace("_", " ")
 
 
@@ -65,7 +65,13 @@ def _yes_no(label: str, *, required: bool = False) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnAnswer:
-    """What the reviewer answered before seeing the key; ``answer`` None is "cannot determine"."""
+    """The reviewer's answer before seeing the key; ``answer`` None is "cannot determine".
+
+    ``confidence`` is 1 (a guess) to 5 (certain).
+
+    Raises:
+        InvalidValue: a confidence outside its range.
+    """
 
     answer: Answer | None
     confidence: int
@@ -79,10 +85,10 @@ class OwnAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinion:
-    """All that a reviewer says of a question: the body of a verdict, and of a draft of one.
+    """A reviewer's judgements of a question: the body of a verdict or of a draft.
 
-    ``None`` is "not judged" throughout. ``domain_specific``: needs radiology. ``cognitive_depth``: more
-    than recall. ``difficulty`` is the expert's own, beside the machine's.
+    ``None`` is "not judged" throughout. ``domain_specific``: needs radiology. ``cognitive_depth``: needs more
+    than recall. ``difficulty`` is the expert's estimate, stored in addition to the machine's.
     """
 
     ratings: Ratings = field(default_factory=Ratings)
@@ -106,10 +112,14 @@ FLAG_NAMES = tuple(each.id for each in FLAGS)
 class Verdict:
     """One reviewer's judgement of one question of a batch.
 
-    ``revision`` counts from 1 for each (batch, question, person); a higher one supersedes the lower.
-    ``image`` is whether the radiographs were on screen, None where that was not recorded.
-    ``seconds`` since the question was opened; ``seconds_looking`` of them with the image drawn and the
-    page visible, ``seconds_away`` hidden or after five minutes without a movement.
+    ``revision`` counts from 1 for each (batch, question, person); a higher one supersedes a lower one.
+    ``seconds`` have passed since the question was opened: ``seconds_looking`` of them with the image drawn
+    and the page visible, ``seconds_away`` hidden or after five minutes without a movement. ``why`` is the
+    reason for a later revision. ``image`` is whether the radiographs were on screen, None if that was not
+    recorded.
+
+    Raises:
+        InvalidValue: a revision below 1, a negative time, or a decision that does not fit the opinion.
     """
 
     batch_id: int
@@ -135,7 +145,11 @@ class Verdict:
 
 
 def check_decision(decision: Decision, opinion: Opinion) -> None:
-    """Check that the decision agrees with the opinion: errors, comment and correction.
+    """Check that a decision fits the opinion's errors, comment and correction.
+
+    Args:
+        decision: of the verdict.
+        opinion: of the verdict.
 
     Raises:
         InvalidValue: a rejection without a reason, a revision without a correction, an acceptance with one.

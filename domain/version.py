@@ -1,3 +1,3 @@
-"""Which version of Overread this is."""
+"""The version of Overread."""
 
 VERSION = "0.1.0"

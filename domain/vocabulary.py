@@ -1,4 +1,4 @@
-"""The closed lists of words that questions, verdicts and pages share."""
+"""Closed lists of values that questions, verdicts and pages share."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Self
 
 
 class Choice(StrEnum):
-    """A closed list. A member's value is its id: it is stored and exported, and never changes.
+    """A closed list of values. A member's value is its id, which is stored and exported and never changes.
 
-    A member is declared as its id, or as (id, label) where it reads otherwise on screen.
+    A member is declared as its id, or as (id, label) if the screen shows another text.
     """
 
     label: str
 
     def __new__(cls, identifier: str, label: str = "") -> Self:
-        """The member of that id."""
+        """Create the member with an id; its label is the id unless one is given."""
         member = str.__new__(cls, identifier)
         member._value_ = identifier
         member.label = label or identifier
@@ -46,18 +46,18 @@ class AnswerFormat(Choice):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The only answers there are, the same for every question of the format; mostly none."""
+        """The only possible answers, the same for every question of the format; empty for most formats."""
         return _ANSWERS[self].words
 
     @property
     def is_free_text(self) -> bool:
-        """Whether the answer is in the answerer's own words."""
+        """Whether the answer is free text."""
         return not self.has_options and not self.words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _AnswerRule:
-    """How a question of a format is answered; without options and words by free text."""
+    """How questions of a format are answered: with options, fixed words, or (with neither) free text."""
 
     has_options: bool = False
     takes_several: bool = False
@@ -83,7 +83,7 @@ class Task(Choice):
 
 
 class Difficulty(Choice):
-    """The three tiers of ReXVQA; a question without one has ``None``, a tier of its own when sampled."""
+    """The three tiers of ReXVQA; a question without one has ``None``, which sampling treats as a tier."""
 
     EASY = "easy"
     MEDIUM = "medium"
@@ -101,7 +101,7 @@ class View(StrEnum):
 
 
 class Sex(StrEnum):
-    """Patient's sex as DICOM has it (0010,0040)."""
+    """The codes of DICOM's Patient's Sex (0010,0040), PS3.3 C.7.1.1."""
 
     FEMALE = "F"
     MALE = "M"

@@ -1,1 +1,1 @@
-"""Estimators: pure functions from counts to numbers. What is undefined is None, with the reason."""
+"""Estimators: pure functions of counts and ratings. A note explains every None."""

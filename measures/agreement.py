@@ -1,6 +1,6 @@
-"""Agreement of two raters on ordered categories: Cohen's weighted kappa, with an interval.
+"""Cohen's weighted kappa of two raters, with the large-sample interval.
 
-Held against scikit-learn (estimate) and statsmodels (standard error) by the tests.
+The tests compare the estimate with scikit-learn and the standard error with statsmodels.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from measures.clusters import members
 from measures.pairs import kappa_pull
 
 CONFIDENCE = 0.95
-#: Below so many pairs the interval is a rough guide only, and says so.
+#: With fewer pairs the note says that the interval is a rough guide.
 FEW = 30
 
 
 class Weights(StrEnum):
-    """What a disagreement by d of k - 1 steps leaves of the agreement."""
+    """The agreement that two answers d steps apart are credited with, on a scale of k categories."""
 
-    NONE = "none"  # nothing
+    NONE = "none"  # 0
     LINEAR = "linear"  # 1 - d / (k - 1)
     QUADRATIC = "quadratic"  # 1 - (d / (k - 1)) squared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kappa:
-    """Kappa over ``n`` pairs; what is not defined is None, and ``note`` says why."""
+    """Kappa over ``n`` pairs, -1 to 1. A value that is not defined is None, and ``note`` gives the reason."""
 
     weights: Weights
     n: int
@@ -71,11 +71,14 @@ def contingency(
 
     Args:
         first: categories 0 to k - 1 of the first rater, one per question.
-        second: the second rater's, in the same order.
+        second: categories of the second rater, in the same order.
         k: number of categories.
 
     Returns:
         Counts, shape (k, k); rows are the first rater's categories.
+
+    Raises:
+        ValueError: the raters differ in length, or a category is negative.
 
     >>> contingency([0, 0, 1], [0, 1, 1], k=2)
     array([[1, 1],

@@ -1,13 +1,14 @@
-"""Boxes against boxes: overlap, one-to-one matching, and the mean overlap over three denominators.
+"""Overlap of boxes: intersection over union, one-to-one matching, mean overlap with three denominators.
 
 Conventions. A box is (x_min, y_min, x_max, y_max) in pixels of the stored matrix; areas are continuous, not
-counts of pixels. Truth and prediction lie on the same radiograph. Matching is one to one and makes the sum
-of overlaps as large as it can be (the Hungarian method); a pair without overlap counts 0.
+counts of pixels. Truth and prediction lie on the same radiograph. Matching is one to one and maximises the
+sum of overlaps (the Hungarian method); a matched pair without overlap counts as 0.
 
-Denominators: of several truths and predictions, the papers leave open by what the sum of overlaps is divided.
-``score`` divides by the larger of the two numbers, so that a missing and a superfluous box both cost;
-``per_truth`` and ``per_match`` stand beside it. Two truths, one perfect prediction: .5, .5, 1. One truth,
-three predictions of which one is perfect: 1/3, 1, 1.
+Denominators. Papers do not say by what they divide the sum of overlaps if there are several truths and
+predictions. ``score`` divides by the larger of the two numbers, so a missing box and a superfluous box both
+lower it. ``per_truth`` divides by the number of truths, ``per_match`` by the number of matched pairs. Two
+truths and one perfect prediction give 0.5, 0.5, 1. One truth and three predictions, one of them perfect, give
+1/3, 1, 1.
 
 Edge cases. Neither has a box: not defined (None). One side has none: 0, and per_match None (per_truth None
 without a truth).
@@ -30,8 +31,9 @@ from measures.proportions import CONFIDENCE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overlap:
-    """One radiograph's boxes: overlaps 0 to 1; ``pairs`` are (truth, prediction, overlap), in order of
-    truth.
+    """Matched boxes of one radiograph.
+
+    ``pairs`` are (index of the truth, index of the prediction, overlap from 0 to 1), ordered by truth.
     """
 
     truths: int
@@ -44,7 +46,7 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanOverlap:
-    """The mean score over ``n`` questions that have a box on either side, with its bootstrap interval."""
+    """Mean score (0 to 1) over the ``n`` questions with a true or predicted box, with its interval."""
 
     n: int
     score: float | None
@@ -81,7 +83,7 @@ def iou(truth: ArrayLike, predicted: ArrayLike) -> NDArray[np.float64]:
 
 
 def match(truth: ArrayLike, predicted: ArrayLike) -> Overlap:
-    """The one-to-one matching of the boxes of one radiograph with the largest sum of overlaps.
+    """Match the boxes of one radiograph one to one so that the sum of overlaps is largest.
 
     Args:
         truth: boxes (x_min, y_min, x_max, y_max), shape (truths, 4).

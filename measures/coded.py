@@ -1,7 +1,7 @@
-"""Ratings as arrays: questions by raters, each answer a number, right or wrong or missing.
+"""Ratings as arrays of shape (questions, raters): answer numbers, and correct, incorrect or missing.
 
-Truth is the reference's answer; a question that the reference left open has none. Training cases and repeats
-are left out. A rater with answers in several arms is taken as one rater an arm, named "name (arm)".
+The truth is the reference's answer; a question that the reference did not answer has none. Training cases and
+repeats are left out. A rater with answers in several arms becomes one rater per arm, named "name (arm)".
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from measures.ratings import ALL, NO, REPEAT, TRAINING, UNDETERMINED, YES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """A task or category and the places of its questions."""
+    """A task or category; ``rows`` are the row numbers of its questions in :class:`Coded`."""
 
     name: str
     rows: NDArray[np.int64]
@@ -29,11 +29,12 @@ class Cell:
 class Coded:
     """Ratings as arrays: q questions in the order of their ids, r raters in the order of their names.
 
-    ``answers`` (q, r): number of the answer in ``labels``, -1 where missing. ``right`` (q, r): 1, 0, or -1
-    where answer or truth is missing; "cannot determine" is 0. ``task`` and ``category`` (q,): numbers in
-    ``tasks`` and ``categories``, -1 where not stated. ``exam`` (q,): None where no question states one;
-    questions that state none are exams of their own. ``options`` (q,): 0 where not stated. ``several`` (q,):
-    some answer has several ticks.
+    ``answers`` (q, r): index into ``labels``, -1 if missing. ``right`` (q, r): 1 correct, 0 incorrect or
+    "cannot determine", -1 if the answer or the truth is missing. ``task`` and ``category`` (q,): index into
+    ``tasks`` and ``categories``, -1 if not stated. ``exam`` (q,): exam numbers; a question without an exam is
+    an exam of its own; None if no question states one. ``options`` (q,): number of options, 0 if not stated.
+    ``several`` (q,): whether any rater ticked more than one option. ``reference``: column of the reference.
+    ``set_reference`` (r,): whether the rater helped to set the reference.
     """
 
     questions: tuple[str, ...]
@@ -54,37 +55,41 @@ class Coded:
 
     @property
     def undetermined(self) -> int:
-        """The code of "cannot determine", -2 where nobody said so."""
+        """The index of "cannot determine" in ``labels``; -2 if nobody answered so."""
         return self.labels.index(UNDETERMINED) if UNDETERMINED in self.labels else -2
 
     @property
     def judged(self) -> list[int]:
-        """The raters but for the reference."""
+        """The columns of all raters except the reference."""
         return [at for at in range(len(self.raters)) if at != self.reference]
 
     def cells(self) -> list[Cell]:
-        """Each task with its questions' places, "all" first."""
+        """All questions as "all", then each task with its questions."""
         every = Cell(name=ALL, rows=np.arange(len(self.questions)))
         return [every, *_cells(self.tasks, self.task)]
 
     def category_cells(self) -> list[Cell]:
-        """Each category with its questions' places."""
+        """Each category with its questions."""
         return _cells(self.categories, self.category)
 
     def exams(self, rows: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """The exams of these questions; None where none is stated."""
+        """The exam numbers of these questions; None if no question states an exam."""
         return None if self.exam is None else self.exam[rows]
 
 
 def coded(table: pd.DataFrame, *, reference: str | None = None) -> Coded:
-    """The arrays of a checked table, training cases and repeats left out.
+    """Convert a checked table to arrays, without training cases and repeats.
 
     Args:
-        table: as :func:`checked` gives it.
-        reference: the rater who is the truth; None for the one whose kind says so, if there is one.
+        table: as :func:`measures.ratings.checked` returns it.
+        reference: the rater whose answers are the truth; None for the rater of kind "reference", if any.
+
+    Returns:
+        The arrays; ``right`` is -1 throughout if there is no reference and no ``correct`` column.
 
     Raises:
-        Refused: two lines that contradict each other, or a reference that is not there.
+        Refused: two lines contradict each other, the reference is not in the table, several raters are of
+            kind "reference" and none is named, or only training cases and repeats are there.
     """
     table = table[~table["arm"].isin([TRAINING, REPEAT])]
     if not len(table):
@@ -130,7 +135,7 @@ def coded(table: pd.DataFrame, *, reference: str | None = None) -> Coded:
 
 
 def _codes(column: pd.Series, names: tuple[str, ...]) -> NDArray[np.int64]:
-    """The place of each value in ``names``, -1 of one that is not there."""
+    """The index of each value in ``names``, -1 if it is not there."""
     number = {name: at for at, name in enumerate(names)}
     which, distinct = pd.factorize(column)
     places = np.array([number.get(value, -1) for value in distinct], dtype=np.int64)
@@ -146,7 +151,7 @@ def _distinct(column: pd.Series) -> tuple[str, ...]:
 
 
 def _natural(text: str) -> tuple[int, float, str]:
-    """Numbers in their order, before words in theirs; "?" last."""
+    """Sort key: numbers by value, then words alphabetically, then "?"."""
     if text == UNDETERMINED:
         return 2, 0.0, text
     try:
@@ -157,7 +162,7 @@ def _natural(text: str) -> tuple[int, float, str]:
 
 
 def _by_arm(table: pd.DataFrame) -> pd.Series:
-    """The raters' names, with the arm where one has answers in several."""
+    """The raters' names, with the arm appended for raters who answered in several."""
     arms = table.groupby("rater")["arm"].nunique()
     divided = table["rater"].isin(arms.index[arms > 1])
     named = table["rater"] + " (" + table["arm"].where(table["arm"] != "", "no arm") + ")"
@@ -165,7 +170,7 @@ def _by_arm(table: pd.DataFrame) -> pd.Series:
 
 
 def _one_each(table: pd.DataFrame, owner: str, field: str) -> Mapping[str, str]:
-    """What each owner's lines state of a field; they must agree, but some may be silent."""
+    """The value of a field for each owner; an owner's lines must agree, but some may leave it empty."""
     told = table.loc[table[field] != "", [owner, field]]
     pairs = told.drop_duplicates()
     again = pairs.duplicated(owner)
@@ -202,7 +207,7 @@ def _reference(raters: tuple[str, ...], kind_of: Mapping[str, str], named: str |
 
 
 def _right(answers: NDArray[np.int64], truth: int | None, unsure: int) -> NDArray[np.int64]:
-    """1 where an answer is the reference's, 0 where not, -1 where one of the two is missing."""
+    """1 if an answer equals the reference's, 0 if it differs, -1 if one of the two is missing."""
     if truth is None:
         return np.full(answers.shape, -1, dtype=np.int64)
     key = answers[:, [truth]]
@@ -217,9 +222,7 @@ def _overruled(
     r: NDArray[np.int64],
     unsure: NDArray[np.bool_],
 ) -> NDArray[np.int64]:
-    """What the file itself says of right and wrong goes before the comparison; "cannot determine" stays
-    wrong.
-    """
+    """``right`` with the file's ``correct`` column applied; "cannot determine" stays incorrect."""
     right = right.copy()
     for words, value in ((YES, 1), (NO, 0)):
         told = correct.isin(words).to_numpy()

@@ -1,11 +1,9 @@
-"""What most raters say of a question: a majority, or none.
+"""The majority answer of several raters.
 
-Conventions. Answers are compared as they are (sets of ticks in one order); an empty one is missing and "?"
-("cannot determine") is an answer like others. The answer that more raters gave than any other is the
-consensus.
+Conventions. Answers are compared as text, so sets of ticks must be in one order
+(:func:`measures.ratings.canonical`). An empty answer is missing; "?" ("cannot determine") is an answer.
 
-Edge cases. A tie at the top is no consensus, never the first of the two; nor is there one without an answer.
-With ``strict`` more than half of those who answered must agree.
+Edge cases. There is no consensus if the two most frequent answers tie or if nobody answered.
 """
 
 from __future__ import annotations
@@ -17,9 +15,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consensus:
-    """The answer, None without a consensus; ``votes`` for the most frequent answer of ``n`` that were
-    given.
-    """
+    """The majority ``answer`` (None without a consensus) and its ``votes`` among ``n`` answers."""
 
     answer: str | None
     votes: int

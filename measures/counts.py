@@ -1,13 +1,13 @@
-"""What published counts alone say: so many right of so many, by rater and task; nobody knows on which cases.
+"""Accuracy from published counts: the number of correct answers per rater and task, without the cases.
 
-Conventions. A row is a rater's right answers of ``n`` questions of a task. Where a paper prints a percentage,
-the count is the whole number whose share prints so. A percentage that no count of ``n`` prints tells of
-another ``n`` (unanswered questions left out, 198 scored of 200): it counts in micro and macro as it stands,
-but has no interval and no comparison, and its note says why. Two raters with the same ``n`` in a task are
-taken to have answered the same questions: their comparison is a range over every pairing that the margins
-allow. Otherwise they are compared as two samples (Newcombe).
+Conventions. A row gives a rater's correct answers among ``n`` questions of a task. If a paper prints a
+percentage, the count is the whole number whose share is printed like that. If no count of ``n`` is printed
+like that, the paper used another ``n`` (it left out unanswered questions, say). The percentage then counts in
+the micro and macro mean as printed, but has no interval and no comparison; its note says why. Two raters with
+the same ``n`` in a task are assumed to have answered the same questions, and their comparison is a range over
+every pairing that the margins allow. Otherwise they are compared as two samples (Newcombe).
 
-Edge cases. No question: not defined. Micro and macro stand for raters with several tasks, both by name.
+Edge cases. Without a question nothing is defined.
 """
 
 from __future__ import annotations
@@ -24,7 +24,13 @@ from measures.proportions import CONFIDENCE, wilson
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Count:
-    """``correct`` of ``n`` questions of a task were right; None where only ``share`` is known, 0 to 1."""
+    """A rater's ``correct`` answers among ``n`` questions of a task.
+
+    ``correct`` is None if only ``share`` (0 to 1) is known.
+
+    Raises:
+        InvalidValue: a count that is not 0 to ``n``, or neither a count nor a share from 0 to 1.
+    """
 
     rater: str
     task: str
@@ -41,7 +47,7 @@ class Count:
 
     @property
     def accuracy(self) -> float:
-        """The share that was right; 0 where there is no question."""
+        """The share of correct answers, 0 to 1; 0 without a question."""
         if self.correct is None:
             return self.share or 0.0
         return self.correct / self.n if self.n else 0.0
@@ -49,7 +55,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountAccuracy:
-    """Accuracy of a rater in a task, from the count alone."""
+    """Accuracy of a rater in a task (0 to 1), with Wilson's interval if the count is known."""
 
     rater: str
     task: str
@@ -63,7 +69,7 @@ class CountAccuracy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountOverall:
-    """Micro and macro accuracy of a rater over ``tasks`` tasks; None without a question."""
+    """Micro and macro accuracy of a rater (0 to 1) over ``tasks`` tasks; None without a question."""
 
     rater: str
     tasks: int
@@ -74,7 +80,11 @@ class CountOverall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DifferenceRange:
-    """Accuracy of ``a`` minus accuracy of ``b`` on the same questions, as a range over every pairing."""
+    """Accuracy of ``a`` minus accuracy of ``b`` on the same questions, as a range over every pairing.
+
+    ``_least`` and ``_most`` are the smallest and largest value among the pairings that the counts allow: of
+    the questions that only ``a`` answered correctly, of the limits of Tango's interval, and of the exact p.
+    """
 
     a: str
     b: str
@@ -141,11 +151,15 @@ def count_printed(percent: float, n: int, *, digits: int) -> int | None:
 
 
 def measure_counts(counts: Sequence[Count], *, confidence: float = CONFIDENCE) -> CountMeasures:
-    """Accuracy of each count, both means of each rater, and the difference of each two raters of a task.
+    """Accuracy of each count, micro and macro mean of each rater, and the difference of each pair of raters.
 
     Args:
         counts: one per rater and task, each rater and task once.
         confidence: of the intervals.
+
+    Returns:
+        Accuracy in the order of ``counts``; means in the order of the raters; differences task by task, in
+        ``paired`` for raters with the same n and in ``unpaired`` for others.
 
     >>> found = measure_counts([
     ...     Count(rater="reader", task="", correct=166, n=198),

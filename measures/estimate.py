@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """``value`` over ``n`` questions, with standard error and interval; ``method`` names the interval's.
+    """``value`` over ``n`` questions, with standard error and interval; ``method`` is that of the interval.
 
-    What is not defined is None, and ``note`` gives the reason.
+    A value that is not defined is None, and ``note`` gives the reason.
     """
 
     n: int

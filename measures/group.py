@@ -1,16 +1,16 @@
-"""Agreement of two or more raters on the same questions, beyond chance: five coefficients with errors.
+"""Agreement of two or more raters on the same questions: six coefficients with standard errors.
 
 Conventions. ``ratings`` has shape (questions, raters): category numbers 0 to k - 1, -1 where a rater did not
-answer. Percent agreement is the mean, over questions with two answers or more, of the share of their pairs of
-raters that agree (by ``weights``, for ordered categories). Every coefficient is (observed - chance) / (1 -
-chance); they differ in chance alone, Krippendorff's also in a correction for small samples.
-``k`` is the length of the scale, also where the last categories were never chosen.
+answer. Percent agreement is the mean, over questions with two answers or more, of the share of pairs of
+raters that agree (weighted by ``weights``). Every coefficient is (observed - chance) / (1 - chance); they
+differ in how they estimate chance. Krippendorff's alpha also has a correction for small samples. ``k`` is the
+length of the scale, even if the last categories were never chosen.
 
-Errors are Gwet's: each question's pull on the coefficient, the raters fixed; with ``clusters`` the pulls are
-summed by exam first. The interval is Student's, at most 1.
+The standard errors are Gwet's: they come from each question's influence on the coefficient, with the raters
+fixed. With ``clusters`` the influences are summed by exam first. The interval is Student's, at most 1.
 
-Edge cases. One category only in all answers: not defined but for percent agreement, AC1 (0 chance: 1) and
-Brennan-Prediger. No question with two answers: None. A question with one answer counts for chance (but for
+Edge cases. If all answers are in one category, only percent agreement, AC1 and Brennan-Prediger are defined.
+Without a question with two answers nothing is. A question with one answer counts for chance (except in
 Krippendorff's alpha), not for agreement.
 
 Sources: Gwet KL, Handbook of Inter-Rater Reliability, 4th ed., 2014; Gwet KL, Br J Math Stat Psychol
@@ -37,7 +37,7 @@ Matrix = NDArray[np.float64]
 
 
 class Coefficient(StrEnum):
-    """Which notion of chance is taken off."""
+    """How agreement by chance is estimated; PERCENT subtracts none."""
 
     PERCENT = "percent"
     FLEISS = "fleiss"
@@ -92,8 +92,8 @@ def agreement_of(
     observed = np.where(several, agreeing / pairs, 0.0)
     mean_answers = float(answers.mean())
     if coefficient is Coefficient.ALPHA:
-        # Units weigh by their number of answers; a small sample pairs an answer with itself a little too
-        # often.
+        # Questions are weighted by their number of answers. The correction is for small samples, in which an
+        # answer is paired with itself too often.
         small = 1.0 / (n * mean_answers)
         raw = agreeing / (mean_answers * (answers - 1.0))
         found = (1 - small) * float(raw.mean()) + small
@@ -103,7 +103,7 @@ def agreement_of(
     else:
         found = uncorrected = float(observed[several].mean())
         chance, pulls = _chance(ratings, counts, answers, weights, coefficient)
-        # Gwet's: a question with one answer stands for no agreement, and the others weigh n / shared.
+        # As in Gwet: a question with one answer contributes no agreement; the others have weight n / shared.
         ups = np.where(several, observed - chance, 0.0) * (n / shared) + chance
     if 1.0 - chance < 1e-12:
         return Estimate(n=shared, note="not defined: one category")
@@ -146,7 +146,7 @@ def ordinal_weights(ratings: Ratings, *, k: int) -> Matrix:
         k: number of categories.
 
     Returns:
-        1 less the squared distances as parts of the largest, shape (k, k).
+        1 minus the squared distance divided by the largest, shape (k, k).
 
     Source: Krippendorff K, Computing Krippendorff's alpha-reliability, University of Pennsylvania, 2011.
 
@@ -167,7 +167,8 @@ def fleiss_z(ratings: Ratings, *, k: int) -> float | None:
     """Fleiss' kappa divided by its standard error under chance agreement.
 
     Args:
-        ratings: category numbers 0 to k - 1, shape (questions, raters); no answer is missing.
+        ratings: category numbers 0 to k - 1, shape (questions, raters), one question or more; no answer is
+            missing.
         k: number of categories.
 
     Returns:
@@ -193,17 +194,24 @@ def fleiss_by_category(ratings: Ratings, *, k: int) -> list[float | None]:
     """Fleiss' kappa of each category against all others.
 
     Args:
-        ratings: category numbers 0 to k - 1, -1 where missing, shape (questions, raters).
+        ratings: category numbers 0 to k - 1, -1 where missing, shape (questions, raters); questions with
+            fewer than two answers are left out.
         k: number of categories.
 
     Returns:
-        One kappa per category; None where all or none of the answers are in it.
+        One kappa per category, at most 1; None where all or none of the answers are in it.
+
+    Source: Fleiss JL, Psychol Bull 1971;76:378-382.
+
+    >>> fleiss_by_category(np.array([[0, 0], [1, 1], [2, 2], [0, 1]]), k=3)[2]
+    1.0
     """
     counts = _counts(ratings, k)
+    counts = counts[counts.sum(axis=1) >= 2]
     raters = counts.sum(axis=1)
     kappas: list[float | None] = []
     for category in range(k):
-        share = float(counts[:, category].sum() / raters.sum())
+        share = float(counts[:, category].sum() / raters.sum()) if raters.size else 0.0
         if share in (0.0, 1.0):
             kappas.append(None)
             continue
@@ -213,7 +221,14 @@ def fleiss_by_category(ratings: Ratings, *, k: int) -> list[float | None]:
 
 
 def chance_level(estimate: float, se: float) -> float:
-    """Two-sided p value of no agreement beyond chance, by the normal distribution.
+    """Two-sided p value for the hypothesis of no agreement beyond chance, by the normal distribution.
+
+    Args:
+        estimate: a coefficient that is 0 at chance level.
+        se: its standard error, above 0.
+
+    Returns:
+        0 to 1.
 
     >>> round(chance_level(0.2, 0.1), 4)
     0.0455
@@ -232,7 +247,7 @@ def _counts(ratings: Ratings, k: int) -> Matrix:
 def _chance(
     ratings: Ratings, counts: Matrix, answers: Matrix, weights: Matrix, coefficient: Coefficient
 ) -> tuple[float, Matrix]:
-    """Chance agreement, and each question's pull on it (mean 0)."""
+    """Chance agreement, and each question's influence on it (mean 0)."""
     k = len(weights)
     if coefficient is Coefficient.PERCENT:
         return 0.0, np.zeros(len(counts))
@@ -245,7 +260,7 @@ def _chance(
     if coefficient is Coefficient.AC1:
         scale = float(weights.sum()) / (k * (k - 1)) if k > 1 else 0.0
         chance = scale * float(np.sum(overall * (1 - overall)))
-        # The pull of one question on sum p (1 - p) is (share - p)(1 - 2 p): the same as -2 (share - p) p.
+        # One question's influence on sum p (1 - p) is (share - p)(1 - 2 p), which equals -2 (share - p) p.
         return chance, scale * 2 * (shares @ (1 - overall) - float(np.sum(overall * (1 - overall))))
     mean_weight = (weights @ overall + weights.T @ overall) / 2
     chance = float(overall @ weights @ overall)
@@ -253,7 +268,7 @@ def _chance(
 
 
 def _conger_chance(ratings: Ratings, weights: Matrix) -> tuple[float, Matrix]:
-    """Chance of two different raters, each with shares of their own."""
+    """Chance agreement of two different raters, each with their own category shares."""
     k = len(weights)
     given = ratings >= 0
     used = given.any(axis=0)

@@ -1,10 +1,10 @@
 """Intraclass correlation of raters on a numeric scale: the six of Shrout and Fleiss.
 
-Conventions. ``ratings`` has shape (questions, raters), NaN where missing; only questions that all raters
-rated are taken, and ``n`` says how many. ICC1: each question by raters of its own; ICC2: the raters are a
-sample of raters; ICC3: these raters and no others. "k": of the mean of the raters rather than of one.
+Conventions. ``ratings`` has shape (questions, raters), NaN where missing. Only questions that all raters
+rated are used; ``n`` counts them. ICC1: each question has its own raters. ICC2: the raters are a sample of
+raters. ICC3: the result is about these raters only. "k" is the reliability of the mean of the raters.
 
-Edge cases. Fewer than two raters or two complete questions, or ratings all alike: not defined.
+Edge cases. Not defined with fewer than two raters or two complete questions, or if all ratings are equal.
 
 Source: Shrout PE, Fleiss JL, Psychol Bull 1979;86:420-428; the interval of ICC2 after McGraw KO, Wong SP,
 Psychol Methods 1996;1:30-46.
@@ -23,7 +23,7 @@ from measures.proportions import CONFIDENCE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intraclass:
-    """One coefficient, at most 1, over ``n`` questions and ``raters``; ``ratio`` is its F."""
+    """One coefficient, at most 1, over ``n`` questions and ``raters``; ``ratio`` is its F statistic."""
 
     form: str
     n: int

@@ -1,12 +1,11 @@
-"""The joint case bootstrap of many kappas at once, for differences between them.
+"""Joint bootstrap over cases of many kappas, for differences between them.
 
 Conventions. Every resample draws n cases (or exams) with replacement, the same ones for every pair of raters
-and every task, so that a difference of two kappas keeps their correlation. A resample is never built: what
-is drawn is how often each case is in it, and agreement and margins of all pairs are products of those counts
-with the cases' patterns. Questions that one of a pair did not answer leave that pair. The interval is the
-percentiles'.
+and every task, so a difference of two kappas keeps their correlation. The resamples are not built: the number
+of times each case is drawn is multiplied with the cases' patterns, which gives agreement and margins of all
+pairs. A pair uses the questions that both raters answered. The interval is between percentiles.
 
-Edge cases. A resample in which a kappa is not defined (one category) is NaN there and leaves that kappa's
+Edge cases. If a kappa is not defined in a resample (one category), it is NaN there and not among the
 percentiles; one constant rater gives 0.
 
 Source: Vanbelle S, Albert A, Br J Math Stat Psychol 2008;61:369-378 (bootstrap for dependent kappas).
@@ -27,7 +26,7 @@ from measures.pairs import Matrix, kappas, pair_tables
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KappaDifference:
-    """One kappa less another over the same cases; ``defined`` is the share of resamples that have both."""
+    """One kappa minus another on the same cases; ``defined`` is the share of resamples that have both."""
 
     difference: float | None
     low: float | None
@@ -123,7 +122,7 @@ def kappa_difference(
 def _drawn(
     questions: int, clusters: NDArray[np.int64] | None, seed: int, resamples: int
 ) -> NDArray[np.float32]:
-    """How often each question is in each resample, shape (resamples, questions)."""
+    """How many times each question is in each resample, shape (resamples, questions)."""
     random = np.random.default_rng(seed)
     if clusters is None:
         counts = random.multinomial(questions, np.full(questions, 1 / questions), size=resamples)
@@ -136,7 +135,10 @@ def _drawn(
 def _patterns(
     answers: NDArray[np.int64], pairs: Sequence[tuple[int, int]], weights: Matrix
 ) -> NDArray[np.float32]:
-    """Of each question and pair: what its agreement is worth, and both answers as indicators."""
+    """The agreement weight and both answers as indicators, for each question and pair.
+
+    Shape (questions, pairs * (1 + 2 k)); all 0 where one of the two did not answer.
+    """
     k = len(weights)
     wide = np.zeros((k + 1, k + 1))
     wide[:k, :k] = weights

@@ -1,15 +1,15 @@
-"""Intervals of Cohen's kappa and Gwet's AC1 for one pair of raters: which of two, and why.
+"""Intervals of Cohen's kappa and Gwet's AC1 for one pair of raters: large-sample or posterior.
 
-Large-sample (Fleiss, Cohen and Everitt) where it holds: both raters used every category ``ENOUGH`` times or
-more, and they disagree as often. Elsewhere it covers as little as .80 instead of .95 (docs/coverage.md), and
-there is none at all where no question divides the raters. There the interval is of kappa's posterior: the
-shares of the table's cells are drawn (:mod:`measures.posterior`); the quantiles of their kappas are the
-limits, widened to hold the estimate. ``method`` says which of the two an interval is.
+The large-sample interval (Fleiss, Cohen and Everitt) is used if both raters used every category ``ENOUGH``
+times or more and disagree at least as often. Otherwise it covers in as few as 80 % of samples instead of 95 %
+(docs/coverage.md), and does not exist if the raters never disagree. The posterior interval is used then: the
+shares of the table's cells are drawn (:mod:`measures.posterior`), and the limits are the quantiles of their
+kappas, widened to contain the estimate. ``method`` names the one that was used.
 
-Where several questions are of one exam, the large-sample error sums their pulls by exam, and the posterior
-counts every question for as much as it is worth (one over the design effect).
+If several questions are of one exam, the large-sample error sums their influences by exam, and the posterior
+divides the counts by the design effect.
 
-Edge cases. One rater constant: kappa 0, no interval. Both constant: not defined.
+Edge cases. Kappa is 0 without an interval if one rater is constant, and not defined if both are.
 
 Sources: Fleiss JL, Cohen J, Everitt BS, Psychol Bull 1969;72:323-327; Gelman A et al., Bayesian Data
 Analysis, 3rd ed., 2013, ch. 3 (Dirichlet posterior of a table); the choice is by simulation,
@@ -31,7 +31,7 @@ from measures.pairs import ac1_pull, kappa_pull
 from measures.posterior import posterior_draws
 
 LARGE_SAMPLE, POSTERIOR = "large-sample", "posterior"
-#: In every category of both raters, and of disagreements.
+#: Answers in every category of both raters, and disagreements, that the large-sample interval needs.
 ENOUGH = 50
 
 
@@ -45,7 +45,10 @@ def kappa_interval(
     draws: int = 2000,
     seed: int = 0,
 ) -> Estimate:
-    """Cohen's kappa of two raters, with the interval that covers at this prevalence and n.
+    """Cohen's kappa of two raters, with the interval whose coverage is right at this prevalence and n.
+
+    This is the kappa of all reports. Use :func:`measures.agreement.weighted_kappa` to compare with software
+    that gives the large-sample interval only.
 
     Args:
         first: categories 0 to k - 1 of the first rater, one per question.
@@ -129,7 +132,7 @@ def ac1_interval(
     draws: int = 2000,
     seed: int = 0,
 ) -> Estimate:
-    """Gwet's AC1 of two raters (AC2 with weights), with the interval that covers at this prevalence and n.
+    """Gwet's AC1 of two raters (AC2 with weights), with the interval whose coverage is right.
 
     Use instead of kappa when one category dominates: kappa then drops although raters agree.
 
@@ -202,7 +205,7 @@ def _quantiles(values: NDArray[np.float64], confidence: float) -> tuple[float, f
 
 
 def _error(pulls: NDArray[np.float64], clusters: NDArray[np.int64] | None) -> float:
-    """Standard error from each question's pull, summed by exam where questions share one."""
+    """Standard error from each question's influence, summed by exam if questions share one."""
     if clusters is None:
         return math.sqrt(float(np.sum(pulls**2))) / len(pulls)
     member, _ = members(clusters)
@@ -211,9 +214,9 @@ def _error(pulls: NDArray[np.float64], clusters: NDArray[np.int64] | None) -> fl
 
 
 def _design_effect(pulls: NDArray[np.float64], se: float, clusters: NDArray[np.int64] | None) -> float:
-    """Variance by exam over that of independent questions, at least 1.
+    """Variance by exam divided by that of independent questions, at least 1.
 
-    Without a disagreement nothing is known of it: at worst an exam is worth one question.
+    Without a disagreement it cannot be estimated; the worst case is taken: an exam counts as one question.
     """
     if clusters is None:
         return 1.0

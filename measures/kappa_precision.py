@@ -1,8 +1,8 @@
-"""How precise a kappa will be with so many cases: the expected width of its interval.
+"""Planning the number of cases for a kappa: the expected width of its interval.
 
-Conventions. Both raters use the categories with the same ``shares``; beyond chance they agree by ``kappa``
-in every category alike. The half-width is that of the large-sample interval, which is an honest guess for
-planning: where a category is rare, the interval that is then shown is somewhat wider.
+Assumptions. Both raters use the categories with the same ``shares``, and kappa is the same in every category.
+The half-width is that of the large-sample interval. If a category is rare, the interval that the report will
+show is somewhat wider.
 
 Source: Fleiss JL, Cohen J, Everitt BS, Psychol Bull 1969;72:323-327; Cantor AB, Psychol Methods
 1996;1:150-153.
@@ -37,6 +37,9 @@ def kappa_half_width(
         cases: number of cases, 1 or more.
         weights: none, linear or quadratic.
         confidence: of the interval.
+
+    Returns:
+        From the estimate to each limit, in units of kappa, above 0.
 
     Raises:
         InvalidValue: a kappa outside its range, shares that do not add up to 1, no case.

@@ -1,10 +1,10 @@
-"""The mean of something measured on each question, with Student's interval by exam.
+"""The mean of a value measured on each question, with Student's interval by exam.
 
-The error is that of the mean with the deviations summed by exam first (a ratio of sums), with one question an
-exam the ordinary one. Degrees of freedom: exams less one.
+The standard error sums the deviations by exam first (a ratio of sums). With one question per exam it is the
+ordinary standard error of a mean. The degrees of freedom are the number of exams minus one.
 
-Edge cases. Nothing: not defined. One question, or all of one exam: no interval. All alike: no interval, since
-nothing is known of their spread.
+Edge cases. Without a value the mean is not defined. There is no interval for one question, for a single exam,
+or if all values are equal.
 
 Source: Cochran WG, Sampling Techniques, 3rd ed., 1977, ch. 9 (clusters as units, ratio to size).
 """
@@ -25,7 +25,7 @@ from measures.proportions import CONFIDENCE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mean:
-    """A mean over ``n`` questions with its interval, in its unit; None with a ``note``."""
+    """A mean over ``n`` questions with its interval, in the unit of the values; ``note`` explains a None."""
 
     n: int
     estimate: float | None

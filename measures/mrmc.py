@@ -1,22 +1,21 @@
-"""Readers against one model on the same cases: the mean reader's accuracy less the model's, with its error.
+"""Readers against one model on the same cases: mean accuracy of the readers minus accuracy of the model.
 
-Conventions. ``differences`` has shape (cases, readers): the reader right (1 or 0) less the model right (1 or
-0), NaN where the reader did not read the case or the model did not answer it. The difference is positive
-where readers are better. A model has no readers, so what varies over readers is the reader-minus-model
-difference: one treatment.
+Conventions. ``differences`` has shape (cases, readers): 1 or 0 for the reader's answer minus 1 or 0 for the
+model's, NaN where the reader did not read the case or the model did not answer it. A positive difference
+means that the readers are better. A model has no readers, so the analysis is that of one treatment: the
+reader-minus-model difference varies over readers and cases.
 
-Three errors:
+Three methods:
 
-- ``obuchowski_rockette``: from one figure a reader and the covariances of the figures over cases; readers
-  random. Degrees of freedom are Hillis'. For fully crossed designs.
+- ``obuchowski_rockette``: from one figure of merit per reader and the covariances of the figures over cases;
+  readers random; Hillis' degrees of freedom. For fully crossed designs.
 - ``u_statistic``: unbiased moments of the products of two differences, by whether they share the reader, the
-  case, both or neither, weighted as the design has them; any design, as FDA's iMRMC. Fully crossed it is the
-  same number as Obuchowski-Rockette's where its covariance is not below 0. Where the unbiased variance is 0
-  or less, the moments of all products (V-statistic) are taken and the note says so.
-- ``fixed_readers``: cases random, these readers and no others.
+  case, both or neither, weighted as in the design. For any design, as in FDA's iMRMC. In a fully crossed
+  design it equals Obuchowski-Rockette's if the covariance there is not negative. If the unbiased variance is
+  0 or less, the moments of all products (V-statistic) are used, and the note says so.
+- ``fixed_readers``: cases random, these readers only.
 
-Edge cases. One reader: nothing is known of other readers; random readers give no error. One case: none at
-all.
+Edge cases. With one reader, random readers give no standard error. With one case no method does.
 
 Sources: Obuchowski NA, Rockette HE, Commun Stat Simul 1995;24:285-308; Hillis SL, Stat Med 2007;26:596-619
 (df); Hillis SL, Obuchowski NA, Berbaum KS, Acad Radiol 2011;18:129-142 (one treatment); Gallas BD, Acad
@@ -40,9 +39,10 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """A difference of accuracies (-1 to 1) with its interval; None where not defined, and ``note`` says why.
+    """A difference of accuracies (-1 to 1) with its interval; ``note`` explains a None.
 
-    ``df`` is None where the normal distribution was taken. ``p`` is two-sided, of no difference.
+    ``df`` is None if the normal distribution was used. ``p`` is two-sided, for the hypothesis of no
+    difference.
     """
 
     readers: int
@@ -58,15 +58,27 @@ class Comparison:
     note: str = ""
 
     def above(self, margin: float) -> bool | None:
-        """Whether the whole interval lies above ``margin``: at 0 the readers are better.
+        """Whether the whole interval lies above ``margin``; with 0, whether the readers are better.
 
-        A margin other than 0 must have been set before reading; so for :meth:`below`.
+        Args:
+            margin: a difference of accuracies, -1 to 1; one other than 0 must be set before reading.
+
+        Returns:
+            None without an interval.
         """
         return None if self.low is None else self.low > margin
 
     def below(self, margin: float) -> bool | None:
-        """Whether the whole interval lies below ``margin``: at 0 the model is better (superiority), above 0
-        it is worse by less than the margin (non-inferiority).
+        """Whether the whole interval lies below ``margin``.
+
+        With 0 the model is then better (superiority); with a margin above 0 it is worse by less than the
+        margin (non-inferiority).
+
+        Args:
+            margin: a difference of accuracies, -1 to 1; one other than 0 must be set before reading.
+
+        Returns:
+            None without an interval.
         """
         return None if self.high is None else self.high < margin
 
@@ -184,7 +196,7 @@ def u_statistic(differences: Matrix, *, confidence: float = CONFIDENCE) -> Compa
     over that of its part between readers, by Satterthwaite.
 
     Args:
-        differences: reader minus model, shape (cases, readers), NaN where not read.
+        differences: reader minus model, shape (cases, readers), NaN where not read; every reader read a case.
         confidence: of the interval.
 
     Returns:
@@ -227,7 +239,7 @@ def fixed_readers(
     Use where the result is about these readers and no others; its interval is narrower.
 
     Args:
-        differences: reader minus model, shape (cases, readers), NaN where not read.
+        differences: reader minus model, shape (cases, readers), NaN where not read; every reader read a case.
         exams: number of each case's exam, shape (cases,); None without exams.
         confidence: of the interval.
 
@@ -250,7 +262,7 @@ def fixed_readers(
 
 
 def _pulls(differences: Matrix) -> Matrix:
-    """Each case's pull on each reader's mean, shape (cases, readers); 0 where not read."""
+    """Each case's influence on each reader's mean, shape (cases, readers); 0 where not read."""
     known = ~np.isnan(differences)
     means = np.nanmean(differences, axis=0)
     pulls: Matrix = np.where(known, differences - means, 0.0) / known.sum(axis=0)
@@ -258,8 +270,9 @@ def _pulls(differences: Matrix) -> Matrix:
 
 
 def _products(values: Matrix, known: NDArray[np.bool_]) -> tuple[list[float], list[float]]:
-    """Sums of products of two readings, and how many: same both, same reader, same case, neither
-    (ordered).
+    """Sums and numbers of products of two differences, over ordered pairs.
+
+    Four of each: same reader and case, same reader, same case, neither in common.
     """
     there = known.astype(np.float64)
     sums, counts = [float(np.sum(values**2))], [float(there.sum())]
@@ -274,12 +287,12 @@ def _products(values: Matrix, known: NDArray[np.bool_]) -> tuple[list[float], li
 def _u_variance(values: Matrix, known: NDArray[np.bool_], total: float) -> float:
     sums, counts = _products(values, known)
     moments = [part / count if count > 0 else 0.0 for part, count in zip(sums, counts, strict=True)]
-    apart = moments[3]  # two readings with nothing in common: the square of the expected difference
+    apart = moments[3]  # nothing in common: estimates the square of the expected difference
     return sum(count * (moment - apart) for moment, count in zip(moments, counts, strict=True)) / total**2
 
 
 def _v_variance(values: Matrix, known: NDArray[np.bool_], total: float, mean: float) -> float:
-    """Every moment about the mean: readers' part, cases' part, and the rest; never below 0."""
+    """The variance from moments about the mean: part of the readers, of the cases and the rest; 0 or more."""
     centred = np.where(known, values - mean, 0.0)
     by_reader = float(np.sum(centred.sum(axis=0) ** 2))
     by_case = float(np.sum(centred.sum(axis=1) ** 2))

@@ -1,10 +1,9 @@
-"""One number over several tasks: micro weighs every question the same, macro every task. Always both, by
-name.
+"""Micro and macro accuracy over several tasks: every question has the same weight, or every task.
 
-Published tables mix the two: ReXVQA's "Overall" is macro for seven models and micro for the eighth. From task
-accuracies and counts both can be recomputed.
+Reports always show both by name, because published tables mix them: ReXVQA's "Overall" is macro for seven
+models and micro for the eighth. Both can be computed from the accuracies and counts of the tasks.
 
-Edge cases. A task without a question has no accuracy and counts in neither; no task at all: None.
+Edge cases. A task without a question counts in neither. Without a task both are None.
 """
 
 from __future__ import annotations
@@ -29,6 +28,9 @@ def over_tasks(accuracies: Sequence[float], counts: Sequence[int]) -> Overall:
     Args:
         accuracies: one per task, 0 to 1.
         counts: number of questions per task, in the same order; a task without one is left out.
+
+    Returns:
+        Both means, 0 to 1; None without a question.
 
     Raises:
         ValueError: ``accuracies`` and ``counts`` differ in length.

@@ -1,11 +1,12 @@
-"""Two raters on the same questions, right or wrong: McNemar's tests and Tango's interval; Cochran Q; Holm.
+"""Two raters on the same questions: McNemar's tests, Tango's interval; also Cochran's Q and Holm.
 
-Conventions. The table is (both right, only a, only b, neither); a difference is a's accuracy less b's, -1 to
-1. Where several questions are of one exam, both raters' results are swapped exam by exam (which of the two is
-called a is what the null hypothesis leaves to chance), and Tango's interval is taken at the effective size.
+Conventions. The table is (both correct, only a, only b, neither). A difference is the accuracy of a minus the
+accuracy of b, -1 to 1. If several questions are of one exam, the permutation test swaps the two raters exam
+by exam, and Tango's interval is computed at the effective sample size.
 
-Edge cases. No discordant question: p = 1, of every kind. No question: None with a note. Only the margins
-known (who had how many right, not on which): a range over every pairing that they allow.
+Edge cases. Without a discordant question every p is 1. Without a question the difference is None with a note.
+If only the margins are known (how many each answered correctly, not which), the result is a range over every
+pairing that the margins allow.
 
 Sources: McNemar Q, Psychometrika 1947;12:153-157; Fagerland MW, Lydersen S, Laake P, BMC Med Res Methodol
 2013;13:91 (mid-p); Tango T, Stat Med 1998;17:891-908; Newcombe RG, Stat Med 1998;17:2635-2650 (method 10) and
@@ -24,17 +25,15 @@ import scipy
 from numpy.typing import NDArray
 
 from measures.clusters import members
-from measures.proportions import CONFIDENCE, wilson
+from measures.proportions import CONFIDENCE, Proportion, wilson
 
-#: Of the pairings that two margins allow, up to so many are all looked at, and of more about so many.
+#: Of the pairings that two margins allow, this many to twice as many are computed, evenly spaced.
 PAIRINGS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paired:
-    """Two raters on ``n`` questions that both answered; what is not defined is None, and ``note`` says
-    why.
-    """
+    """Two raters on the ``n`` questions that both answered; ``note`` explains a None."""
 
     n: int
     both: int
@@ -51,7 +50,7 @@ class Paired:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedRange:
-    """What two margins of one sample allow, over every pairing: each pair of values is (least, most)."""
+    """Results over every pairing that two margins allow; each pair of values is (least, most)."""
 
     n: int
     difference: float
@@ -147,7 +146,7 @@ def tango(a_only: float, b_only: float, n: float, *, confidence: float = CONFIDE
     Args:
         a_only: questions that only rater a answered correctly; may be an effective size, not whole.
         b_only: questions that only rater b answered correctly; likewise.
-        n: all questions that both answered; likewise.
+        n: all questions that both answered, above 0; likewise.
         confidence: of the interval.
 
     Returns:
@@ -198,7 +197,14 @@ def newcombe_paired(
     Returns:
         The lower and the upper limit of a minus b, -1 to 1.
 
+    Raises:
+        ValueError: no question.
+
     Source: Newcombe RG, Stat Med 1998;17:2635-2650.
+
+    >>> low, high = newcombe_paired(24, 12, 2, 6)
+    >>> (round(low, 3), round(high, 3))
+    (0.064, 0.377)
     """
     n = both + a_only + b_only + neither
     a, b = wilson(both + a_only, n, confidence=confidence), wilson(both + b_only, n, confidence=confidence)
@@ -223,6 +229,9 @@ def newcombe_unpaired(
 
     Returns:
         The lower and the upper limit of a minus b, -1 to 1.
+
+    Raises:
+        ValueError: a rater without a question.
 
     Source: Newcombe RG, Stat Med 1998;17:873-890 (method 10).
 
@@ -296,6 +305,9 @@ def compare_margins(a_right: int, b_right: int, n: int, *, confidence: float = C
         n: questions, 1 or more.
         confidence: of Tango's intervals.
 
+    Returns:
+        The difference, and the smallest and largest interval limits and exact p over the pairings.
+
     Raises:
         ValueError: counts that are not possible.
 
@@ -307,7 +319,7 @@ def compare_margins(a_right: int, b_right: int, n: int, *, confidence: float = C
         raise ValueError(f"{a_right} and {b_right} of {n}")
     extra = a_right - b_right
     least, most = max(0, extra), min(a_right, n - b_right)
-    # Limits and p move smoothly with the pairing: of thousands, a hundred evenly spaced ones tell the range.
+    # Limits and p change smoothly with the pairing, so a hundred evenly spaced ones give the range.
     step = max(1, (most - least) // PAIRINGS)
     tried = sorted({*range(least, most + 1, step), most})
     limits = [tango(only, only - extra, n, confidence=confidence) for only in tried]
@@ -374,7 +386,7 @@ def cochran_q(right: NDArray[np.bool_]) -> tuple[float | None, int, float | None
 
 
 def _design_effect(step: NDArray[np.int64], member: NDArray[np.int64], groups: int) -> float:
-    """Variance of the mean difference by exam over that of independent questions, at least 1."""
+    """Variance of the mean difference by exam divided by that of independent questions, at least 1."""
     n, mean = len(step), float(step.mean())
     independent = float(np.sum((step - mean) ** 2)) / (n - 1) / n if n > 1 else 0.0
     if groups < 2 or independent == 0:
@@ -383,9 +395,10 @@ def _design_effect(step: NDArray[np.int64], member: NDArray[np.int64], groups: i
     return max(1.0, groups / (groups - 1) * float(np.sum(sums**2)) / n**2 / independent)
 
 
-def _parts(share: object) -> tuple[float, float, float]:
-    estimate, low, high = (getattr(share, name) for name in ("estimate", "low", "high"))
-    return float(estimate), float(low), float(high)
+def _parts(share: Proportion) -> tuple[float, float, float]:
+    if share.estimate is None or share.low is None or share.high is None:
+        raise ValueError("a share without a question has no interval")
+    return share.estimate, share.low, share.high
 
 
 def _square_and_add(

@@ -1,11 +1,11 @@
-"""Every pair of raters at once: contingency tables by counting, and the coefficients of all of them.
+"""Contingency tables and coefficients of agreement of many pairs of raters at once.
 
-Conventions. A table has shape (k, k), rows the first rater's categories, columns the second's; functions take
-any number of leading axes (strata, pairs, resamples) and give one number a table. Questions that one of the
-two did not answer leave the pair. Weights have shape (k, k), 1 on the diagonal.
+Conventions. A table has shape (k, k); rows are the first rater's categories, columns the second's. Functions
+take any number of leading axes (strata, pairs, resamples) and return one number per table. A pair uses the
+questions that both raters answered. Weights have shape (k, k), 1 on the diagonal.
 
-Edge cases. An empty table and a table of one category give NaN for kappa; one constant rater gives 0.
-Agreement's errors divide by n (Gwet's for a table of two raters), not n - 1.
+Edge cases. Kappa is NaN for an empty table or a single category, and 0 if one rater is constant. The standard
+errors divide by n (as Gwet's for two raters), not by n - 1.
 
 Sources: Cohen J, Psychol Bull 1968;70:213-220; Fleiss JL, Cohen J, Everitt BS, Psychol Bull 1969;72:323-327;
 Gwet KL, Br J Math Stat Psychol 2008;61:29-48.
@@ -46,7 +46,7 @@ def pair_tables(
            [0, 0]])
     """
     size = k * k
-    # Missing is category k: its row and column are counted and cut off, which is cheaper than choosing.
+    # A missing answer is category k; its row and column are cut off afterwards, which is faster than a mask.
     wide = (k + 1) * (k + 1)
     columns = np.where(answers < 0, k, answers).astype(np.int32).T
     offset = None if stratum is None else (np.where(stratum < 0, strata, stratum) * wide).astype(np.int32)

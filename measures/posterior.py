@@ -1,12 +1,14 @@
-"""Draws of the shares of a table of two raters: a Dirichlet posterior, by its margins and its agreement.
+"""Posterior draws of the cell shares of a table of two raters, from a Dirichlet distribution.
 
-The prior weighs two questions, one spread over the agreeing cells and one over the others (with two
-categories: Jeffreys' prior). Kappa and AC1 need a draw's margins and its weighted agreement, never the table.
+The prior has the weight of two questions: one is spread over the agreeing cells and one over the others (with
+two categories this is Jeffreys' prior). Kappa and AC1 need only the margins and the weighted agreement of a
+draw, so the tables are not returned.
 
-With many categories most cells are empty, and a gamma deviate for each of them took nearly all the time of a
-report. What the empty cells share is drawn as a whole there, and dealt out by sticks that are broken off: a
-Dirichlet distribution with equal weights over m cells is a Dirichlet process over them of the same total.
-What is left after ``STICKS`` of them, a few ten-thousandths of that whole, goes to the last one.
+With many categories most cells are empty, and drawing a gamma deviate for each of them took nearly all the
+time of a report. With more than ``WHOLE`` categories the total share of the empty cells is drawn instead and
+divided by stick breaking: a Dirichlet distribution with equal weights over m cells is a Dirichlet process
+over them with the same total. The remainder after ``STICKS`` parts, a few ten-thousandths of that total, goes
+to the last one.
 
 Sources: Gelman A et al., Bayesian Data Analysis, 3rd ed., 2013, ch. 3; Sethuraman J, Stat Sin 1994;4:639-650.
 """
@@ -19,14 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-#: Up to so many categories every cell is drawn by itself.
+#: Up to this number of categories every cell is drawn by itself.
 WHOLE = 10
+#: Parts into which the share of the empty cells is broken.
 STICKS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawn:
-    """Of each draw: the weighted share of agreement, and both raters' shares, shape (draws, k)."""
+    """The weighted agreement of each draw, shape (draws,), and both raters' shares, shape (draws, k)."""
 
     observed: Floats
     first: Floats
@@ -43,8 +46,7 @@ def posterior_draws(counts: Floats, weights: Floats, *, draws: int, seed: int) -
         seed: of the draws.
 
     Returns:
-        Of each draw: the weighted share of agreement, shape (draws,), and both raters' shares, shape (draws,
-        k).
+        The weighted agreement of each draw (0 to 1), and both raters' category shares (each row sums to 1).
     """
     random = np.random.default_rng(seed)
     k = len(counts)
@@ -87,7 +89,7 @@ def _sparse(counts: Floats, prior: Floats, weights: Floats, draws: int, random: 
 
 
 def _broken(uniform: Floats, weight: float) -> Floats:
-    """Parts of a stick of length 1, each Beta(1, weight) of what is left; the last one takes the rest."""
+    """Parts of a stick of length 1, each Beta(1, weight) of the remainder; the last part is the rest."""
     part = -np.expm1(np.log1p(-uniform) / weight)
     part[:, -1] = 1.0
     left = np.cumprod(np.hstack([np.ones((len(part), 1)), 1.0 - part[:, :-1]]), axis=1)

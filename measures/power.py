@@ -1,18 +1,19 @@
-"""Planning a study of readers against one model: power for a difference, by formula and by simulation.
+"""Planning a study of readers against one model: power by formula and by simulation.
 
-What is assumed. The model is right with one probability, a reader with a probability of their own: normal
-around the readers' mean with the standard deviation ``spread``. Right or wrong comes of a latent normal
-variable a case and rater; two readers' are correlated by ``reader_correlation``, a reader's and the model's
-by ``model_correlation`` (one factor, the case's own difficulty). The test is that of :mod:`measures.mrmc`:
-Obuchowski-Rockette for one treatment on the reader-minus-model differences, Hillis' degrees of freedom,
-two-sided; with readers fixed, over cases only.
+Assumptions. The model is correct with one probability. Each reader has a probability of their own, normal
+around the readers' mean with the standard deviation ``spread``. Whether an answer is correct depends on a
+latent normal variable per case and rater. The latent variables of two readers are correlated by
+``reader_correlation``, those of a reader and the model by ``model_correlation`` (one factor: the difficulty
+of the case). The test is that of :mod:`measures.mrmc`: Obuchowski-Rockette for one treatment on the
+reader-minus-model differences, with Hillis' degrees of freedom, two-sided; with fixed readers, over cases
+only.
 
-The formula puts the expected variances into the non-central t. At large spreads and few readers it is off,
-since the degrees of freedom vary from study to study; the simulation is not. Where the two differ by more
-than ``TOO_FAR``, the simulated power is the one to show, with its error.
+The formula puts the expected variances into the non-central t distribution. It is inaccurate for a large
+spread and few readers, because the degrees of freedom vary from study to study. The simulation has no such
+error. If the two differ by more than ``TOO_FAR``, the simulated power is the one to show, with its error.
 
-With a ``margin`` above 0 it is the power to show that the model is worse by less than the margin (one-sided
-at half of ``alpha``); with margin 0 that there is a difference.
+With a ``margin`` above 0, power is the probability of showing that the model is worse by less than the margin
+(one-sided at half of ``alpha``); with margin 0, of showing a difference.
 
 Sources: Obuchowski NA, Rockette HE, Commun Stat Simul 1995;24:285-308; Hillis SL, Obuchowski NA, Berbaum KS,
 Acad Radiol 2011;18:129-142 (power); Roe CA, Metz CE, Acad Radiol 1997;4:298-303 (latent model).
@@ -30,12 +31,12 @@ from numpy.typing import NDArray
 
 from domain.errors import InvalidValue
 
-#: Formula and simulation further apart than this: the simulation is shown.
+#: If formula and simulation differ by more than this, the simulation is shown.
 TOO_FAR = 0.03
 RUNS = 10_000
-#: No study reads more cases.
+#: The largest number of cases of a design.
 MOST_CASES = 100_000
-#: Latent values that a table takes where its runs are not stated; and the fewest and most runs of a design.
+#: If the number of runs is not given: the latent values per table, and the fewest and most runs per design.
 BUDGET, FEWEST_RUNS, MOST_RUNS = 30_000_000, 1000, 20_000
 #: Latent values that are in memory at once.
 _CHUNK = 4_000_000
@@ -43,8 +44,15 @@ _CHUNK = 4_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """What is expected of readers and model; accuracies, ``spread`` and ``margin`` as shares, .02 for 2
-    points.
+    """The assumptions about readers and model.
+
+    Accuracies are above 0 and below 1. ``spread`` is the standard deviation of the readers' accuracies, 0 to
+    0.25 (0.02 is 2 percentage points). ``margin`` is 0 to below 0.5. ``alpha`` is two-sided. The correlations
+    are those of the latent variables.
+
+    Raises:
+        InvalidValue: a value outside its range, or a model correlation above the square root of the reader
+            correlation.
     """
 
     reader_accuracy: float
@@ -77,13 +85,13 @@ class Expected:
 
     @property
     def effect(self) -> float:
-        """The model's accuracy less the readers', from the margin."""
+        """The model's accuracy minus the readers', plus the margin."""
         return self.model_accuracy - self.reader_accuracy + self.margin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Power:
-    """Power (0 to 1) of one design; ``shown`` is the one to quote, ``shown_is`` formula or simulation."""
+    """Power (0 to 1) of one design, by formula and, unless None, by simulation with its standard error."""
 
     readers: int
     cases: int
@@ -93,7 +101,7 @@ class Power:
 
     @property
     def shown_is(self) -> str:
-        """Which of the two is quoted."""
+        """Which of the two is quoted: "formula" or "simulation"."""
         far = self.simulated is not None and abs(self.simulated - self.formula) > TOO_FAR
         return "simulation" if far else "formula"
 
@@ -107,9 +115,9 @@ def power_by_formula(expected: Expected, *, readers: int, cases: int) -> float:
     """Power from the expected variances and the non-central t distribution.
 
     Args:
-        expected: of readers and model.
-        readers: number of readers; 2 or more if readers are random.
-        cases: number of cases, 2 or more.
+        expected: assumptions about readers and model.
+        readers: number of readers, up to 1,000; 2 or more if readers are random.
+        cases: number of cases, 2 to ``MOST_CASES``.
 
     Returns:
         0 to 1.
@@ -145,14 +153,16 @@ def power_by_formula(expected: Expected, *, readers: int, cases: int) -> float:
 def power_by_simulation(
     expected: Expected, *, readers: int, cases: int, seed: int, runs: int = RUNS
 ) -> tuple[float, float]:
-    """Power over simulated studies; slower than the formula, and right where readers are few and differ much.
+    """Power as the share of simulated studies with a significant result.
+
+    Slower than :func:`power_by_formula`, and more accurate if readers are few and differ much.
 
     Args:
-        expected: of readers and model.
-        readers: number of readers; 2 or more if readers are random.
-        cases: number of cases, 2 or more.
+        expected: assumptions about readers and model.
+        readers: number of readers, up to 1,000; 2 or more if readers are random.
+        cases: number of cases, 2 to ``MOST_CASES``.
         seed: of the simulation.
-        runs: number of simulated studies.
+        runs: number of simulated studies, 1 or more.
 
     Returns:
         Power (0 to 1) and its standard error.
@@ -182,15 +192,21 @@ def power_table(
     runs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Power]:
-    """Power of every number of readers with every number of cases, readers first.
+    """Power of every number of readers with every number of cases.
 
     Args:
-        expected: of readers and model.
+        expected: assumptions about readers and model.
         readers: numbers of readers.
         cases: numbers of cases.
         seed: of the simulation, the same for every design.
-        runs: studies a design; 0 for the formula only, None for as many as some seconds allow.
-        progress: told how many designs are done, of how many.
+        runs: simulated studies per design; 0 for the formula only, None for a number that takes some seconds.
+        progress: called with the number of designs that are done and the number of all.
+
+    Returns:
+        One result per design: all numbers of cases for the first number of readers, then for the next.
+
+    Raises:
+        InvalidValue: a number of readers or cases outside its range.
     """
     designs = [(count, size) for count in readers for size in cases]
     if runs is None:
@@ -221,9 +237,9 @@ def cases_for_power(expected: Expected, *, readers: int, power: float = 0.8) -> 
     """The fewest cases with the given power, by the formula.
 
     Args:
-        expected: of readers and model.
+        expected: assumptions about readers and model.
         readers: number of readers.
-        power: wanted, above 0 and below 1.
+        power: the wanted power, above 0 and below 1.
 
     Returns:
         The number of cases; None where no number has that power, because there are too few readers.
@@ -251,7 +267,7 @@ def simulated_differences(
     """Results of simulated studies: readers minus model.
 
     Args:
-        expected: of readers and model.
+        expected: assumptions about readers and model.
         random: the source of random numbers.
         readers: number of readers.
         cases: number of cases.
@@ -276,7 +292,7 @@ def simulated_differences(
 
 
 def _shown(differences: NDArray[np.float32], expected: Expected) -> NDArray[np.bool_]:
-    """Which of the studies show what was to be shown; the arithmetic of measures.mrmc, all at once."""
+    """Which of the studies are significant; the arithmetic of measures.mrmc for all studies at once."""
     _, cases, readers = differences.shape
     means = differences.mean(axis=1, dtype=np.float64)
     centred = differences - means[:, None, :].astype(np.float32)
@@ -299,7 +315,7 @@ def _shown(differences: NDArray[np.float32], expected: Expected) -> NDArray[np.b
 
 
 def _beyond(critical: float, degrees: float, away: float) -> float:
-    """P(T > critical) of the non-central t; far out, and at many degrees of freedom, by the normal."""
+    """P(T > critical) of the non-central t; of the normal distribution for extreme arguments."""
     if degrees > 1e5 or abs(away) > 35:
         return float(scipy.special.ndtr(away - critical))
     found = float(scipy.stats.nct.sf(critical, degrees, away))

@@ -18,7 +18,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proportion:
-    """``count`` of ``n``; estimate and interval in 0 to 1, None with a ``note`` where not defined."""
+    """``count`` of ``n``; estimate and limits are 0 to 1, or None with the reason in ``note``."""
 
     count: int
     n: int
@@ -68,6 +68,9 @@ def jeffreys(count: int, n: int, *, confidence: float = CONFIDENCE) -> Proportio
         n: questions; without one the share is not defined.
         confidence: of the interval.
 
+    Returns:
+        Share and limits, 0 to 1.
+
     Raises:
         ValueError: a count that is not possible.
 
@@ -83,12 +86,15 @@ def jeffreys(count: int, n: int, *, confidence: float = CONFIDENCE) -> Proportio
 def clopper_pearson(count: int, n: int, *, confidence: float = CONFIDENCE) -> Proportion:
     """The share of ``count`` in ``n``, with the exact interval.
 
-    It covers at least as often as it states and is wider for it; use it only where that is asked for.
+    Its coverage is never below the confidence, so it is wider than others. Use it only if it is asked for.
 
     Args:
         count: hits, 0 to n.
         n: questions; without one the share is not defined.
         confidence: of the interval.
+
+    Returns:
+        Share and limits, 0 to 1.
 
     Raises:
         ValueError: a count that is not possible.

@@ -1,17 +1,18 @@
-"""Ratings as they come in: a long table, one answer a row, checked line by line and turned into codes.
+"""Ratings as they are read from a file: a long table with one answer per row, checked row by row.
 
-Columns: ``question_id, rater, answer`` and, where known, ``kind`` (reader, model, reference), ``task``,
-``category``, ``exam``, ``n_options``, ``arm``, and ``correct`` (yes or no, where a key admits several
-answers; without it an answer is right when it is the reference's), ``set_reference`` (yes of a
-reader who helped to set the reference). An empty answer is missing; ``?`` is
-"cannot determine"; several ticks are joined by ``|`` in any order.
+Columns: ``question_id``, ``rater``, ``answer`` and, if known, ``kind`` (reader, model, reference), ``task``,
+``category``, ``exam``, ``n_options``, ``arm``, ``correct`` (yes or no, for keys that admit several answers;
+without it an answer is correct if it equals the reference's) and ``set_reference`` (yes for a reader who
+helped to set the reference). An empty answer is missing, ``?`` is "cannot determine", several ticks are
+joined by ``|`` in any order.
 
-Of ``arm``: ``training`` leaves every n; ``repeat`` counts only against the same rater's first answer. A rater
-with answers in several other arms is taken as one rater an arm, named "name (arm)".
+Rows with ``arm`` "training" count nowhere; rows with "repeat" are only compared with the same rater's first
+answer. A rater with answers in several other arms becomes one rater per arm, named "name (arm)".
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -27,10 +28,18 @@ YES, NO = ("1", "true", "yes"), ("0", "false", "no")
 
 
 def checked(ratings: pd.DataFrame) -> pd.DataFrame:
-    """The table with every known column as text without blanks around it; index = line of the file.
+    """Check a table of ratings and bring its values to one form.
+
+    Args:
+        ratings: one answer per row; a column ``line`` gives the line of the file that the row began on.
+
+    Returns:
+        Every known column as stripped text, "" if missing, with ticks in one order; the index is the line of
+        the file (the first row is line 2 without a column ``line``). Unknown columns are left out.
 
     Raises:
-        Refused: a column or value that cannot be; names the line (the first row is line 2) and the field.
+        Refused: a needed column is missing, there is no row, a value is not allowed, or a rater answered a
+            question twice in an arm; names the first lines and the field.
     """
     missing = [name for name in NEEDED if name not in ratings.columns]
     if missing:
@@ -73,7 +82,10 @@ def checked(ratings: pd.DataFrame) -> pd.DataFrame:
 
 
 def canonical(answer: str) -> str:
-    """An answer with its ticks in one order, each once.
+    """An answer with its ticks sorted as text, each once; an answer without "|" is unchanged.
+
+    Args:
+        answer: one answer, or several joined by "|".
 
     >>> canonical("C | A")
     'A|C'
@@ -84,13 +96,14 @@ def canonical(answer: str) -> str:
 
 
 def repeats(table: pd.DataFrame) -> pd.DataFrame:
-    """The hidden repeats, each with the same rater's first answer.
+    """The hidden repeats, each paired with the same rater's first answer.
 
     Args:
         table: as :func:`checked` returns it.
 
     Returns:
-        Columns question_id, task, exam, rater, first, again; pairs with an empty answer are left out.
+        Columns question_id, task, exam, rater, first, again; one row per pair. Pairs with an empty answer are
+        left out.
     """
     first = table[~table["arm"].isin([TRAINING, REPEAT])].drop_duplicates(["question_id", "rater"])
     again = table[table["arm"] == REPEAT]
@@ -101,16 +114,16 @@ def repeats(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def scale(labels: Iterable[str]) -> list[float]:
-    """The values of ordered answers: numbers stand for themselves, single letters for their order.
+    """The positions of ordered answers on a scale: the value of a number, the alphabetical place of a letter.
 
     Args:
-        labels: the answers.
+        labels: the answers, without "cannot determine".
 
     Returns:
         One value per answer, in the same order.
 
     Raises:
-        Refused: answers without an order of their own; the message names some.
+        Refused: the answers are neither all finite numbers nor all single letters; the message names some.
 
     >>> scale(["2", "10"])
     [2.0, 10.0]
@@ -119,10 +132,13 @@ def scale(labels: Iterable[str]) -> list[float]:
     """
     names = list(labels)
     try:
-        return [float(name) for name in names]
+        values = [float(name) for name in names]
     except ValueError:
-        if all(len(name) == 1 and name.isascii() and name.isalpha() for name in names):
-            return [float(ord(name.upper())) for name in names]
+        values = [math.nan]
+    if all(math.isfinite(value) for value in values):
+        return values
+    if all(len(name) == 1 and name.isascii() and name.isalpha() for name in names):
+        return [float(ord(name.upper())) for name in names]
     shown = ", ".join(names[:5])
     raise Refused(
         f"answer: weights need answers with an order, numbers or single letters; found {shown}. "
@@ -131,7 +147,7 @@ def scale(labels: Iterable[str]) -> list[float]:
 
 
 def _text(column: pd.Series) -> pd.Series:
-    """A column as text; each distinct value is looked at once, since answers and raters repeat."""
+    """A column as text; each distinct value is converted once, since answers and raters repeat."""
     if pd.api.types.is_float_dtype(column) and (column.dropna() % 1 == 0).all():
         column = column.astype("Int64")  # whole numbers that a gap made floats: "3.0" was "3" in the file
     number, distinct = pd.factorize(column)
@@ -140,7 +156,7 @@ def _text(column: pd.Series) -> pd.Series:
 
 
 def _refuse(bad: pd.Series, field: str, reason: str, table: pd.DataFrame) -> None:
-    """Refuse the table where ``bad`` is true, with the first three lines."""
+    """Raise :class:`Refused` with the first three lines where ``bad`` is true, if there is any."""
     if not bad.any():
         return
     lines = [f"line {line}: {field} {table.at[line, field]!r}: {reason}" for line in table.index[bad][:3]]

@@ -1,4 +1,4 @@
-"""A CSV of ratings, read strictly: what is not a table of named columns is refused with its line."""
+"""Reads a CSV file of ratings; a file that is not a table of named columns is refused with the line."""
 
 from __future__ import annotations
 
@@ -12,18 +12,26 @@ import pandas as pd
 from domain.errors import Refused
 from measures.ratings import KNOWN, NEEDED
 
-#: A field longer than this is no answer.
+#: The longest field, in characters; a longer one is refused.
 LONGEST = 1_000_000
 
 
 def read_ratings(path: Path) -> pd.DataFrame:
-    """The ratings as text with the number of the ``line`` that each began on; columns nobody knows are left
-    out.
+    """Read a CSV file of ratings, for :func:`measures.ratings.checked`.
 
-    Comma, semicolon or tab; UTF-8 (with or without a byte-order mark); text is brought to NFC.
+    The separator is comma, semicolon or tab, whichever is most frequent in the first line. The encoding is
+    UTF-8, with or without a byte-order mark; text is normalised to NFC. Blank lines are skipped.
+
+    Args:
+        path: the file.
+
+    Returns:
+        The known columns as text, and ``line``: the line of the file that the row began on, from 1. Unknown
+        columns are left out.
 
     Raises:
-        Refused: no such file, another encoding, a line with too many or too few fields, a column twice.
+        Refused: the file cannot be read, is compressed, empty or not UTF-8, a line has too many or too few
+            fields, or a known column is there twice.
     """
     try:
         raw = path.read_bytes()

@@ -229,11 +229,14 @@ class UsedSettings:
 
 
 def to_record(result: DataclassInstance, names: Mapping[str, str] | None = None) -> Record:
-    """One result as a flat record: the fields in their declared order, nested results in place.
+    """One result as a flat record.
 
     Args:
-        result: an instance of a dataclass.
-        names: the column name by field name, where the two differ.
+        result: an instance of a dataclass; the columns of a nested result stand in its place.
+        names: the column name by field name, where the two differ; not for nested results.
+
+    Returns:
+        The values by column name, in the order of the fields.
 
     >>> from measures.means import Mean
     >>> to_record(Mean(n=2, estimate=0.5), {"estimate": "mean"})
@@ -252,7 +255,15 @@ def to_record(result: DataclassInstance, names: Mapping[str, str] | None = None)
 def to_records(
     results: Iterable[DataclassInstance | Mapping[str, Any]], names: Mapping[str, str] | None = None
 ) -> list[Record]:
-    """Each result as a flat record; a record that is a mapping already stays as it is."""
+    """Each result as a flat record.
+
+    Args:
+        results: instances of dataclasses, or mappings, which are only copied.
+        names: the column name by field name, where the two differ.
+
+    Returns:
+        One record per result, in the same order.
+    """
     return [dict(result) if isinstance(result, Mapping) else to_record(result, names) for result in results]
 
 
@@ -262,6 +273,9 @@ def tables_to_records(tables: DataclassInstance) -> dict[str, list[Record]]:
     Args:
         tables: a dataclass with one tuple of results per table. The metadata of a field gives the column
             names that differ from the fields of its results.
+
+    Returns:
+        The records by table name, in the order of the fields; fields that are no tuple are left out.
     """
     return {
         field.name: to_records(getattr(tables, field.name), field.metadata)
@@ -276,6 +290,9 @@ def tables_from_records(kind: type[Tables], records: Mapping[str, list[Record]])
     Args:
         kind: the dataclass of the tables; its results must not be nested.
         records: flat records by the table's name.
+
+    Returns:
+        An instance of ``kind``.
 
     Raises:
         KeyError: a table is missing.

@@ -1,19 +1,18 @@
-"""What a sample drawn by strata says of the whole: weighted by stratum size, with an interval that holds.
+"""Estimates for a whole dataset from a sample drawn by strata, weighted by stratum size.
 
 Conventions. A stratum has ``size`` questions, of which ``reviewed`` were drawn and judged and ``hits`` had
-the property (an error). The estimate weighs each stratum's rate by its size; an unweighted pool is badly off
-where tiers differ in size. The standard error has the finite-population factor and divides by n - 1; a
-stratum that was judged whole adds nothing to it.
+the property (an error). The estimate weights each stratum's rate by its size; the unweighted rate is biased
+if strata were sampled at different rates. The standard error has the finite-population factor and divides by
+n - 1; a stratum of which every question was judged adds nothing to it.
 
-The interval. Each stratum's rate is drawn from its Jeffreys posterior, Beta(hits + 1/2, others + 1/2); of the
-questions not judged so many are hits as a draw at that rate gives (the judged ones are known); the quantiles
-of the whole's rate are the limits. Where several questions are of one exam, every stratum counts for as many
-as it is worth.
+The interval. Each stratum's rate is drawn from its Jeffreys posterior, Beta(hits + 1/2, others + 1/2). The
+number of hits among the questions that were not judged is drawn at that rate; the judged ones are known. The
+limits are quantiles of the resulting rate of the whole. If several questions are of one exam, the counts are
+divided by the design effect.
 
-Edge cases. A stratum of which nothing was judged: no estimate, and the note names it. One judged question in
-a
-stratum: no standard error. Skipped questions are no judgement: ``bounds`` shows the rate with all of them
-hits, and with none.
+Edge cases. Without a judged question in a stratum there is no estimate, and the note names the stratum. With
+one judged question in a stratum there is no standard error. Skipped questions count as not judged;
+``bounds`` gives the rate if none, and if all of them were hits.
 
 Sources: Cochran WG, Sampling Techniques, 3rd ed., 1977, ch. 5; Lohr SL, Sampling: Design and Analysis, 1999;
 Brown LD, Cai TT, DasGupta A, Stat Sci 2001;16:101-133 (Jeffreys).
@@ -32,12 +31,17 @@ from numpy.typing import NDArray
 from measures.clusters import members
 from measures.proportions import CONFIDENCE
 
+#: Posterior draws of an interval.
 DRAWS = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StratumCount:
-    """Counts of one stratum; ``skipped`` were drawn but not judged."""
+    """Counts of one stratum; ``skipped`` questions were drawn but not judged.
+
+    Raises:
+        ValueError: counts that are not possible.
+    """
 
     name: str
     size: int
@@ -52,7 +56,11 @@ class StratumCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WholeRate:
-    """The rate in the whole, 0 to 1; ``unweighted`` is the pooled share, for comparison only."""
+    """The rate in the whole dataset, 0 to 1, or None with the reason in ``note``.
+
+    ``unweighted`` is the rate among the judged questions, for comparison only. ``bounds`` are the rate if no
+    skipped question is a hit, and if all are; None if nothing was skipped.
+    """
 
     reviewed: int
     size: int
@@ -68,7 +76,10 @@ class WholeRate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WholeMean:
-    """A mean and total of the whole from a stratified sample, with Student's interval (``df`` n - strata)."""
+    """Mean and total of the whole from a stratified sample, with Student's interval of the mean.
+
+    The degrees of freedom ``df`` are the number of sampled questions minus the number of strata.
+    """
 
     n: int
     mean: float
@@ -91,9 +102,9 @@ def whole_rate(
     """The rate of hits in all strata together, from a stratified sample.
 
     Args:
-        strata: all strata of the whole, those not sampled too.
+        strata: all strata of the whole, including those without a sampled question.
         seed: of the draws.
-        design_effect: how many questions that share exams are worth one that does not: :func:`exam_effect`.
+        design_effect: of questions that share exams, 1 or more; from :func:`exam_effect`.
         draws: number of posterior draws.
         confidence: of the interval.
 
@@ -143,12 +154,12 @@ def exam_effect(
 
     Args:
         hits: whether each judged question has the property.
-        strata: the number of its stratum.
-        exams: the number of its exam; an exam may have questions in several strata.
-        weights: the questions of the whole that it stands for: stratum size over judged questions.
+        strata: the stratum number of each.
+        exams: the exam number of each; an exam may have questions in several strata.
+        weights: for each, stratum size divided by the number of judged questions in the stratum.
 
     Returns:
-        1 or more.
+        1 or more; 1 if every question is of an exam of its own, or all in each stratum are alike.
     """
     values, stratum = np.asarray(hits, dtype=np.float64), np.asarray(strata)
     pulls = np.empty(len(values))
@@ -176,7 +187,7 @@ def whole_mean(
         The mean in the unit of the values, and the total over all questions of the whole.
 
     Raises:
-        ValueError: fewer than two values in a stratum.
+        ValueError: no stratum, or fewer than two values in one.
 
     Source: Lohr SL, Sampling: Design and Analysis, 1999, ch. 4.
 
@@ -184,8 +195,8 @@ def whole_mean(
     >>> (found.mean, found.total)
     (4.0, 160.0)
     """
-    if any(len(each) < 2 for each in values):
-        raise ValueError("each stratum needs two values or more")
+    if not values or any(len(each) < 2 for each in values):
+        raise ValueError("there must be a stratum, and two values or more in each")
     size = sum(sizes)
     mean = sum(n * float(each.mean()) for each, n in zip(values, sizes, strict=True)) / size
     variance = sum(
@@ -228,7 +239,7 @@ def _posterior_limits(
 
 
 def _bounds(strata: Sequence[StratumCount], size: int) -> tuple[float, float] | None:
-    """The rate with no skipped question a hit, and with all of them; None where nothing was skipped."""
+    """The rate if no skipped question is a hit, and if all are; None if nothing was skipped."""
     if not any(each.skipped for each in strata):
         return None
     least = sum(each.size * each.hits / (each.reviewed + each.skipped) for each in strata)

@@ -1,4 +1,4 @@
-"""All measures of a table of ratings, and the text of ``measures.json``."""
+"""All measures of a table of ratings, and the content of ``measures.json``."""
 
 from __future__ import annotations
 
@@ -52,11 +52,15 @@ class Measures:
     settings: UsedSettings
 
     def records(self) -> dict[str, list[Record]]:
-        """The results as flat records, by the name of the table."""
+        """The results as flat records, by the name of the table; without the settings."""
         return tables_to_records(self)
 
     def text(self) -> str:
-        """As JSON with one record per line; the same ratings and settings give the same bytes."""
+        """The content of ``measures.json``, one record per line.
+
+        The same ratings and settings give the same bytes. NaN and infinity are not written; what is not
+        defined is null.
+        """
         parts = []
         for name, records in self.records().items():
             lines = ",\n  ".join(_json(record) for record in records)
@@ -71,16 +75,20 @@ def measure(
     settings: Settings | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Measures:
-    """Accuracy, agreement, paired differences and the readers against each model.
+    """Compute all measures of a table of ratings.
 
     Args:
-        ratings: one answer a row; the columns of :mod:`measures.ratings`.
+        ratings: one answer per row, with the columns of :mod:`measures.ratings`.
         settings: reference, weights, seed, resamples, confidence, family; None for the defaults.
         progress: called with the fraction that is done, 0 to 1; agreement takes nearly all the time.
 
+    Returns:
+        One tuple of results per kind, empty if the table has no raters of the kinds compared.
+
     Raises:
-        Refused: a column or value that cannot be; names the line and the field.
-        InvalidValue: a family that names nobody.
+        Refused: a missing column, a value that is not allowed, or rows that contradict each other; names the
+            line and the field. Also weights for answers without an order.
+        InvalidValue: the family is no rule and names a pair that is not in the table.
     """
     settings = settings or Settings()
     table = checked(ratings)

@@ -1,8 +1,8 @@
-"""How often each rater was right: by task, by category, overall; and what "cannot determine" does to it.
+"""Accuracy of each rater by task, by category and overall, and accuracy without "cannot determine".
 
-The primary view takes "cannot determine" as wrong. ``coverage`` gives the other: those questions left out,
-with the share that was determined. Overall stands twice, by name: micro (every question once) and macro (the
-plain mean of the tasks). Where questions share an exam, intervals are clustered by exam.
+The primary results count "cannot determine" as incorrect; ``coverage`` leaves those answers out and gives the
+share of questions that remain. Overall accuracy is micro (every question has the same weight) and macro (the
+mean of the tasks). If questions share an exam, intervals are clustered by exam.
 """
 
 from __future__ import annotations
@@ -38,19 +38,44 @@ def accuracy(coded: Coded, settings: Settings) -> tuple[AccuracyResult, ...]:
 
 
 def by_category(coded: Coded, settings: Settings) -> tuple[AccuracyResult, ...]:
-    """The same by category instead of task."""
+    """Accuracy of each rater except the reference, for each category.
+
+    Args:
+        coded: the ratings.
+        settings: the confidence is used.
+
+    Returns:
+        Category by category; within a category in the order of the raters. Empty if no category is stated.
+    """
     return tuple(
         _accuracy(coded, settings, rater, cell) for cell in coded.category_cells() for rater in coded.judged
     )
 
 
 def coverage(coded: Coded, settings: Settings) -> tuple[CoverageResult, ...]:
-    """Accuracy without "cannot determine", and the share of questions that were determined."""
+    """Accuracy without the answers "cannot determine", and the share of questions that remain.
+
+    Args:
+        coded: the ratings.
+        settings: the confidence is used.
+
+    Returns:
+        In the order of :func:`accuracy`.
+    """
     return tuple(_coverage(coded, settings))
 
 
 def overall(coded: Coded, settings: Settings) -> tuple[OverallAccuracy, ...]:
-    """Micro and macro accuracy of each rater, with their n."""
+    """Micro and macro accuracy of each rater except the reference, over all tasks.
+
+    Args:
+        coded: the ratings.
+        settings: the confidence is used.
+
+    Returns:
+        One result per rater. Macro is None if no task is stated; it has no interval if a task has a single
+        question.
+    """
     results: list[OverallAccuracy] = []
     tasks = [cell.rows for cell in coded.cells()[1:]]
     for rater in coded.judged:
@@ -155,7 +180,10 @@ def _helped(coded: Coded, rater: int) -> str:
 
 
 def _macro_error(coded: Coded, rater: int, tasks: list[NDArray[np.int64]]) -> float | None:
-    """Standard error of the plain mean of the tasks; questions of one exam go together, across tasks too."""
+    """Standard error of the mean of the tasks; None if a task has a single question.
+
+    Deviations are summed by exam first, also across tasks.
+    """
     right = coded.right[:, rater]
     pulls = np.zeros(len(right))
     known = [rows[right[rows] >= 0] for rows in tasks]
@@ -163,7 +191,7 @@ def _macro_error(coded: Coded, rater: int, tasks: list[NDArray[np.int64]]) -> fl
     for rows in known:
         if len(rows) < 2:
             return None
-        # n - 1 for the mean that was taken off each task
+        # n - 1, because the mean of each task was subtracted
         spread = math.sqrt(len(rows) / (len(rows) - 1))
         pulls[rows] = spread * (right[rows] - right[rows].mean()) / len(rows) / len(known)
     if coded.exam is not None:

@@ -1,10 +1,13 @@
-"""Agreement of every two raters, the reference too: kappa with its interval, and what stands beside it.
+"""Agreement of each pair of raters, including the reference: kappa with its interval, AC1 and others.
 
-Option letters are no categories where options are shuffled: ``brennan_prediger`` takes each question's own
-number of options (several ticks: every set of them that is not empty) and percent agreement stands in every
-record, with ``both_wrong``: of the ``both_wrong_n`` questions that both had wrong, the share with the same
-answer. A second opinion only where the first found something biases agreement (verification bias): none is
-shown then. ``jaccard`` is the mean overlap of the ticked sets; ``observed`` asks for the same set.
+Option letters are not comparable categories if the options differ between questions. ``brennan_prediger``
+therefore uses each question's own number of options (with several ticks, the number of non-empty sets), and
+every record has percent agreement and ``both_wrong``: the share with the same answer among the
+``both_wrong_n`` questions that both answered incorrectly. ``observed`` counts identical sets of ticks,
+``jaccard`` is the mean overlap of the sets.
+
+Agreement is biased if a second rater saw only the questions in which the first gave certain answers
+(verification bias); no coefficient is shown then.
 """
 
 from __future__ import annotations
@@ -23,9 +26,9 @@ from measures.records.scales import Scale, scale_of
 from measures.records.settings import Settings
 from measures.results import PairAgreement
 
-#: More categories than this (free text) have no table worth looking at.
+#: With more categories (free text) kappa and AC1 are not computed.
 MANY = 400
-#: Fewer questions than this tell nothing of why the others were not read twice.
+#: Verification bias is looked for only with at least this many questions in each group.
 TELLING = 10
 VERIFICATION = "not shown: a second opinion only where the first gave certain answers biases agreement"
 
@@ -37,8 +40,14 @@ def agreement(
 
     Args:
         coded: the ratings; the reference is one of the raters here.
-        settings: weights, confidence, resamples, seed.
+        settings: weights, confidence, resamples and seed are used.
         progress: called with the fraction that is done, 0 to 1.
+
+    Returns:
+        Task by task, all tasks first; within a task the pairs of raters, then each rater with the reference.
+
+    Raises:
+        Refused: weights for answers without an order.
     """
     pairs = list(combinations(coded.judged, 2))
     if coded.reference is not None:
@@ -114,10 +123,10 @@ def _verification_bias(
     second: NDArray[np.int64],
     common: NDArray[np.bool_],
 ) -> bool:
-    """Whether one rater answered just those questions in which the other gave certain answers and not others.
+    """Whether one rater answered only the questions in which the other gave certain answers.
 
-    Seen where, in the tasks of the common questions, none of the other's answers on the common questions
-    stands on the ones that only the other answered, ``TELLING`` or more of each.
+    That is assumed if the other rater's answers on the common questions never occur on the questions that
+    only the other answered, in the same tasks, with ``TELLING`` questions or more in both groups.
     """
     same_task = np.isin(coded.task[cell.rows], coded.task[cell.rows][common])
     for one, other in ((first, second), (second, first)):
@@ -135,7 +144,7 @@ def _note(kappa: Estimate, settings: Settings, n: int) -> str:
 
 
 def _brennan_prediger(coded: Coded, rows: NDArray[np.int64], same: NDArray[np.bool_], k: int) -> float | None:
-    """(Agreement - chance) / (1 - chance), chance the mean of one over the number of possible answers."""
+    """(Agreement - chance) / (1 - chance); chance is the mean of 1 / number of possible answers."""
     if not len(rows):
         return None
     options = np.where(coded.options[rows] > 0, coded.options[rows], 0).astype(np.float64)

@@ -1,8 +1,8 @@
 """Agreement of all raters together, and Cochran's Q of their accuracies, by task.
 
-The reference is the truth and no member of the group. With both readers and models there is a record for the
-readers and one for the models beside that for all. With ordered answers, Fleiss, Conger, Light and AC1 (then
-AC2) take the weights; Krippendorff's alpha is ordinal with linear weights and interval with quadratic ones.
+The reference is not a member of the group. If there are both readers and models, there is a record for all,
+one for the readers and one for the models. With ordered answers, Fleiss, Conger, Light and AC1 (then AC2) use
+the weights; Krippendorff's alpha is ordinal with linear weights and interval with quadratic weights.
 """
 
 from __future__ import annotations
@@ -32,8 +32,11 @@ def group(coded: Coded, settings: Settings) -> tuple[GroupAgreement, ...]:
         settings: weights and confidence are used.
 
     Returns:
-        All raters first, then readers and models if there are two or more of each kind and others beside
-        them.
+        The group of all raters first, then the readers and the models, if there are two or more of the kind
+        and raters of another kind; in each group task by task, all tasks first.
+
+    Raises:
+        Refused: weights for answers without an order.
     """
     return tuple(
         _group(coded, settings, name, raters, cell)
@@ -109,7 +112,7 @@ def _group(coded: Coded, settings: Settings, name: str, raters: list[int], cell:
 
 
 def _note(found: dict[str, Estimate], *, light: float | None, q: float | None, complete: int) -> str:
-    """Why what is None is so; a reason that is not that of all coefficients begins with their names."""
+    """The reasons why values are None; a reason that does not hold for all coefficients names its own."""
     reasons: dict[str, list[str]] = {}
     for name, each in found.items():
         if each.note:
@@ -143,7 +146,7 @@ def _alpha(
 
 
 def _light(answers: NDArray[np.int64], scale: Scale) -> float | None:
-    """The mean of the pairs' kappas; pairs without one are left out."""
+    """Light's kappa: the mean of the pairs' kappas, without the pairs that have none."""
     if not scale.k:
         return None
     pairs = list(combinations(range(answers.shape[1]), 2))

@@ -1,7 +1,7 @@
-"""The readers together against each model: readers random, and beside it these readers fixed.
+"""The readers together against each model, with readers random and with readers fixed.
 
-``cases`` is the questions that the model and at least one reader answered. The difference is readers less
-model.
+``cases`` counts the questions that the model and at least one reader answered. The difference is readers
+minus model.
 """
 
 from __future__ import annotations
@@ -15,11 +15,14 @@ from measures.results import MrmcComparison, to_record
 
 
 def mrmc(coded: Coded, settings: Settings) -> tuple[MrmcComparison, ...]:
-    """Two comparisons for each model, over all tasks: readers random, then fixed; empty without a reader.
+    """Compare the readers with each model, over all tasks.
 
     Args:
         coded: the ratings.
         settings: the confidence is used.
+
+    Returns:
+        Two results for each model, readers random and readers fixed; empty without a reader or a model.
     """
     readers = [at for at in coded.judged if coded.kinds[at] == "reader"]
     right = np.where(coded.right < 0, np.nan, coded.right).astype(np.float64)

@@ -1,10 +1,9 @@
-"""Accuracy differences of every two raters, on the questions that both answered; and where they answered
-others.
+"""Differences of accuracy of each pair of raters, on common questions and on different questions.
 
-``p_holm`` adjusts the exact p inside the declared family, task by task; outside the family it is None.
-Where two raters' questions overlap in part, ``paired`` takes the common ones and says so, and ``unpaired``
-has the difference over all questions of each: by Newcombe where none is common, else by the covariance of
-the common ones (the U-statistic for two fixed raters).
+``p_holm`` adjusts the exact p within the declared family, task by task; it is None outside the family. If the
+questions of two raters overlap in part, ``paired`` uses the common ones and notes that, and ``unpaired``
+gives the difference over all questions of each: with Newcombe's interval if none is common, otherwise with
+the covariance of the common ones (the U-statistic for two fixed raters).
 """
 
 from __future__ import annotations
@@ -30,10 +29,13 @@ def paired(coded: Coded, settings: Settings) -> tuple[PairedDifference, ...]:
 
     Args:
         coded: the ratings.
-        settings: confidence, and the family within which Holm's adjustment counts.
+        settings: the confidence, and the family for Holm's adjustment.
+
+    Returns:
+        Task by task, all tasks first; within a task in the order of the pairs.
 
     Raises:
-        InvalidValue: a family that names no rater of the table.
+        InvalidValue: the family is no rule and names a pair that is not in the table.
     """
     named = settings.family_of(coded.raters)
     results: list[PairedDifference] = []
@@ -132,7 +134,7 @@ def _unpaired(coded: Coded, settings: Settings, a: int, b: int, cell: Cell) -> I
 
 
 def _error(first: NDArray[np.int64], second: NDArray[np.int64], exam: NDArray[np.int64] | None) -> float:
-    """Standard error of the difference of two means of which some questions are in both."""
+    """Standard error of the difference of two means over questions that overlap in part."""
     pulls = np.zeros(len(first))
     for sign, each in ((1, first), (-1, second)):
         there = each >= 0

@@ -1,4 +1,4 @@
-"""A rater against the same rater: hidden repeats, which count nowhere else."""
+"""Agreement of each rater with themselves on hidden repeats, which are used for nothing else."""
 
 from __future__ import annotations
 

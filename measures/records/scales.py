@@ -1,6 +1,4 @@
-"""The categories of one task: which answers are its scale, and how much agreement each two of them are
-worth.
-"""
+"""The categories of a task and the agreement weights between them."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ from measures.ratings import UNDETERMINED, scale
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """``codes`` (questions, raters): 0 to k - 1, -1 where missing; ``weights`` (k, k): of agreement."""
+    """``k`` categories: ``codes`` (questions, raters) are 0 to k - 1, -1 if missing; ``weights`` (k, k)."""
 
     k: int
     codes: NDArray[np.int64]
@@ -24,15 +22,19 @@ class Scale:
 
 
 def scale_of(coded: Coded, rows: NDArray[np.int64], weights: Weights) -> Scale:
-    """The answers that were given to these questions, as categories 0 to k - 1 with their weights.
+    """The answers to these questions as categories 0 to k - 1, with agreement weights.
 
-    Without weights "cannot determine" is a category of its own. It has no place on an ordered scale and is
-    taken as missing there. Steps of a numeric scale are their distances, so a step that nobody used is kept.
+    Without weights "cannot determine" is a category. It has no place on an ordered scale and is missing
+    there. The weights follow the distance of the values on the scale of the whole table, so unused steps in
+    between count.
 
     Args:
         coded: the ratings.
-        rows: the places of the questions, shape (n,).
+        rows: row numbers of the questions, shape (n,).
         weights: none, linear or quadratic.
+
+    Returns:
+        The scale; k counts the answers that were given, 0 if none was.
 
     Raises:
         Refused: weights for answers without an order.

@@ -1,4 +1,4 @@
-"""What a whole set of measures is computed with."""
+"""The settings with which all measures of a table are computed."""
 
 from __future__ import annotations
 
@@ -7,14 +7,22 @@ from dataclasses import dataclass
 from domain.errors import InvalidValue
 from measures.agreement import CONFIDENCE, Weights
 
-#: Every pair of raters, or each reader with each model; or pairs by name, "a:b,c:d".
+#: The rules for a family: every pair of raters, or each reader with each model.
 EVERY_PAIR, READERS_WITH_MODELS = "all", "readers-models"
 VERSION = "overread.measures/1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """``family`` is what Holm's adjustment counts within a task; ``bootstrap`` the resamples, 0 for none."""
+    """The settings of a set of measures.
+
+    ``reference`` names the rater who is the truth; None for the rater of kind "reference". ``bootstrap`` is
+    the number of resamples and posterior draws, 0 for none, otherwise 100 or more. ``family`` is the set of
+    comparisons that Holm's adjustment covers within a task: a rule, or pairs by name as "a:b,c:d".
+
+    Raises:
+        InvalidValue: a confidence below 0.5 or not below 1, a negative seed, too few resamples.
+    """
 
     reference: str | None = None
     weights: Weights = Weights.NONE
@@ -32,10 +40,16 @@ class Settings:
             raise InvalidValue("bootstrap", f"{self.bootstrap} must be 0 (none) or 100 and more")
 
     def family_of(self, names: tuple[str, ...]) -> frozenset[frozenset[str]] | None:
-        """The pairs that are named one by one; None where the family is a rule.
+        """The pairs of a family that is given by name.
+
+        Args:
+            names: all raters of the table.
+
+        Returns:
+            The pairs as sets of two names; None if the family is a rule.
 
         Raises:
-            InvalidValue: no rule of that name, or a rater who is not there.
+            InvalidValue: the family is neither a rule nor pairs of two different raters of the table.
         """
         if self.family in (EVERY_PAIR, READERS_WITH_MODELS):
             return None

@@ -15,6 +15,7 @@ from measures.paired import (
     holm,
     mcnemar,
     mcnemar_chi_square,
+    newcombe_paired,
     newcombe_unpaired,
     swap_test,
     tango,
@@ -154,3 +155,11 @@ def test_raters_whom_no_question_divides_have_no_q():
 def test_an_unpaired_difference_holds_newcombes_published_example():
     # Newcombe 1998, 56/70 against 48/80: .0524 to .3339
     assert newcombe_unpaired(56, 70, 48, 80) == pytest.approx((0.0524, 0.3339), abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    "interval", [lambda: newcombe_paired(0, 0, 0, 0), lambda: newcombe_unpaired(0, 0, 1, 2)]
+)
+def test_a_difference_without_a_question_has_no_interval(interval):
+    with pytest.raises(ValueError, match="without a question"):
+        interval()

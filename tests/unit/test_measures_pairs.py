@@ -14,7 +14,7 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
 from measures.agreement import Weights, agreement_weights
-from measures.group import Coefficient, agreement_of, ordinal_weights
+from measures.group import Coefficient, agreement_of, fleiss_by_category, ordinal_weights
 from measures.kappa_bootstrap import bootstrap_kappas, kappa_difference
 from measures.kappa_intervals import POSTERIOR, kappa_interval
 from measures.kappa_precision import cases_for_kappa, kappa_half_width
@@ -158,3 +158,11 @@ def test_the_planned_width_is_that_of_the_table_that_was_expected():
     _, pull = kappa_pull(table, np.eye(2))
     se = np.sqrt((table * pull**2).sum()) / 100
     assert kappa_half_width(0.6, [0.5, 0.5], cases=100) == pytest.approx(1.959964 * se, abs=1e-6)
+
+
+def test_questions_with_one_answer_are_left_out_of_the_kappa_of_a_category():
+    answers = np.array([[0, 0, 0], [1, 1, 0], [1, 1, 1]])
+    lonely = np.array([[0, -1, -1], [-1, -1, -1]])
+    # category 0: 4 of 9 answers; 1 question with 1 x 2 disagreeing pairs of 2: 1 - 1 / (9 x 4/9 x 5/9) = .55
+    assert fleiss_by_category(np.vstack([answers, lonely]), k=2)[0] == pytest.approx(0.55)
+    assert fleiss_by_category(lonely, k=2) == [None, None]

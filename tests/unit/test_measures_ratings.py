@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cli import main
 from domain.errors import Refused
 from measures.coded import coded
-from measures.ratings import checked
+from measures.ratings import checked, scale
 from measures.ratings_file import read_ratings
 
 HEAD = "question_id,rater,answer,kind\n"
@@ -140,3 +140,9 @@ def test_the_command_refuses_an_output_before_it_reads(tmp_path, capsys, out):
 def test_a_file_that_is_not_there_is_refused(tmp_path, capsys):
     assert main(["measure", str(tmp_path / "no.csv"), "--out", str(tmp_path / "out.json")]) == 1
     assert "no.csv: No such file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("label", ["nan", "inf", "-Infinity"])
+def test_an_answer_that_is_no_finite_number_has_no_place_on_a_scale(label):
+    with pytest.raises(Refused, match="need answers with an order"):
+        scale(["1", label])
