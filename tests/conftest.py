@@ -115,7 +115,10 @@ def postgres_engine(
 ) -> Iterator[Engine]:
     """An empty workspace database on PostgreSQL."""
     name = f"overread_test_{os.getpid()}_{os.urandom(4).hex()}"
-    administration.execute(text(f'CREATE DATABASE "{name}" TEMPLATE "{postgres_template}"'))
+    # Copying the template's files costs a third of copying them through the write-ahead log.
+    administration.execute(
+        text(f'CREATE DATABASE "{name}" TEMPLATE "{postgres_template}" STRATEGY FILE_COPY')
+    )
     engine = make_engine(_with_database(postgres_server, name))
     yield engine
     engine.dispose()

@@ -71,7 +71,9 @@ def full_postgres(
     postgres_server: str, postgres_template: str, administration: Connection, tmp_path_factory
 ) -> Iterator[Full]:
     name = f"{postgres_template}_full"
-    administration.execute(text(f'CREATE DATABASE "{name}" TEMPLATE "{postgres_template}"'))
+    administration.execute(
+        text(f'CREATE DATABASE "{name}" TEMPLATE "{postgres_template}" STRATEGY FILE_COPY')
+    )
     url = make_url(postgres_server).set(database=name).render_as_string(hide_password=False)
     with full(make_engine(url), tmp_path_factory.mktemp("full-postgres")) as made:
         yield made
