@@ -11,18 +11,20 @@ from starlette.middleware import Middleware
 
 from domain.errors import DomainError
 from storage.schema import prepare_workspace
-from ui.door.errors import Errors, on_script_error
-from ui.door.gate import Gate
-from ui.door.headers import Headers
-from ui.door.limits import Limits
-from ui.door.lingering import Lingering
-from ui.door.logs import configure_logs
-from ui.door.oidc import providers
-from ui.door.radiographs import shared_reader
-from ui.door.requests_log import RequestsLog
-from ui.door.routes import ROUTES
-from ui.door.uploads import keep_uploads_in_memory
 from ui.garbage import freeze_modules
+from ui.navigation import PAGES
+from ui.script_errors import on_script_error
+from web.disconnect_grace import DisconnectGrace
+from web.errors import Errors
+from web.gate import Gate
+from web.headers import Headers
+from web.images.radiographs import shared_reader
+from web.logs import configure_logs
+from web.request_limits import Limits
+from web.request_log import RequestsLog
+from web.routes import ROUTES
+from web.sign_in.oidc import providers
+from web.uploads import keep_uploads_in_memory
 
 
 @asynccontextmanager
@@ -44,10 +46,10 @@ app = st.App(
     routes=ROUTES,
     middleware=[
         Middleware(Headers),
-        Middleware(RequestsLog),
+        Middleware(RequestsLog, pages=[page.path.stem for page in PAGES]),
         Middleware(Errors),
         Middleware(Limits),
-        Middleware(Lingering),
+        Middleware(DisconnectGrace),
         Middleware(Gate, provider=bool(providers())),
     ],
     on_script_error=on_script_error,

@@ -19,7 +19,7 @@ import scipy.stats
 import uvicorn
 from streamlit.web import cli
 
-from ui.door import routes
+from web import routes
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from lints.source import Offence, Source
 
 _SCREENS = ("pages/", "ui/")
-#: Routes of the app's own are requests, not script runs; each is one transaction by itself.
-_ROUTES = ("ui/door/",)
 _THREADS = "ui/behind/work.py"
 _OPENS = "unit_of_work"
 _ACT = "act"
@@ -114,7 +112,7 @@ _INSTEAD = "put what writes into a function of its own and hand that to act: on_
 
 
 def _is_screen(source: Source) -> bool:
-    return source.path.startswith(_SCREENS) and not source.path.startswith(_ROUTES)
+    return source.path.startswith(_SCREENS)
 
 
 def _functions(source: Source) -> dict[str, Function]:

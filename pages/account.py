@@ -9,9 +9,9 @@ from domain.errors import InvalidValue
 from domain.people import Person
 from ui import state
 from ui.context import clock, current_person, reading, require_page, token, unit_of_work
-from ui.door.presence import idle_limit, longest_limit
 from ui.layout import beside
 from ui.parts import act, human_time, notices, plain, screen
+from web.sign_in.presence import idle_limit, longest_limit
 
 _WAYS = {"password": "password", "provider": "sign-in provider", "first admin": "first admin's code"}
 

@@ -11,10 +11,10 @@ from review.service import Disputed, batches_to_settle, disputed
 from ui import state
 from ui.address import number_in
 from ui.context import reading, require_page
-from ui.door.settling import next_dispute
+from ui.forms.adjudication import settling_form
 from ui.parts import empty_state, plain, screen
-from ui.settling.component import settling_form
 from ui.tables import table
+from web.adjudication.routes import next_dispute
 
 BATCH, QUESTION = "batch", "question"
 

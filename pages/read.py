@@ -10,10 +10,10 @@ from reader_study.service import open_case, read_guideline, studies_for
 from reader_study.sheet import ReadingSheet, ReadingStop, StudyForReader
 from ui.address import number_in
 from ui.context import clock, reading, require_page, unit_of_work
-from ui.judging.guideline import without_images
+from ui.forms.reading import reading_form
 from ui.parts import act, empty_state, human_time, notices, plain, screen
-from ui.reading.component import reading_form
-from ui.reading.sheet import reading_data
+from web.reading.sheet import reading_data
+from web.review.guideline import without_images
 
 STUDY = "study"
 

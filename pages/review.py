@@ -12,14 +12,14 @@ from review.sheet import BatchForReviewer
 from ui import state
 from ui.address import number_in
 from ui.context import clock, reading, require_page
-from ui.judging.address import BATCH, QUESTION, go_to_question
-from ui.judging.claiming import claim
-from ui.judging.component import judging_form
-from ui.judging.ending import all_with_others, nothing_open
-from ui.judging.guideline import without_images
-from ui.judging.handing_back import hand_back_button
-from ui.judging.turning import Where, form_data, question_wanted
+from ui.forms.review import judging_form
 from ui.parts import empty_state, plain, screen
+from ui.review_page.address import BATCH, QUESTION, go_to_question
+from ui.review_page.no_question import all_with_others, nothing_open
+from ui.review_page.return_question import hand_back_button
+from web.review.claims import claim
+from web.review.guideline import without_images
+from web.review.requested_question import Where, form_data, question_wanted
 
 
 @screen

@@ -1,1 +1,1 @@
-"""What the screens share and what knows Streamlit: door, shell, context, state, parts."""
+"""What the pages share: shell, context, state, navigation, parts, and the parts of each page."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ui.door.requests import LARGEST_NUMBER
+from web.requests import LARGEST_NUMBER
 
 
 def number_in(value: object) -> int | None:

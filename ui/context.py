@@ -11,8 +11,8 @@ from accounts.service.audit import last_deed
 from domain.people import Action, Person
 from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import Workspace, current_workspace
-from ui.door.cookies import sign_in_token
-from ui.door.presence import person_present
+from web.sign_in.cookies import sign_in_token
+from web.sign_in.presence import person_present
 
 __all__ = [
     "Workspace",

@@ -14,9 +14,9 @@ from domain.errors import DomainError, NotNow
 from domain.file_errors import file_trouble
 from ui import state
 from ui.context import clock, clock_time, saved_since
-from ui.door.errors import apology, new_error_number
-from ui.door.logs import where
 from ui.navigation import ROOT
+from web.errors import apology, new_error_number
+from web.logs import where
 
 _LOG = logging.getLogger(__name__)
 #: The second click of a double click comes within this time; the same action is not carried out again.

@@ -13,13 +13,13 @@ from domain.errors import NotNow
 from domain.people import Person
 from ui.connection.component import connection_strip
 from ui.context import clock, clock_time, person_or_nobody, token, unit_of_work
-from ui.door.gate import SIGN_IN
-from ui.door.interrupted import take_interrupted
 from ui.garbage import freeze_modules
 from ui.navigation import HOME, PAGES, Page, pages_for
 from ui.parts import act, away, notices, plain
 from ui.redirect import send_to
 from ui.typed.component import keep_typed
+from web.gate import SIGN_IN
+from web.interrupted_clicks import take_interrupted
 
 _ASSETS = Path(__file__).parent / "assets"
 

@@ -16,7 +16,7 @@ _LAST_ACTION = "overread-last-action"
 _CHOSEN = "overread-chosen"
 _FORM = "overread-form"
 _BROWSE_PLACE = "overread-browse-place"
-_JUDGING_FORM = "judging-form"  # the key that ui/judging/component.py mounts the form under
+_JUDGING_FORM = "judging-form"  # the key that ui/forms/review.py mounts the form under
 _JUDGING_TURN = "overread-judging-turn"
 
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from sqlalchemy import Engine, event
 
-from tests.pages.test_judging_routes import Client, verdict
+from tests.pages.test_review_routes import Client, verdict
 from tests.storage.worlds import make_world
 
 #: The verdict and the question that comes next; the look-up of the sign-in comes on top.

@@ -17,7 +17,7 @@ from storage.rows import QuestionRow
 from storage.unit_of_work import reading, unit_of_work
 from tests.pages.conftest import texts
 from tests.storage.worlds import NOW, assign_all, make_batch, make_world
-from ui.door.judging import ROUTES
+from web.review.routes import ROUTES
 
 HEADERS = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin"}
 PLAN = HiddenPlan(

@@ -16,7 +16,7 @@ from storage.rows import ReadingDraftRow, ReadingRow
 from storage.unit_of_work import reading
 from tests.storage.study_worlds import make_design, make_study_world
 from tests.storage.worlds import SECRETS
-from ui.door.reading import ROUTES
+from web.reading.routes import ROUTES
 
 OURS = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin"}
 TIMES = {"seconds": 9.5, "seconds_looking": 8, "seconds_away": 0}

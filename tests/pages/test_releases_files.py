@@ -24,9 +24,9 @@ from storage.unit_of_work import unit_of_work
 from storage.workspace import current_workspace
 from tests.golden.release_world import GOLDEN, judged_world, write
 from tests.storage.worlds import NOW
-from ui.door.files import ROUTES
-from ui.door.gate import Gate
-from ui.door.statistics_file import ROUTES as STATISTICS
+from web.files.downloads import ROUTES
+from web.files.statistics import ROUTES as STATISTICS
+from web.gate import Gate
 
 FILE, ZIP = "/files/releases/1/gold.jsonl", "/files/releases/1.zip"
 REFUSALS = "/files/refusals/20260302-demo.csv"

@@ -18,8 +18,8 @@ from reader_study.service import report_state
 from storage.unit_of_work import reading
 from tests.pages.conftest import Browser
 from tests.states.workspaces import STATES, State, Subject, subject_in
-from ui.door.gate import Gate
-from ui.door.routes import ROUTES
+from web.gate import Gate
+from web.routes import ROUTES
 
 #: Whom each route is asked by, and the addresses. Routes of files that are part of the app are not asked.
 ADDRESSES = {

@@ -15,7 +15,7 @@ from storage.engine import current_engine, engine_for, make_engine
 from storage.rows import DatasetRow
 from storage.unit_of_work import reading, unit_of_work
 from tests.storage.signing_in import NOON, add, begin, who
-from ui.door.presence import person_present
+from web.sign_in.presence import person_present
 
 
 def test_a_writer_that_does_not_end_is_told_of_after_the_patience(sqlite_engine):

@@ -19,8 +19,9 @@ from storage.unit_of_work import unit_of_work
 from storage.workspace import current_workspace
 from tests.storage.worlds import World, make_world
 from tests.unit.makers.dicom_files import dicom, ramp
-from ui.door import health, pixels, radiographs
-from ui.door.gate import Gate
+from web import health
+from web.gate import Gate
+from web.images import pixels, radiographs
 
 ROUTES = [*radiographs.ROUTES, *pixels.ROUTES, *health.ROUTES]
 PLATE = dicom(ramp(300, 400), PhotometricInterpretation="MONOCHROME1")

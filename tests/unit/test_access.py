@@ -19,8 +19,8 @@ from domain.access import (
     action_of_page,
     action_of_route,
 )
-from ui.door.routes import ROUTES
 from ui.navigation import PAGES
+from web.routes import ROUTES
 
 ROOT = Path(__file__).resolve().parents[2]
 LISTED_ROUTES = [*(route for row in TABLE for route in row.routes), *ROUTES_OF_ALL, *OPEN_ROUTES]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from ui.door.confirmed import note_confirmed, note_ended, was_confirmed
+from web.sign_in.recent_sign_ins import note_confirmed, note_ended, was_confirmed
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -15,7 +15,7 @@ from records.verdicts import VERDICT_COLUMNS
 from release.table import COLUMNS
 from review.rules import asked_ratings
 from storage.rows import QuestionRow, VerdictRow
-from ui.judging.forms import OpinionForm
+from web.review.schemas import OpinionForm
 
 GLOSSARY = Path(__file__).resolve().parents[2] / "docs" / "glossary.md"
 

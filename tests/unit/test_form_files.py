@@ -9,8 +9,8 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from ui.door.form_routes import ROUTES
-from ui.form_files import BUNDLES, MEDIA_TYPES, address, form_files, loader, markup
+from web.forms.files import BUNDLES, MEDIA_TYPES, address, form_files, loader, markup
+from web.forms.routes import ROUTES
 
 FRONTEND = BUNDLES.parent
 BUILT = sorted(path for path in BUNDLES.iterdir() if path.suffix in MEDIA_TYPES)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from storage import health
-from ui.door.health import LAST_LOOK
+from web.health import LAST_LOOK
 
 ROOT = Path(__file__).resolve().parents[2]
 

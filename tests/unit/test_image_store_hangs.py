@@ -21,10 +21,13 @@ from storage.unit_of_work import unit_of_work
 from tests.storage.scripted_bucket import Behaviour, scripted_bucket
 from tests.storage.worlds import make_world
 from tests.unit.conftest import PLATE
-from ui.door import connected, health, judging, pixels, radiographs, sign_in
-from ui.door.gate import Gate
-from ui.door.health import LAST_LOOK
-from ui.door.thread_limits import PIXEL_FETCHES
+from web import connected, health
+from web.gate import Gate
+from web.health import LAST_LOOK
+from web.images import pixels, radiographs
+from web.review import routes as judging
+from web.sign_in import routes as sign_in
+from web.thread_limits import PIXEL_FETCHES
 
 EXAMS = 41
 SHA256 = hashlib.sha256(PLATE).hexdigest()

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from domain.boxes import Box, LabelledBox
 from domain.errors import InvalidValue
-from viewer.canvas import browser_part, canvas_data
-from viewer.plain_editor import LONGEST, STROKE, drawn, kept, read, surface_for
+from web.drawing.canvas import browser_part, canvas_data
+from web.drawing.plain_editor import LONGEST, STROKE, drawn, kept, read, surface_for
 
 sizes = st.integers(min_value=40, max_value=6000)
 

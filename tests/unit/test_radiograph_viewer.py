@@ -6,7 +6,7 @@ import pytest
 
 from domain.boxes import Box, LabelledBox
 from domain.errors import InvalidValue
-from viewer.radiograph_viewer import facts_address, is_viewers, pixels_address, read, told
+from web.drawing.radiograph_viewer import facts_address, is_viewers, pixels_address, read, told
 
 
 def labelled(*corners):

@@ -21,7 +21,7 @@ from domain.errors import (
     Refused,
     StaleRevision,
 )
-from ui.door.requests import (
+from web.requests import (
     UnreadableRequest,
     json_answer,
     json_body,

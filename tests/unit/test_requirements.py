@@ -20,7 +20,7 @@ PLUG_INS = {
     "psycopg": "SQLAlchemy imports it for postgresql+psycopg://",
     "pyjpegls": "pydicom finds it to write the demo's phantoms as JPEG-LS",
     "python-multipart": "starlette imports it to read a form",
-    "streamlit-drawable-canvas": "the judging form calls its browser part: viewer/canvas.py",
+    "streamlit-drawable-canvas": "the judging form calls its browser part: web/drawing/canvas.py",
 }
 
 

@@ -16,8 +16,8 @@ from domain.ratings import RATING_NAMES, RATINGS
 from review import service as review
 from ui import state
 from ui.context import clock, current_person, reading, unit_of_work
-from ui.judging.guideline import without_images
 from ui.parts import act, notices
+from web.review.guideline import without_images
 
 _MODES = {
     Mode.JUDGE: "Judge: key and explanation are shown from the start",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.form_files import bundle
+from web.forms.files import bundle
 
 KEY = "overread-connection"  # one for all pages: it asks nothing, and takes nothing over
 

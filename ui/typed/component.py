@@ -10,7 +10,7 @@ from __future__ import annotations
 import streamlit as st
 
 from domain.people import Person
-from ui.form_files import bundle
+from web.forms.files import bundle
 
 KEY = "overread-typed"  # one for all pages: it asks nothing, and takes nothing over
 

@@ -1,6 +1,6 @@
 // Requests and answers of the forms' routes, and the data that a form shows. Field names are those of the wire.
 //
-// They mirror ui/judging/forms.py, ui/reading/forms.py and ui/settling/forms.py (requests), and sheet.py beside each.
+// They mirror web/review/schemas.py, web/reading/schemas.py and web/adjudication/schemas.py (requests), and sheet.py beside each.
 
 /** x_min, y_min, x_max, y_max in pixels of the stored matrix; (0, 0) is the outer corner of the first pixel (PS3.3 C.18.6). */
 export type Corners = [number, number, number, number];
@@ -30,7 +30,7 @@ export interface CanvasObject {
 /** All boxes by radiograph. */
 export type Drawings = Record<string, (DrawnBox | CanvasObject)[]>;
 
-/** What the drawable canvas is called with (viewer/canvas.py). */
+/** What the drawable canvas is called with (web/drawing/canvas.py). */
 export interface CanvasData {
   canvasWidth: number;
   canvasHeight: number;

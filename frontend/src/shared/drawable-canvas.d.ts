@@ -1,4 +1,4 @@
-// The browser part of streamlit-drawable-canvas, which is served beside the bundles (viewer/canvas.py).
+// The browser part of streamlit-drawable-canvas, which is served beside the bundles (web/drawing/canvas.py).
 
 import type { CanvasData, CanvasObject } from "./api";
 

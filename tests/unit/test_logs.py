@@ -1,0 +1,85 @@
+"""The log has what helps and nothing of a patient: no values of exceptions, no words of libraries."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import warnings
+
+import pytest
+
+from web.errors import apology, new_error_number
+from web.logs import JsonLines, KeyValue, where, without_values
+
+SECRET = "SECRET-patient Jane Roe"
+
+
+@pytest.fixture(autouse=True)
+def factory():
+    """The safe factory for these tests alone."""
+    before = logging.getLogRecordFactory()
+    without_values()
+    yield
+    logging.setLogRecordFactory(before)
+    logging.captureWarnings(False)
+
+
+def raised() -> Exception:
+    try:
+        try:
+            int(SECRET)
+        except ValueError as error:
+            raise KeyError(SECRET) from error
+    except KeyError as error:
+        return error
+
+
+def record(**extra: object) -> logging.LogRecord:
+    return logging.getLogger("overread.requests").makeRecord(
+        "overread.requests", logging.INFO, __file__, 1, "request", (), None, extra=extra
+    )
+
+
+def test_of_an_exception_the_log_has_the_kind_and_the_place_only():
+    said = where(raised())
+    assert re.match(r"KeyError from ValueError at tests/unit/test_door_logs\.py:\d+ raised$", said)
+    assert SECRET not in said
+
+
+def test_a_library_that_logs_an_exception_writes_no_value_either(caplog):
+    try:
+        int(SECRET)
+    except ValueError:
+        logging.getLogger("some.reader").exception("could not read it")
+    assert "could not read it: ValueError at" in caplog.text
+    assert SECRET not in caplog.text
+
+
+def test_a_warning_of_a_library_is_not_quoted(caplog):
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.warn(f"invalid value for VR UI: {SECRET!r}", UserWarning, stacklevel=1)
+    assert SECRET not in caplog.text
+
+
+def test_a_json_line_has_time_level_person_route_and_milliseconds():
+    line = json.loads(JsonLines().format(record(person=3, route="/judging/verdict", status=200, ms=12)))
+    assert re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", line.pop("time"))
+    assert line == {
+        "level": "info", "logger": "overread.requests", "message": "request", "person": 3,
+        "route": "/judging/verdict", "status": 200, "ms": 12,
+    }  # fmt: skip
+
+
+def test_a_line_of_keys_and_values_can_be_taken_apart_again():
+    line = KeyValue().format(record(route='a "b"\nc', error="K7QX-2MRA"))
+    assert line.count("\n") == 0
+    assert line.endswith(' message=request error=K7QX-2MRA route="a \\"b\\"\\nc"')
+
+
+def test_an_error_number_can_be_read_out_and_is_in_what_the_person_is_told():
+    number = new_error_number()
+    assert re.fullmatch(r"[A-HJ-NP-Z2-9]{4}-[A-HJ-NP-Z2-9]{4}", number)
+    assert number in apology(number)
+    assert number != new_error_number()

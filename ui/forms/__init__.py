@@ -1,0 +1,1 @@
+"""The review, reading and adjudication forms as Streamlit components."""

@@ -1,0 +1,25 @@
+"""Unexpected exceptions of pages: an error number for the person, and the same number in the log."""
+
+from __future__ import annotations
+
+import logging
+
+import streamlit as st
+
+from web.errors import apology, new_error_number
+from web.logs import where
+
+_LOG = logging.getLogger("overread.errors")
+
+
+def on_script_error(error: Exception) -> bool:
+    """Streamlit's hook for exceptions of pages, fragments and callbacks. True: nothing else is shown."""
+    number = new_error_number()
+    _LOG.error(where(error), extra={"error": number, "route": f"page {_page(st.context.url)}"})
+    st.error(apology(number))
+    return True
+
+
+def _page(url: object) -> str:
+    """The page's name in its address, without the query."""
+    return "/" + url.split("?")[0].rstrip("/").rsplit("/", 1)[-1] if isinstance(url, str) and url else "?"

@@ -1,1 +1,0 @@
-"""The radiographs on screen with boxes that can be changed, and the way between their pixels and ours."""

@@ -1,0 +1,1 @@
+"""The adjudication form's requests and data. ``frontend/src/adjudication/`` is the form."""

@@ -1,0 +1,1 @@
+"""Boxes that are drawn in the browser: the data of viewer and plain editor, and boxes from what they send."""

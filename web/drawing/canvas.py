@@ -1,0 +1,66 @@
+"""What the drawable canvas is told, and where its browser part lies.
+
+The canvas is streamlit-drawable-canvas 0.13. Its browser part is a module with one default export that is
+called with ``{data, parentElement, setStateValue}`` whenever its data change. The judging form calls it
+itself, in its own shadow root, so a drawn box is in the form at once and no script run stands between a box
+and its saving (docs/decisions/005-plain-box-editor.md). This module is all that knows the terms of that call.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import Any
+
+from domain.boxes import LabelledBox
+from web.drawing.plain_editor import FONT_SIZE, OWN_COLOUR, STROKE, Surface, drawn
+
+PACKAGE = "streamlit-drawable-canvas"
+
+
+def canvas_data(
+    *,
+    surface: Surface,
+    url: str,
+    boxes: tuple[LabelledBox, ...],
+    machine: tuple[LabelledBox, ...],
+    locked: bool,
+) -> dict[str, Any]:
+    """The ``data`` of one radiograph's canvas; ``locked`` shows the boxes and lets nobody change them."""
+    return {
+        "fillColor": "rgba(0, 0, 0, 0)",
+        "strokeWidth": STROKE,
+        "strokeColor": OWN_COLOUR,
+        "backgroundColor": "",
+        "backgroundImageURL": url,
+        "realtimeUpdateStreamlit": True,
+        "canvasWidth": surface.width,
+        "canvasHeight": surface.height,
+        "drawingMode": "labeled_rect",
+        "initialDrawing": {"objects": drawn(boxes, surface=surface, machine=machine), "background": ""},
+        "displayRadius": 3,
+        "returnImageData": False,
+        "disabled": locked,
+        "backgroundImageFit": "stretch",
+        "maxDisplayHeight": None,
+        "fontSize": FONT_SIZE,
+        "label": "",
+    }
+
+
+@cache
+def browser_part() -> tuple[Path, Path]:
+    """The canvas' script and style sheet in the installed package.
+
+    Raises:
+        FileNotFoundError: the package is not laid out as version 0.13 is.
+    """
+    folder = Path(str(distribution(PACKAGE).locate_file("streamlit_drawable_canvas"))) / "frontend" / "build"
+    scripts, styles = sorted(folder.glob("index-*.js")), sorted(folder.glob("index-*.css"))
+    if len(scripts) != 1 or len(styles) != 1:
+        raise FileNotFoundError(
+            f"{PACKAGE} has no single browser script and style sheet in {folder}; "
+            "install the version that requirements.txt names"
+        )
+    return scripts[0], styles[0]

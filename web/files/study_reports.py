@@ -1,0 +1,91 @@
+"""GET /files/study-reports/{digest}/…: the files of a report that was computed, as the page shows it.
+
+The digest names the answers and the protocol that the report is of, so a link gives the same bytes for ever;
+the figures are those of `study report --out`, to the last digit.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from domain.errors import NotFound
+from domain.people import Action, Person, require
+from reader_study.report.study_report import StudyReport
+from reader_study.service import kept_report
+from storage.workspace import current_workspace
+from web.requests import json_errors, person_of
+
+_MEDIA_TYPES = {
+    "html": "text/html; charset=utf-8",
+    "json": "application/json",
+    "csv": "text/csv; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+
+
+@json_errors
+async def report_file(request: Request) -> Response:
+    """One file of the report; ``model`` in the address is the one that the others are compared with."""
+    person = await person_of(request)
+    path = request.path_params["name"]
+    report = await run_in_threadpool(_report, person, request)
+    text = await run_in_threadpool(_file, report, path)
+    name = path.rpartition("/")[2]
+    return Response(text, headers=_headers(name), media_type=_MEDIA_TYPES[name.rpartition(".")[2]])
+
+
+@json_errors
+async def whole_report(request: Request) -> Response:
+    """All of its files as a ZIP."""
+    person = await person_of(request)
+    report = await run_in_threadpool(_report, person, request)
+    content = await run_in_threadpool(_zipped, report)
+    return Response(content, headers=_headers("report.zip"), media_type="application/zip")
+
+
+def _report(person: Person, request: Request) -> StudyReport:
+    require(person, Action.RUN_STUDY)
+    found = kept_report(
+        by=person,
+        workspace=current_workspace(),
+        digest=request.path_params["digest"],
+        model=request.query_params.get("model"),
+    )
+    if found is None:
+        raise NotFound("This report is not kept any more. Open the study and compute its figures again.")
+    return found
+
+
+def _file(report: StudyReport, path: str) -> str:
+    from reader_study.report.files import file_of  # noqa: PLC0415 - brings pandas, which a start needs not
+
+    return file_of(report, path)
+
+
+def _zipped(report: StudyReport) -> bytes:
+    from reader_study.report.files import files_of  # noqa: PLC0415 - brings pandas, which a start needs not
+
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, text in files_of(report).items():
+            archive.writestr(zipfile.ZipInfo(f"report/{path}", date_time=(1980, 1, 1, 0, 0, 0)), text)
+    return content.getvalue()
+
+
+def _headers(name: str) -> dict[str, str]:
+    return {
+        "Content-Disposition": f'attachment; filename="{name}"',
+        "Cache-Control": "no-store",
+    }
+
+
+ROUTES = [
+    Route("/files/study-reports/{digest}/report.zip", whole_report, methods=["GET"]),
+    Route("/files/study-reports/{digest}/{name:path}", report_file, methods=["GET"]),
+]

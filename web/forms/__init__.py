@@ -1,0 +1,1 @@
+"""What the review, reading and adjudication forms share: their browser files, routes and labels."""

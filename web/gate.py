@@ -1,0 +1,222 @@
+"""Nothing but the sign-in page and the health routes is served without a live sign-in.
+
+Of Streamlit's own routes only those are open that its page needs; the others (metrics, agents, media files)
+are closed for everybody, and uploads for whoever has nothing to upload. A route of our own that is for an
+action of the table of access is closed to whoever may not do that, before anything of the request is read.
+
+A pure ASGI class: Starlette's BaseHTTPMiddleware never sees a websocket. The sign-in is looked up in the
+database at each request and at each frame that comes in by websocket, since a click inside a fragment
+never passes the shell. So a person who is disabled, or signed out elsewhere, is out at the next click.
+
+While the database is away nobody can be looked up. That is told apart from "not signed in": 503 with the
+time to wait, and a websocket that the page opens again by itself. Scripts, styles and fonts, which are the
+same for all, still go to whoever was signed in when it was last asked, so that an open page does not break.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from datetime import UTC, datetime
+from time import monotonic
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from domain.access import OPEN_ROUTES, UPLOADING, Action, action_of_route
+from domain.errors import NotNow
+from domain.people import Person
+from web.interrupted_clicks import note_interrupted
+from web.matched_route import entry_of, own_route
+from web.sign_in.cookies import sign_in_token, without_plain
+from web.sign_in.presence import idle_limit, person_present
+from web.sign_in.recent_sign_ins import note_confirmed, note_ended, was_confirmed
+from web.thread_limits import SAVES
+
+SIGN_IN = "/sign-in"
+#: The way to the sign-in provider and back (Streamlit's own routes behind ``st.login``).
+OPEN_FOR_PROVIDER = frozenset({"/sign-in/provider", "/auth/login", "/oauth2callback"})
+#: Open to everybody, by the table of access. The two of Streamlit's say "ok" and the same few switches to
+#: all; a page that has lost its sign-in asks them before it opens the websocket, where it is told so.
+OPEN = frozenset(
+    {"/_stcore/health", "/_stcore/host-config"}
+    | {route.split()[1] for route in OPEN_ROUTES} - OPEN_FOR_PROVIDER
+)
+
+#: Ties Streamlit's own session to the sign-in: it refuses to hand a session over to another one. Whatever
+#: comes under this name from outside is dropped (.streamlit/config.toml names it in trustedUserHeaders).
+SIGN_IN_HEADER = "x-overread-sign-in"
+_POLICY_VIOLATION, _TOO_BIG, _TRY_AGAIN_LATER = 1008, 1009, 1013  # RFC 6455, 7.4.1; 1013 by IANA's registry
+#: Bytes of one message from the browser: clicks and what was typed. Files come by the upload route.
+LARGEST_FRAME = 4 << 20
+#: Seconds that a click waits for a database that is away, and between two looks.
+_PATIENCE, _BETWEEN_LOOKS = 3.0, 0.5
+
+#: Streamlit's routes below these are closed, except for those that its page needs.
+CLOSED = ("/_stcore/", "/media/", "/component/", "/app/static/", "/auth/")
+NEEDED = ("/_stcore/health", "/_stcore/host-config", "/_stcore/stream", "/_stcore/bidi-components/")
+UPLOADS = "/_stcore/upload_file/"
+#: What is the same for everybody: parts of Streamlit's page, and of our forms, as they are installed.
+SAME_FOR_ALL = (
+    "/static/", "/favicon.png", "/manifest.json", "/_stcore/bidi-components/", "/frontend/",
+)  # fmt: skip
+
+
+class Gate:
+    """ASGI middleware that stands before everything: pages, media, uploads, metrics, websocket."""
+
+    def __init__(self, app: ASGIApp, *, provider: bool = False) -> None:
+        self._app = app
+        self._open = OPEN | OPEN_FOR_PROVIDER if provider else OPEN
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] in {"http", "websocket"}:
+            without_plain(scope)
+        if scope["type"] == "http":
+            await self._http(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await self._websocket(scope, receive, send)
+        else:  # lifespan: the server's own start and stop
+            await self._app(scope, receive, send)
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope)
+        path = scope["path"]
+        if path in self._open:
+            await self._app(scope, receive, send)
+            return
+        token = sign_in_token(request.cookies)
+        try:
+            person = await _person(token)
+        except NotNow:
+            if not _is_open_meanwhile(scope, token):
+                raise
+            await self._app(scope, receive, send)
+            return
+        if person is None:
+            await _refusal(request)(scope, receive, send)
+            return
+        scope.setdefault("state", {}).update(person=person.id, signed_in=person)
+        if _is_closed(path, person):
+            await JSONResponse({"error": "There is no such page.", "kind": "NotFound"}, 404)(
+                scope, receive, send
+            )
+            return
+        missing = _action_missing(scope, person)
+        if missing is not None:
+            text = f"{person.display_name} may not {missing}. Ask an admin for the role that does."
+            await JSONResponse({"error": text, "kind": "NotAllowed"}, 403)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        token = sign_in_token(HTTPConnection(scope).cookies)
+        try:
+            person = await _person_after_all(token)
+        except NotNow:  # the page tries again by itself
+            await receive()  # websocket.connect
+            await _closed(send, _TRY_AGAIN_LATER)
+            return
+        if person is None or token is None:
+            await _turn_away(scope, receive, send, had_one=token is not None)
+            return
+        scope.setdefault("state", {})["person"] = person.id
+        headers = MutableHeaders(scope=scope)
+        del headers[SIGN_IN_HEADER]
+        headers[SIGN_IN_HEADER] = hashlib.sha256(f"streamlit:{token}".encode()).hexdigest()[:32]
+
+        async def receive_checked() -> Message:
+            message = await receive()
+            if message["type"] != "websocket.receive":
+                return message
+            if len(message.get("bytes") or message.get("text") or b"") > LARGEST_FRAME:
+                return await _closed(send, _TOO_BIG)
+            try:
+                live = await _person_after_all(token)
+            except NotNow:  # nobody's word is taken unchecked; the page connects again by itself
+                note_interrupted(token, now=datetime.now(UTC))
+                return await _closed(send, _TRY_AGAIN_LATER)
+            if live is None:
+                await send({"type": "websocket.send", "bytes": to_sign_in()})
+                return await _closed(send, _POLICY_VIOLATION)
+            return message
+
+        await self._app(scope, receive_checked, send)
+
+
+def to_sign_in() -> bytes:
+    """The message by which Streamlit's page goes to another address; ours is the sign-in page."""
+    message = ForwardMsg()
+    message.auth_redirect.url = SIGN_IN
+    return message.SerializeToString()
+
+
+def _is_closed(path: str, person: Person) -> bool:
+    """Whether the path is one of Streamlit's own that this person's page has no use for."""
+    if path.startswith(UPLOADS):
+        return not any(person.may(action) for action in UPLOADING)
+    return path.startswith(CLOSED) and not path.startswith(NEEDED)
+
+
+def _action_missing(scope: Scope, person: Person) -> Action | None:
+    """The action that a route of our own is for, when this person may not do it (domain/access.py)."""
+    route = own_route(scope)
+    action = action_of_route(entry_of(route, scope)) if route is not None else None
+    return action if action is not None and not person.may(action) else None
+
+
+def _is_open_meanwhile(scope: Scope, token: str | None) -> bool:
+    """Whether a request is served although the database can't say whose it is."""
+    if scope["method"] not in {"GET", "HEAD"} or not scope["path"].startswith(SAME_FOR_ALL):
+        return False
+    return was_confirmed(token, within=idle_limit(), now=datetime.now(UTC))
+
+
+async def _person(token: str | None) -> Person | None:
+    if not token:
+        return None
+    person = await SAVES.run(person_present, token)
+    if person is None:
+        note_ended(token)
+    else:
+        note_confirmed(token, now=datetime.now(UTC))
+    return person
+
+
+async def _person_after_all(token: str | None) -> Person | None:
+    """The same, asked again for some seconds while the database can't be read: the click waits meanwhile."""
+    until = monotonic() + _PATIENCE
+    while True:
+        try:
+            return await _person(token)
+        except NotNow:
+            if monotonic() >= until:
+                raise
+        await asyncio.sleep(_BETWEEN_LOOKS)
+
+
+async def _closed(send: Send, code: int) -> Message:
+    """Close the connection; the message that tells Streamlit so."""
+    await send({"type": "websocket.close", "code": code})
+    return {"type": "websocket.disconnect", "code": code}
+
+
+def _refusal(request: Request) -> Response:
+    """A person who opens a page is sent to the sign-in page; everything else gets 401 and no content."""
+    wants_page = request.headers.get("sec-fetch-mode", "navigate") == "navigate"
+    if request.method == "GET" and wants_page and "text/html" in request.headers.get("accept", ""):
+        return RedirectResponse(SIGN_IN, status_code=303)
+    return JSONResponse({"error": "Sign in first.", "kind": "NotSignedIn"}, status_code=401)
+
+
+async def _turn_away(scope: Scope, receive: Receive, send: Send, *, had_one: bool) -> None:
+    """Refuse the handshake; a page whose sign-in has ended is told where to go, and nothing else."""
+    await receive()  # websocket.connect
+    if had_one:
+        first = next(iter(scope.get("subprotocols") or []), None)
+        await send({"type": "websocket.accept", "subprotocol": first})
+        await send({"type": "websocket.send", "bytes": to_sign_in()})
+    await send({"type": "websocket.close", "code": _POLICY_VIOLATION})

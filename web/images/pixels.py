@@ -1,0 +1,77 @@
+"""GET /pixels/{exam}/{radiograph} and …/facts: a radiograph's stored values for the viewer, what they mean.
+
+Who asks is looked up at each request, and what they may see, before anything is read: a browser may keep
+its copy, but has to ask each time whether it may still show it. The two are made together, once, in a
+reading process, and kept on the disk under the file's SHA-256. While the image store does not answer, what
+is in the cache is still served, since looking there and fetching have separate thread limits.
+
+A radiograph's key may hold any sign, a slash too. The browser sends it as one segment of the address
+(``encodeURIComponent``), so segments are counted in the address as it was sent, before it is decoded.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import unquote
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from imaging.cache import facts_name, matrix_name
+from imaging.guarded import EncodedPixels
+from web.images.radiographs import allowed_image, has_already, original_file, shared_cache, shared_reader
+from web.requests import json_errors, person_of
+from web.single_flight import SingleFlight
+from web.thread_limits import PIXEL_FETCHES, PIXEL_LOOKUPS
+
+_KEEP = {"Cache-Control": "private, no-cache", "Vary": "Cookie", "X-Content-Type-Options": "nosniff"}
+# The facts and the matrix of one radiograph are asked for at the same moment, by several people perhaps.
+_FLIGHTS = SingleFlight[EncodedPixels]()
+
+
+@json_errors
+async def pixels(request: Request) -> Response:
+    """The stored values (``imaging.matrix``), their facts (``imaging.facts``), or 304."""
+    person = await person_of(request)
+    exam_number = request.path_params["exam_number"]
+    key, wants_facts = _asked(request)
+    stored = await PIXEL_LOOKUPS.run(allowed_image, person, exam_number, key)
+    name = facts_name(stored.sha256) if wants_facts else matrix_name(stored.sha256)
+    headers = {**_KEEP, "ETag": f'"{name}"'}
+    if has_already(request, headers["ETag"]):
+        return Response(status_code=304, headers=headers)
+    said = f"Radiograph {key} of exam {exam_number}"
+    content = await PIXEL_LOOKUPS.run(lambda: shared_cache().find(name))
+    if content is None:
+        # By the name, too, since an error says it: nobody is told the number of somebody else's exam.
+        made = await _FLIGHTS.run(
+            (stored.sha256, said), lambda: PIXEL_FETCHES.run(_made, stored.sha256, name=said)
+        )
+        content = made.facts if wants_facts else made.matrix
+    if wants_facts:
+        return Response(content, media_type="application/json", headers=headers)
+    headers["Content-Encoding"] = "gzip"
+    return Response(content, media_type="application/octet-stream", headers=headers)
+
+
+def _asked(request: Request) -> tuple[str, bool]:
+    """The radiograph's key, and whether its facts are wanted."""
+    sent = request.scope.get("raw_path", b"").decode("ascii", "replace").partition("/pixels/")[2]
+    segments = sent.split("/")[1:]
+    wants_facts = len(segments) > 1 and segments[-1] == "facts"
+    return unquote("/".join(segments[:-1] if wants_facts else segments)), wants_facts
+
+
+def _made(sha256: str, *, name: str) -> EncodedPixels:
+    cache = shared_cache()
+    facts, matrix = cache.find(facts_name(sha256)), cache.find(matrix_name(sha256))
+    if facts is not None and matrix is not None:  # made since the request looked
+        return EncodedPixels(facts=facts, matrix=matrix)
+    with original_file(sha256, name=name) as original:
+        made = shared_reader().pixels(original, name=name)
+    cache.keep(facts_name(sha256), made.facts)
+    cache.keep(matrix_name(sha256), made.matrix)
+    return made
+
+
+ROUTES = [Route("/pixels/{exam_number:int}/{anything:path}", pixels, methods=["GET"])]

@@ -1,0 +1,157 @@
+"""GET /radiographs/{exam}/{radiograph}: a radiograph as a JPEG, for people who may see it.
+
+Streamlit's own media files answer without a sign-in, so no patient image goes there. The address names
+exam and radiograph; access is asked of the database at each request, before anything is read or cached.
+
+``?longest=1200`` limits the longer side (one of ``SIZES``); ``?window=550,1024`` asks for another window
+(center and width after the modality transform).
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from domain.errors import InvalidValue, NotAllowed, NotFound
+from domain.people import Action, Person
+from imaging.cache import DiskCache, disk_cache, picture_name
+from imaging.guarded import GuardedReader
+from imaging.radiograph import Window
+from reader_study.service import reading_image
+from review.service import radiograph_file
+from review.sheet import StoredImage
+from storage.images.files import image_store
+from storage.unit_of_work import reading
+from storage.workspace import cache_limit, current_workspace
+from web.requests import json_errors, person_of
+from web.single_flight import SingleFlight
+from web.thread_limits import PIXEL_FETCHES, PIXEL_LOOKUPS
+
+#: Pixels of the longer side that a picture may be asked in; a closed list keeps the cache small.
+SIZES = (300, 600, 900, 1200, 1600, 2000, 2400, 3000)
+_NUMBER = r"\s*(-?\d{1,7}(?:\.\d{1,4})?)\s*"
+_WINDOW = re.compile(f"{_NUMBER},{_NUMBER}")
+# A browser may keep its copy, since a reviewer goes back and forth; it asks each time whether it may show it.
+_KEEP = {"Cache-Control": "private, no-cache", "Vary": "Cookie"}
+_FLIGHTS = SingleFlight[bytes]()
+
+
+@functools.cache
+def shared_reader() -> GuardedReader:
+    """The reading processes of this app, started at the first picture."""
+    reader = GuardedReader(workers=max(1, min(4, os.cpu_count() or 1)))
+    atexit.register(reader.close)
+    return reader
+
+
+@json_errors
+async def radiograph(request: Request) -> Response:
+    """The picture, or 304 where the browser has it already."""
+    person = await person_of(request)
+    exam_number, key = request.path_params["exam_number"], request.path_params["radiograph_key"]
+    longest, window = _longest(request), _window(request)
+    stored = await PIXEL_LOOKUPS.run(allowed_image, person, exam_number, key)
+    mark = _mark(stored.sha256, longest=longest, window=window)
+    headers = {**_KEEP, "ETag": mark}
+    if has_already(request, mark):
+        return Response(status_code=304, headers=headers)
+    name = f"Radiograph {key} of exam {exam_number}"
+    picture = await _kept_picture(stored.sha256, longest=longest, window=window)
+    if picture is None:
+        picture = await _FLIGHTS.run(
+            (mark, name),
+            lambda: PIXEL_FETCHES.run(_picture, stored.sha256, name=name, longest=longest, window=window),
+        )
+    return Response(picture, media_type="image/jpeg", headers=headers)
+
+
+def allowed_image(person: Person, exam_number: int, key: str) -> StoredImage:
+    """The radiograph's file, for a person who may see it.
+
+    Raises:
+        NotAllowed, NotFound: nobody else learns anything of it.
+    """
+    with reading() as db:
+        try:
+            return radiograph_file(db, person=person, exam_number=exam_number, radiograph_key=key)
+        except NotAllowed:
+            if not person.may(Action.READ):
+                raise
+        return reading_image(db, person=person, exam_number=exam_number, radiograph_key=key)
+
+
+def has_already(request: Request, mark: str) -> bool:
+    """Whether the browser says that it has what ``mark`` stands for (RFC 9110, 13.1.2)."""
+    stated = request.headers.get("if-none-match", "").split(",")
+    return mark in {part.strip().removeprefix("W/") for part in stated}
+
+
+@contextmanager
+def original_file(sha256: str, *, name: str) -> Iterator[Path]:
+    """The original, as a file on this machine for as long as the block lasts.
+
+    Raises:
+        NotFound: the workspace does not have it.
+    """
+    try:
+        with image_store(current_workspace()).on_disk(sha256) as path:
+            yield path
+    except NotFound as error:
+        raise NotFound(f"{name}: its file is missing from the workspace; import the images again.") from error
+
+
+def shared_cache() -> DiskCache:
+    """What the routes keep on the disk, of this workspace."""
+    return disk_cache(current_workspace().cache, limit=cache_limit())
+
+
+async def _kept_picture(sha256: str, *, longest: int | None, window: Window | None) -> bytes | None:
+    if window is not None:
+        return None  # there are as many windows as a person can ask for: none is kept
+    return await PIXEL_LOOKUPS.run(lambda: shared_cache().find(picture_name(sha256, longest=longest)))
+
+
+def _picture(sha256: str, *, name: str, longest: int | None, window: Window | None) -> bytes:
+    def make() -> bytes:
+        with original_file(sha256, name=name) as original:
+            return shared_reader().picture(original, name=name, window=window, longest=longest)
+
+    if window is not None:
+        return make()
+    return shared_cache().find_or_make(picture_name(sha256, longest=longest), make)
+
+
+def _longest(request: Request) -> int | None:
+    stated = request.query_params.get("longest")
+    if stated is None:
+        return None
+    if stated not in {str(size) for size in SIZES}:
+        raise InvalidValue("longest", f"{stated!r} is none of {', '.join(map(str, SIZES))}")
+    return int(stated)
+
+
+def _window(request: Request) -> Window | None:
+    stated = request.query_params.get("window")
+    if stated is None:
+        return None
+    numbers = _WINDOW.fullmatch(stated)
+    if numbers is None or float(numbers[2]) < 1:
+        raise InvalidValue("window", f"{stated!r} is no center and width (at least 1), such as 550,1024")
+    return Window(center=float(numbers[1]), width=float(numbers[2]), name="Chosen")
+
+
+def _mark(sha256: str, *, longest: int | None, window: Window | None) -> str:
+    name = picture_name(sha256, longest=longest)
+    return f'"{name}"' if window is None else f'"{name}-{window.center:g}-{window.width:g}"'
+
+
+ROUTES = [Route("/radiographs/{exam_number:int}/{radiograph_key:path}", radiograph, methods=["GET"])]

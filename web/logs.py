@@ -1,0 +1,116 @@
+"""The app's log: one line a request or fault, with time, level, error number, person's number, route, ms.
+
+Never in it: patient data, tokens, text of questions, what was typed. So no address with its query, no
+message of an exception (a message may quote the value that it is about), and of an exception only its kind
+and where it was.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import traceback
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+
+_ROOT = Path(__file__).resolve().parents[1]
+_FIELDS = ("error", "person", "method", "route", "status", "ms")
+_FRAMES_AT_MOST = 12
+_SAFE_FACTORY = "overread_safe"
+
+
+def configure_logs() -> None:
+    """Give every logger of this process our form: ``OVERREAD_LOG=json`` for JSON lines, else key=value.
+
+    ``OVERREAD_LOG_LEVEL`` is what is written at least (info where it is not set). Loggers that exist have
+    their handlers taken away and hand on to ours.
+    """
+    without_values()
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines() if os.environ.get("OVERREAD_LOG", "") == "json" else KeyValue())
+    root = logging.getLogger()
+    root.handlers = [handler]
+    level = os.environ.get("OVERREAD_LOG_LEVEL", "info").upper()
+    logging.getLogger("overread").setLevel(level if level in logging.getLevelNamesMapping() else "INFO")
+    for name in list(logging.root.manager.loggerDict):
+        logger = logging.getLogger(name)
+        if logger.handlers and not any(isinstance(each, logging.FileHandler) for each in logger.handlers):
+            logger.handlers, logger.propagate = [], True
+    # Streamlit writes an uncaught exception with its message; on_script_error writes it without (errors.py).
+    logging.getLogger("streamlit.error_util").disabled = True
+
+
+def without_values() -> None:
+    """Make every record of this process, of libraries too, without the message and values of exceptions."""
+    make = logging.getLogRecordFactory()
+    if getattr(make, _SAFE_FACTORY, False):
+        return
+
+    def safe(*args: object, **kwargs: object) -> logging.LogRecord:
+        record = make(*args, **kwargs)
+        if record.exc_info and isinstance(record.exc_info, tuple) and record.exc_info[1] is not None:
+            record.msg, record.args = f"{record.getMessage()}: {where(record.exc_info[1])}", ()
+            record.exc_info = None
+        if record.name == "py.warnings":  # of pydicom, say: they quote the element's value
+            record.msg, record.args = "a library warned", ()
+        return record
+
+    setattr(safe, _SAFE_FACTORY, True)
+    logging.setLogRecordFactory(safe)
+    logging.captureWarnings(True)
+
+
+def where(error: BaseException) -> str:
+    """Kind of an exception and the calls that led to it, the last first; none of its words or values."""
+    kinds, seen = [], error
+    while seen is not None and len(kinds) < 5:
+        kinds.append(type(seen).__name__)
+        seen = seen.__cause__ or seen.__context__  # type: ignore[assignment]  # None ends the walk
+    return f"{' from '.join(kinds)} at {' < '.join(_calls(error.__traceback__))}"
+
+
+def _calls(found: TracebackType | None) -> list[str]:
+    frames = traceback.extract_tb(found)[-_FRAMES_AT_MOST:]
+    return [f"{_shown(frame.filename)}:{frame.lineno} {frame.name}" for frame in reversed(frames)]
+
+
+def _shown(filename: str) -> str:
+    path = Path(filename)
+    return str(path.relative_to(_ROOT)) if path.is_relative_to(_ROOT) else "/".join(path.parts[-3:])
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Time in UTC, level, logger, message, and the fields that the record has."""
+        return json.dumps(_fields(record), ensure_ascii=True)
+
+
+class KeyValue(logging.Formatter):
+    """``key=value`` separated by blanks; a value with a blank or quote stands in quotes."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The same fields as the JSON lines."""
+        return " ".join(f"{key}={_quoted(value)}" for key, value in _fields(record).items())
+
+
+def _fields(record: logging.LogRecord) -> dict[str, object]:
+    moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+    kept = {name: getattr(record, name, None) for name in _FIELDS}
+    return {
+        "time": moment,
+        "level": record.levelname.lower(),
+        "logger": record.name,
+        "message": record.getMessage(),
+        **{name: value for name, value in kept.items() if value is not None},
+    }
+
+
+def _quoted(value: object) -> str:
+    text = str(value)
+    plain = text and not any(sign in text for sign in ' "=\n\r\t')
+    return text if plain else json.dumps(text, ensure_ascii=True)

@@ -1,0 +1,1 @@
+"""The reading form's requests and data. ``frontend/src/reading/`` is the form."""

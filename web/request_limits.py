@@ -1,0 +1,119 @@
+"""How large a request may be, and how slowly it may come: for every route, before anything reads it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from time import monotonic
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import config
+
+from web.sign_in.html_pages import POLICY, trouble_page
+
+KIB, MIB = 1 << 10, 1 << 20
+#: Bytes of a body by the beginning of the path; the first that fits counts.
+_FORMS, _OTHERS = 16 * KIB, 2 * MIB
+_FORM_PATHS = ("/sign-in", "/first-admin")
+_UPLOADS = "/_stcore/upload_file/"
+#: Seconds that a body may take, and bytes a second that it has to come at beyond them.
+PATIENCE, SLOWEST = 20.0, 16 * KIB
+#: Bytes and seconds of a refused body that are read and thrown away before the connection is closed.
+_DISCARDED, _DISCARD_SECONDS = 2 * MIB, 2.0
+
+
+def largest_body(path: str) -> int:
+    """Bytes that a request to that path may carry."""
+    if path in _FORM_PATHS:
+        return _FORMS
+    if path.startswith(_UPLOADS):
+        return int(config.get_option("server.maxUploadSize") + 1) * MIB  # and a little for the form around it
+    return _OTHERS
+
+
+class Limits:
+    """ASGI middleware: 413 for a body that is too large, as soon as that is known; 408 for one too slow."""
+
+    def __init__(
+        self, app: ASGIApp, *, patience: float = PATIENCE, clock: Callable[[], float] = monotonic
+    ) -> None:
+        self._app = app
+        self._patience = patience
+        self._clock = clock
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        most = largest_body(scope["path"])
+        said = Request(scope).headers.get("content-length", "0")
+        if not said.isdecimal() or int(said) > most:
+            await _discard(receive, seconds=min(self._patience, _DISCARD_SECONDS))
+            await _refused(Request(scope), _too_large(most))(scope, receive, send)
+            return
+        body = _Body(receive, most=most, patience=self._patience, clock=self._clock)
+        await self._app(scope, body.receive, send)
+
+
+class _Body:
+    """A request's body as it comes in, counted and timed until its end."""
+
+    def __init__(self, receive: Receive, *, most: int, patience: float, clock: Callable[[], float]) -> None:
+        self._receive = receive
+        self._most = most
+        self._patience = patience
+        self._clock = clock
+        self._began: float | None = None
+        self._length = 0
+        self._whole = False
+
+    async def receive(self) -> Message:
+        if self._whole:
+            return await self._receive()  # from here on it only tells that the browser has gone
+        if self._began is None:
+            self._began = self._clock()
+        left = self._began + self._patience + self._length / SLOWEST - self._clock()
+        try:
+            message = await asyncio.wait_for(self._receive(), max(left, 0.001))
+        except TimeoutError as error:
+            raise HTTPException(408, "The request came too slowly.", {"Connection": "close"}) from error
+        self._length += len(message.get("body", b""))
+        if self._length > self._most:
+            if message.get("more_body", False):
+                await _discard(self._receive, seconds=min(self._patience, _DISCARD_SECONDS))
+            raise HTTPException(413, _too_large(self._most), {"Connection": "close"})
+        self._whole = not message.get("more_body", False)
+        return message
+
+
+async def _discard(receive: Receive, *, seconds: float) -> None:
+    """Read a refused body, up to a limit, and drop it.
+
+    The kernel resets a connection that is closed while bytes wait unread. The client then reports a broken
+    connection and never sees the answer.
+    """
+    length = 0
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            while length <= _DISCARDED:
+                message = await receive()
+                length += len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    return
+
+
+def _too_large(most: int) -> str:
+    return f"The request is larger than {most // MIB} MiB." if most >= MIB else "That is no form of this app."
+
+
+def _refused(request: Request, text: str) -> Response:
+    """413: a page for whoever sent a form by its button, JSON for our own forms and for scripts."""
+    headers = {"Connection": "close"}
+    if "text/html" in request.headers.get("accept", ""):
+        page = trouble_page(text=text, what_next="Go back and try it again with less.")
+        return HTMLResponse(page, 413, headers | {"Content-Security-Policy": POLICY})
+    return JSONResponse({"error": text, "kind": "TooLarge"}, 413, headers)

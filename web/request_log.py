@@ -1,0 +1,78 @@
+"""A line in the log for each request: whose, which route, what came of it, how long it took."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Container, Iterable
+from time import perf_counter
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from web.matched_route import own_route
+
+_LOG = logging.getLogger("overread.requests")
+#: Streamlit's own files: the same for everybody, and dozens at each opening of a page.
+_NOT_WRITTEN = ("/static/", "/_stcore/bidi-components/", "/frontend/")
+_STREAMLIT = (
+    "/_stcore/stream",
+    "/_stcore/upload_file",
+    "/_stcore/health",
+    "/_stcore/host-config",
+    "/auth",
+    "/media",
+)
+
+
+class RequestsLog:
+    """ASGI middleware. The address itself is not written: it may name an exam or hold a code.
+
+    ``pages`` are the names of the pages, as they stand in the address.
+    """
+
+    def __init__(self, app: ASGIApp, *, pages: Iterable[str]) -> None:
+        self._app = app
+        self._pages = frozenset({"/", *(f"/{page}" for page in pages)})
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in {"http", "websocket"} or scope["path"].startswith(_NOT_WRITTEN):
+            await self._app(scope, receive, send)
+            return
+        began, status = perf_counter(), 0
+        state = scope.setdefault("state", {})
+
+        async def noted(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            elif message["type"] == "websocket.accept":
+                status = 101
+            elif message["type"] == "websocket.close" and not status:
+                status = 403
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noted)
+        finally:
+            _LOG.log(
+                logging.WARNING if status >= 500 else logging.INFO,
+                "websocket closed" if scope["type"] == "websocket" else "request",
+                extra={
+                    "error": state.get("error"),
+                    "person": state.get("person"),
+                    "method": scope.get("method", "WEBSOCKET"),
+                    "route": route_of(scope, pages=self._pages),
+                    "status": status,
+                    "ms": round((perf_counter() - began) * 1000),
+                },
+            )
+
+
+def route_of(scope: Scope, *, pages: Container[str]) -> str:
+    """The route as it is declared, with names in place of the values in the address."""
+    path = scope["path"]
+    route = own_route(scope) if scope["type"] == "http" else None
+    if route is not None:
+        return route.path
+    if path in pages:
+        return path
+    return next((known for known in _STREAMLIT if path.startswith(known)), "another")

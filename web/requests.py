@@ -1,0 +1,171 @@
+"""What the app's own routes share: who asks, whether the page that asks is ours, and answers in JSON."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from urllib.parse import urlsplit
+
+import msgspec
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from domain.errors import (
+    AlreadyThere,
+    DomainError,
+    NotAllowed,
+    NotFound,
+    NotNow,
+    NotSignedIn,
+    StaleRevision,
+)
+from domain.people import Person
+from web.sign_in.cookies import sign_in_token
+from web.sign_in.presence import person_present
+from web.thread_limits import SAVES
+
+_STATUS: dict[type[DomainError], int] = {
+    NotSignedIn: 401,
+    NotAllowed: 403,
+    NotFound: 404,
+    StaleRevision: 409,
+    AlreadyThere: 409,
+    NotNow: 503,
+}
+#: Seconds after which what is not possible now is worth asking for again (Retry-After): a database that is
+#: restarted is rarely back sooner.
+AGAIN_AFTER = 5
+_LARGEST_BODY = 2 * 1024 * 1024
+#: Of an exam, question, batch or release: 64 bits are what the databases hold.
+LARGEST_NUMBER = 2**63 - 1
+
+#: U+0000 as JSON writes it. PostgreSQL holds none in a text, and intake takes none.
+_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class UnreadableRequest(DomainError):
+    """The body of a request is not what the route takes."""
+
+
+async def person_of(request: Request) -> Person:
+    """Who asks, looked up in the database.
+
+    Raises:
+        NotSignedIn: no live sign-in came with the request.
+    """
+    # The gate has looked it up for this very request, just now; it is asked again with the next one.
+    person = request.scope.get("state", {}).get("signed_in")
+    if person is None:
+        person = await SAVES.run(person_present, sign_in_token(request.cookies))
+    if person is None:
+        raise NotSignedIn("You are not signed in any more. Sign in again; nothing was saved by this click.")
+    return person
+
+
+def same_origin(request: Request) -> None:
+    """Let only our own pages write.
+
+    A page of somebody else can't set the header ``X-Overread`` without a preflight that we don't answer;
+    the browser's own word on where the request comes from is checked besides.
+
+    Raises:
+        NotAllowed: the header is missing, or the request comes from another site.
+    """
+    origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
+    ours = request.headers.get("x-overread") == "1" and from_our_page(request)
+    if not ours or (origin is None and site is None):
+        raise NotAllowed("This request does not come from a page of this app.")
+
+
+def same_person(request: Request, person: Person) -> None:
+    """Let a page save only for the person that it was opened for.
+
+    Somebody else may have signed in by another tab of the same browser: the cookie is theirs from then on,
+    while this page still shows what the first person entered.
+
+    Raises:
+        NotSignedIn: the page (header ``X-Overread-Person``, the number) is another person's.
+    """
+    if request.headers.get("x-overread-person") != str(person.id):
+        raise NotSignedIn(
+            f"{person.display_name} has signed in in this browser since; this page was opened by somebody "
+            "else, so nothing was saved in their name."
+        )
+
+
+def from_our_page(request: Request) -> bool:
+    """Whether the browser says that a page of this host sent the request, as far as it says anything."""
+    site = request.headers.get("sec-fetch-site")
+    if site is not None and site not in {"same-origin", "none"}:
+        return False
+    origin = request.headers.get("origin")
+    return origin is None or urlsplit(origin).netloc == request.headers.get("host")
+
+
+async def json_body(request: Request) -> object:
+    """The request's body as plain JSON: objects, lists, text, numbers, booleans, None.
+
+    Raises:
+        UnreadableRequest: larger than 2 MiB, cut off, not JSON, or with a character U+0000.
+    """
+    content = bytearray()
+    try:
+        async for chunk in request.stream():
+            content += chunk
+            if len(content) > _LARGEST_BODY:
+                raise UnreadableRequest("The request is larger than 2 MiB.")
+    except ClientDisconnect as error:  # a page that was closed while it sent its draft
+        raise UnreadableRequest("The browser left before all of the request had come.") from error
+    if _NUL.search(content):
+        raise UnreadableRequest("A text holds the character U+0000, which can't be kept. Take it out.")
+    try:
+        return msgspec.json.decode(bytes(content))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise UnreadableRequest(f"The request is not JSON: {error}") from error
+
+
+def json_answer(body: object, *, status: int = 200) -> Response:
+    """A JSON answer that nobody keeps."""
+    content = msgspec.json.encode(body, enc_hook=_plain)
+    return Response(content, status, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+
+def status_of(error: DomainError) -> int:
+    """The HTTP status that says the same as the error; 422 for a request that is understood and refused."""
+    if isinstance(error, UnreadableRequest):
+        return 400
+    return next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 422)
+
+
+def json_errors(endpoint: Endpoint) -> Endpoint:
+    """Wrap a route so that a DomainError becomes ``{"error": text, "kind": class name}`` with its status.
+
+    A ``NotNow`` says by ``Retry-After`` when it is worth trying again.
+    """
+
+    @functools.wraps(endpoint)
+    async def answering(request: Request) -> Response:
+        try:
+            if any(isinstance(each, int) and each > LARGEST_NUMBER for each in request.path_params.values()):
+                raise NotFound("There is nothing of that number.")
+            return await endpoint(request)
+        except DomainError as error:
+            body = {"error": str(error), "kind": type(error).__name__}
+            answer = json_answer(body, status=status_of(error))
+            if isinstance(error, NotNow):
+                answer.headers["Retry-After"] = str(AGAIN_AFTER)
+            return answer
+
+    return answering
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, frozenset | set):
+        return sorted(value)
+    raise NotImplementedError(f"{type(value).__name__} has no JSON form here")
