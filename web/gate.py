@@ -2,7 +2,7 @@
 
 Of Streamlit's own routes only those are open that its page needs; the others (metrics, agents, media files)
 are closed for everybody, and uploads for whoever has nothing to upload. A route of our own that is for an
-action of the table of access is closed to whoever may not do that, before anything of the request is read.
+action (web/routes.py) is closed to whoever may not do that, before anything of the request is read.
 
 A pure ASGI class: Starlette's BaseHTTPMiddleware never sees a websocket. The sign-in is looked up in the
 database at each request and at each frame that comes in by websocket, since a click inside a fragment
@@ -26,11 +26,11 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from domain.access import OPEN_ROUTES, UPLOADING, Action, action_of_route
+from domain.access import Action
 from domain.errors import NotNow
 from domain.people import Person
 from web.interrupted_clicks import note_interrupted
-from web.matched_route import entry_of, own_route
+from web.routes import OPEN_PATHS, find_route
 from web.sign_in.cookies import sign_in_token, without_plain
 from web.sign_in.presence import idle_limit, person_present
 from web.sign_in.recent_sign_ins import note_confirmed, note_ended, was_confirmed
@@ -39,12 +39,9 @@ from web.thread_limits import SAVES
 SIGN_IN = "/sign-in"
 #: The way to the sign-in provider and back (Streamlit's own routes behind ``st.login``).
 OPEN_FOR_PROVIDER = frozenset({"/sign-in/provider", "/auth/login", "/oauth2callback"})
-#: Open to everybody, by the table of access. The two of Streamlit's say "ok" and the same few switches to
+#: Open to everybody. The two of Streamlit's say "ok" and the same few switches to
 #: all; a page that has lost its sign-in asks them before it opens the websocket, where it is told so.
-OPEN = frozenset(
-    {"/_stcore/health", "/_stcore/host-config"}
-    | {route.split()[1] for route in OPEN_ROUTES} - OPEN_FOR_PROVIDER
-)
+OPEN = frozenset({"/_stcore/health", "/_stcore/host-config"} | OPEN_PATHS - OPEN_FOR_PROVIDER)
 
 #: Ties Streamlit's own session to the sign-in: it refuses to hand a session over to another one. Whatever
 #: comes under this name from outside is dropped (.streamlit/config.toml names it in trustedUserHeaders).
@@ -59,6 +56,8 @@ _PATIENCE, _BETWEEN_LOOKS = 3.0, 0.5
 CLOSED = ("/_stcore/", "/media/", "/component/", "/app/static/", "/auth/")
 NEEDED = ("/_stcore/health", "/_stcore/host-config", "/_stcore/stream", "/_stcore/bidi-components/")
 UPLOADS = "/_stcore/upload_file/"
+#: Whoever may do one of these may send files to the app.
+UPLOADING = (Action.IMPORT_QUESTIONS, Action.RUN_STUDY)
 #: What is the same for everybody: parts of Streamlit's page, and of our forms, as they are installed.
 SAME_FOR_ALL = (
     "/static/", "/favicon.png", "/manifest.json", "/_stcore/bidi-components/", "/frontend/",
@@ -162,9 +161,9 @@ def _is_closed(path: str, person: Person) -> bool:
 
 
 def _action_missing(scope: Scope, person: Person) -> Action | None:
-    """The action that a route of our own is for, when this person may not do it (domain/access.py)."""
-    route = own_route(scope)
-    action = action_of_route(entry_of(route, scope)) if route is not None else None
+    """The action that a route of our own is for, when this person may not do it."""
+    match = find_route(scope)
+    action = match[0].action if match is not None else None
     return action if action is not None and not person.may(action) else None
 
 

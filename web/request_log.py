@@ -8,7 +8,7 @@ from time import perf_counter
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from web.matched_route import own_route
+from web.routes import find_route
 
 _LOG = logging.getLogger("overread.requests")
 #: Streamlit's own files: the same for everybody, and dozens at each opening of a page.
@@ -70,9 +70,9 @@ class RequestsLog:
 def route_of(scope: Scope, *, pages: Container[str]) -> str:
     """The route as it is declared, with names in place of the values in the address."""
     path = scope["path"]
-    route = own_route(scope) if scope["type"] == "http" else None
-    if route is not None:
-        return route.path
+    match = find_route(scope) if scope["type"] == "http" else None
+    if match is not None:
+        return match[1].path
     if path in pages:
         return path
     return next((known for known in _STREAMLIT if path.startswith(known)), "another")

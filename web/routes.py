@@ -1,35 +1,60 @@
-"""The routes of the app, collected from the modules of web/."""
+"""Every route of the app, and who may use it. What is not in this table is not served."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
+from dataclasses import dataclass
 
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, Match, Route
+from starlette.types import Scope
 
-_MODULES = (
-    "web.sign_in.routes",
-    "web.sign_in.first_admin",
-    "web.health",
-    "web.connected",
-    "web.images.radiographs",
-    "web.images.pixels",
-    "web.files.downloads",
-    "web.files.audit",
-    "web.files.estimates",
-    "web.files.study_reports",
-    "web.files.statistics",
-    "web.forms.routes",
-    "web.review.routes",
-    "web.reading.routes",
-    "web.adjudication.routes",
+import web.adjudication.routes
+import web.reading.routes
+import web.review.routes
+import web.sign_in.routes
+from domain.access import Action
+from web import connected, health
+from web.files import audit, downloads, estimates, statistics, study_reports
+from web.forms import routes as form_files
+from web.images import pixels, radiographs
+from web.sign_in import first_admin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteGroup:
+    """Routes that the same people may use: those who may do ``action``; without one, everybody signed in."""
+
+    routes: list[Route]
+    action: Action | None = None
+    needs_sign_in: bool = True
+
+
+ROUTE_GROUPS = (
+    # The way in, and whether the app is up.
+    RouteGroup(needs_sign_in=False, routes=[*web.sign_in.routes.ROUTES, *first_admin.ROUTES, *health.ROUTES]),
+    # What a person may see of a radiograph depends on their assignments; the routes ask for it.
+    RouteGroup(routes=[*connected.ROUTES, *form_files.ROUTES, *radiographs.ROUTES, *pixels.ROUTES]),
+    RouteGroup(action=Action.IMPORT_QUESTIONS, routes=downloads.REFUSAL_ROUTES),
+    RouteGroup(action=Action.BROWSE, routes=statistics.ROUTES),
+    RouteGroup(action=Action.SEE_PROGRESS, routes=estimates.ROUTES),
+    RouteGroup(action=Action.MAKE_RELEASE, routes=downloads.RELEASE_ROUTES),
+    RouteGroup(action=Action.SEE_AUDIT, routes=audit.ROUTES),
+    RouteGroup(action=Action.RUN_STUDY, routes=study_reports.ROUTES),
+    RouteGroup(action=Action.JUDGE, routes=web.review.routes.ROUTES),
+    RouteGroup(action=Action.ADJUDICATE, routes=web.adjudication.routes.ROUTES),
+    RouteGroup(action=Action.READ, routes=web.reading.routes.ROUTES),
+)
+
+ROUTES: list[BaseRoute] = [route for group in ROUTE_GROUPS for route in group.routes]
+#: Paths that need no sign-in.
+OPEN_PATHS = frozenset(
+    route.path for group in ROUTE_GROUPS if not group.needs_sign_in for route in group.routes
 )
 
 
-def collect() -> list[BaseRoute]:
-    """The ``ROUTES`` of each module, in this order."""
-    there = (name for name in _MODULES if find_spec(name) is not None)
-    return [route for name in there for route in import_module(name).ROUTES]
-
-
-ROUTES: list[BaseRoute] = collect()
+def find_route(scope: Scope) -> tuple[RouteGroup, Route] | None:
+    """The route that will answer, and its group; None where the path is Streamlit's, or no method fits."""
+    for group in ROUTE_GROUPS:
+        for route in group.routes:
+            if route.matches(scope)[0] is Match.FULL:
+                return group, route
+    return None

@@ -1,7 +1,7 @@
 """Every denied cell of role x page x action, by raw HTTP and by websocket message, in the running app.
 
-The cells come from the table of access; the widgets that are pressed are those that an allowed person's
-session was given. Nothing of a forbidden page comes out, and nothing in the database changes.
+The cells come from the tables of roles, pages and routes; the widgets that are pressed are those that a
+person who may was given. Nothing of a forbidden page comes out, and nothing in the database changes.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from sqlalchemy import select, text, update
 from websockets.exceptions import InvalidStatus
 
 from accounts import service as accounts
-from domain.access import ALLOWED, OPEN_ROUTES, ROUTES_OF_ALL, TABLE, Role
+from domain.access import ALLOWED, ROLES_OF, Role
 from storage.rows import PersonRow, metadata
 from storage.unit_of_work import reading, unit_of_work
+from tests.declared_routes import CLOSED_ROUTES, OPEN_ROUTES, names
 from tests.e2e import judging, wire
 from tests.e2e.conftest import RunningApp
 from tests.e2e.wire import Run, filled, fresh_token, open_socket, pressed, rerun, take
 from tests.storage.worlds import SECRETS
 from ui.navigation import PAGES
+from web.routes import ROUTE_GROUPS
 
 #: Who is tried: one of each role, and what the small world calls them.
 PEOPLE = {Role.ADMIN: "ada", Role.COORDINATOR: "cora", Role.REVIEWER: "ruth", Role.READER: "rea"}
@@ -33,9 +35,13 @@ PAGE_CELLS = [
     (role, page) for page in ON_DISK for role in Role if page.action and page.action not in ALLOWED[role]
 ]
 ROUTE_CELLS = [
-    (role, route) for row in TABLE for route in row.routes for role in Role if role not in row.roles
+    (role, route)
+    for group in ROUTE_GROUPS
+    if group.action is not None
+    for route in names(group.routes)
+    for role in Role
+    if role not in ROLES_OF[group.action]
 ]
-CLOSED_ROUTES = [*(route for row in TABLE for route in row.routes), *ROUTES_OF_ALL]
 #: Where nothing of the judgements' world is changed by merely being there.
 _MOVES_BY_ITSELF = {"sign_in", "audit_entry", "look", "alembic_version"}
 

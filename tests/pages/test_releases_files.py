@@ -24,7 +24,7 @@ from storage.unit_of_work import unit_of_work
 from storage.workspace import current_workspace
 from tests.golden.release_world import GOLDEN, judged_world, write
 from tests.storage.worlds import NOW
-from web.files.downloads import ROUTES
+from web.files.downloads import REFUSAL_ROUTES, RELEASE_ROUTES
 from web.files.statistics import ROUTES as STATISTICS
 from web.gate import Gate
 
@@ -64,7 +64,7 @@ def folder(workspace, released):
 @pytest.fixture
 def get(folder, browser) -> Callable[[str], httpx.Response]:
     """Ask the routes behind the gate with the cookies of the browser."""
-    app = Starlette(routes=[*ROUTES, *STATISTICS], middleware=[Middleware(Gate)])
+    app = Starlette(routes=[*REFUSAL_ROUTES, *RELEASE_ROUTES, *STATISTICS], middleware=[Middleware(Gate)])
 
     def ask(address: str) -> httpx.Response:
         async def asking() -> httpx.Response:

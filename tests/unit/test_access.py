@@ -1,4 +1,4 @@
-"""The one table of access: nothing in the browser is outside of it, and each page asks for its own row."""
+"""Who may do what: roles, pages and routes agree, and each page asks for the action of its own row."""
 
 from __future__ import annotations
 
@@ -6,34 +6,15 @@ import ast
 from pathlib import Path
 
 import pytest
-from starlette.routing import Route
 
-from domain.access import (
-    ALLOWED,
-    OPEN_ROUTES,
-    PAGES_OF_ALL,
-    ROUTES_OF_ALL,
-    TABLE,
-    Action,
-    Role,
-    action_of_page,
-    action_of_route,
-)
+from domain.access import ALLOWED, ROLES_OF, Action, Role
+from tests.declared_routes import CLOSED_ROUTES, OPEN_ROUTES
 from ui.navigation import PAGES
-from web.routes import ROUTES
+from web.routes import ROUTE_GROUPS
 
 ROOT = Path(__file__).resolve().parents[2]
-LISTED_ROUTES = [*(route for row in TABLE for route in row.routes), *ROUTES_OF_ALL, *OPEN_ROUTES]
-LISTED_PAGES = [*(page for row in TABLE for page in row.pages), *PAGES_OF_ALL]
-
-
-def declared_routes() -> list[str]:
-    """Each route of the app's own as "METHOD /path"; HEAD comes with GET."""
-    routes = [route for route in ROUTES if isinstance(route, Route)]
-    assert len(routes) == len(ROUTES)
-    return sorted(
-        f"{method} {route.path}" for route in routes for method in (route.methods or set()) - {"HEAD"}
-    )
+#: What everybody may open who is signed in.
+FOR_EVERYBODY = {"pages/home.py", "pages/account.py"}
 
 
 def action_asked_for(file: str) -> str | None:
@@ -44,40 +25,61 @@ def action_asked_for(file: str) -> str | None:
     return ""
 
 
-def test_every_action_has_one_row():
-    assert sorted(row.action for row in TABLE) == sorted(Action)
+def test_every_action_has_roles():
+    assert set(ROLES_OF) == set(Action)
+    assert all(ROLES_OF.values())
 
 
-def test_no_page_and_no_route_stands_twice():
-    for listed in (LISTED_PAGES, LISTED_ROUTES):
-        assert sorted(listed) == sorted(set(listed))
+def test_every_action_has_a_page():
+    assert {page.action for page in PAGES} - {None} == set(Action)
 
 
-def test_every_route_of_the_app_is_in_the_table_and_no_other():
-    assert declared_routes() == sorted(LISTED_ROUTES)
+def test_only_home_and_account_are_for_everybody():
+    assert {page.file for page in PAGES if page.action is None} == FOR_EVERYBODY
 
 
-def test_every_page_on_disk_is_in_the_table_and_in_the_navigation():
+def test_no_route_is_declared_twice():
+    listed = [*OPEN_ROUTES, *CLOSED_ROUTES]
+    assert sorted(listed) == sorted(set(listed))
+
+
+def test_a_route_for_an_action_needs_a_sign_in():
+    assert all(group.needs_sign_in for group in ROUTE_GROUPS if group.action is not None)
+
+
+def test_routes_without_an_action_are_these():
+    groups = [group for group in ROUTE_GROUPS if group.action is None and group.needs_sign_in]
+    assert sorted(route.path for group in groups for route in group.routes) == [
+        "/connected",
+        "/frontend/{digest}/{name}",
+        "/pixels/{exam_number:int}/{anything:path}",
+        "/radiographs/{exam_number:int}/{radiograph_key:path}",
+    ]
+
+
+def test_every_page_on_disk_is_in_the_navigation_once():
     on_disk = sorted(
         f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py") if path.stem != "__init__"
     )
-    assert sorted(LISTED_PAGES) == on_disk
     assert sorted(page.file for page in PAGES) == on_disk
 
 
-@pytest.mark.parametrize("page", [page.file for page in PAGES])
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.file)
 def test_every_page_asks_for_the_action_of_its_own_row(page):
-    action = action_of_page(page)
-    assert action_asked_for(page) == (action.name if action else None)
+    assert action_asked_for(page.file) == (page.action.name if page.action else None)
 
 
 @pytest.mark.parametrize("role", Role)
 def test_the_table_by_role_says_the_same(role):
-    assert ALLOWED[role] == {row.action for row in TABLE if role in row.roles}
+    assert ALLOWED[role] == {action for action, roles in ROLES_OF.items() if role in roles}
 
 
-def test_a_page_or_route_that_nobody_entered_is_an_error():
-    with pytest.raises(ValueError, match="not in the table"):
-        action_of_page("pages/forgotten.py")
-    with pytest.raises(ValueError, match="not in the table"):
-        action_of_route("GET /forgotten")
+def test_every_path_that_a_module_of_web_declares_is_served():
+    declared = {
+        call.args[0].value
+        for path in (ROOT / "web").rglob("*.py")
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") in {"Route", "sending_route"}
+        if isinstance(call.args[0], ast.Constant)
+    }
+    assert declared == {route.path for group in ROUTE_GROUPS for route in group.routes}

@@ -66,7 +66,7 @@ def test_a_command_imports_nothing_of_storage_but_its_doors(command):
 @pytest.mark.parametrize("entry", ["cli.py", *COMMANDS])
 def test_the_command_line_knows_no_screen(entry):
     rooms = {module.split(".")[0] for module in imported((ROOT / entry).read_text(encoding="utf-8"))}
-    assert rooms & {"streamlit", "ui", "pages", "viewer"} == set()
+    assert rooms & {"streamlit", "ui", "pages", "web"} == set()
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def record(**extra: object) -> logging.LogRecord:
 
 def test_of_an_exception_the_log_has_the_kind_and_the_place_only():
     said = where(raised())
-    assert re.match(r"KeyError from ValueError at tests/unit/test_door_logs\.py:\d+ raised$", said)
+    assert re.match(r"KeyError from ValueError at tests/unit/test_logs\.py:\d+ raised$", said)
     assert SECRET not in said
 
 

@@ -161,8 +161,8 @@ def _zipped(files: list[ReleaseFile], folder: str) -> Iterator[bytes]:
     yield passing.taken()
 
 
-ROUTES = [
+RELEASE_ROUTES = [
     Route("/files/releases/{release_id:int}.zip", whole_release, methods=["GET"]),
     Route("/files/releases/{release_id:int}/{name:path}", one_release_file, methods=["GET"]),
-    Route("/files/refusals/{name}", refusals, methods=["GET"]),
 ]
+REFUSAL_ROUTES = [Route("/files/refusals/{name}", refusals, methods=["GET"])]
