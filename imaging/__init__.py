@@ -1,1 +1,1 @@
-"""DICOM, PNG and JPEG files: what they say, their pixels, and a picture for the screen."""
+"""DICOM, PNG and JPEG files: header facts, pixels, pictures for the screen, de-identification."""

@@ -1,4 +1,4 @@
-"""What is made of a file, kept on the disk until space runs out; what was not used for longest goes first."""
+"""Disk cache for data derived from image files; the least recently used files are deleted first."""
 
 from __future__ import annotations
 
@@ -14,51 +14,79 @@ from imaging.display import QUALITY, RENDERING
 from imaging.facts import FACTS_FORM
 from imaging.matrix import WIRE_FORM
 
-_LOOK_AFTER = 16  # a look at the whole folder each time a 16th of the limit was written
-_LEFT_BEHIND = 3600.0  # seconds behind the newest file after which one that never came in whole is given up
+_LOOK_AFTER = 16  # the folder is scanned each time a 16th of the limit was written
+_LEFT_BEHIND = 3600.0  # a temporary file this many seconds older than the newest file is deleted
 
 
 def picture_name(sha256: str, *, longest: int | None) -> str:
-    """The name of one picture: of which file, which size, made how. It names nothing of an exam."""
+    """The cache name of a display picture; it changes when pictures are rendered differently.
+
+    Args:
+        sha256: of the image file, lower-case hex.
+        longest: pixels of the longer side at most; None for full size.
+    """
     return f"{sha256}-{longest or 'full'}-q{QUALITY}-r{RENDERING}.jpg"
 
 
 def matrix_name(sha256: str) -> str:
-    """The name of the stored values for the browser."""
+    """The cache name of the encoded pixel values (:func:`imaging.matrix.encode_matrix`).
+
+    Args:
+        sha256: of the image file, lower-case hex.
+    """
     return f"{sha256}-w{WIRE_FORM}.gz"
 
 
 def facts_name(sha256: str) -> str:
-    """The name of what the browser needs to show them."""
+    """The cache name of the viewer's facts (:func:`imaging.facts.viewer_facts`).
+
+    Args:
+        sha256: of the image file, lower-case hex.
+    """
     return f"{sha256}-w{WIRE_FORM}-f{FACTS_FORM}-r{RENDERING}.json"
 
 
 class DiskCache:
-    """Files by name in ``folder``, ``limit`` bytes of them at most; threads and processes may share it.
+    """Files by name below ``folder``, at most ``limit`` bytes; threads and processes may share it.
 
-    A process looks at the whole folder now and then only, so several that write may pass the limit by
-    a 16th of it each, until the next look.
+    A process scans the folder only from time to time. Until the next scan, each process may exceed the limit
+    by a 16th of it.
     """
 
     def __init__(self, folder: Path, *, limit: int) -> None:
         self._folder = folder / "radiographs"
         self._limit = limit
-        self._written = limit  # unknown as yet, so the first file that comes in makes it look
+        self._written = limit  # unknown so far, so the first file causes a scan
         self._lock = threading.Lock()
 
     def find(self, name: str) -> bytes | None:
-        """The content, which counts as used now; None if it is not there."""
+        """Read a file and mark it as used.
+
+        Args:
+            name: of the file.
+
+        Returns:
+            The content; None if the file is not in the cache.
+        """
         path = self._path(name)
         try:
             content = path.read_bytes()
         except FileNotFoundError:
             return None
-        with suppress(FileNotFoundError):  # it went in this moment; we have its content
+        with suppress(FileNotFoundError):  # deleted by another process just now
             os.utime(path)
         return content
 
     def keep(self, name: str, content: bytes) -> None:
-        """Keep it, whole or not at all. Two that keep the same at once do no harm."""
+        """Write a file atomically; several may write the same name at once.
+
+        Args:
+            name: of the file.
+            content: all its bytes.
+
+        Raises:
+            OSError: the file can't be written.
+        """
         path = self._path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, incoming = tempfile.mkstemp(dir=path.parent, prefix=".incoming-")
@@ -71,7 +99,15 @@ class DiskCache:
         self._make_room(len(content))
 
     def find_or_make(self, name: str, make: Callable[[], bytes]) -> bytes:
-        """The content, made and kept first if it is not there; errors of ``make`` pass through."""
+        """Read a file, or create it first if it is not there.
+
+        Args:
+            name: of the file.
+            make: returns the content; its errors are passed on.
+
+        Raises:
+            OSError: the file can't be written.
+        """
         content = self.find(name)
         if content is None:
             content = make()
@@ -96,7 +132,7 @@ class DiskCache:
                     total -= size
 
     def _files(self) -> Iterator[tuple[float, int, Path]]:
-        """When each was last used, its bytes, its path; those that are being written too."""
+        """Time of last use, size in bytes and path of each file, including temporary ones."""
         for path in self._folder.glob("*/*"):
             with suppress(FileNotFoundError):  # another process made room at the same time
                 status = path.stat()
@@ -105,5 +141,10 @@ class DiskCache:
 
 @functools.cache
 def disk_cache(folder: Path, *, limit: int) -> DiskCache:
-    """The one cache of that folder in this process, which keeps count of what was written."""
+    """The cache of a folder; one object per process, so that it counts all bytes written.
+
+    Args:
+        folder: the parent of the cache's own folder.
+        limit: bytes.
+    """
     return DiskCache(folder, limit=limit)

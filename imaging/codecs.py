@@ -1,4 +1,4 @@
-"""Compressed DICOM pixels to arrays: one library for all (docs/decisions/008-image-codecs.md)."""
+"""Decodes compressed DICOM pixels with one library (docs/decisions/008-image-codecs.md)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydicom import uid
 
-# JPEG 2000 takes ten times as long as the rest, and its blocks can be decoded apart. More than two threads
-# gain little, and each takes its share of the memory that a reading process may have.
+# JPEG 2000 takes ten times as long as the other codecs, and its blocks can be decoded in parallel. More than
+# two threads gain little, and each uses part of the memory limit of a reading process.
 _JPEG_2000_THREADS = 2
 
 _NATIVE = {
@@ -24,9 +24,9 @@ _JPEG_LS = {uid.JPEGLSLossless, uid.JPEGLSNearLossless}
 _JPEG_2000 = {uid.JPEG2000Lossless, uid.JPEG2000}
 _HTJ2K = {uid.HTJ2KLossless, uid.HTJ2KLosslessRPCL, uid.HTJ2K}
 
-# The transfer syntaxes whose pixels can be had (PS3.5 A).
+# The transfer syntaxes that are decoded (PS3.5 A).
 DECODED = _NATIVE | _JPEG | _JPEG_LS | _JPEG_2000 | _HTJ2K | {uid.RLELossless}
-# Those that give colour as it was stored; the others' decoders turn it into RGB.
+# Their decoders return colour as it was stored; the other decoders convert it to RGB.
 KEEP_BRIGHTNESS_AND_COLOUR = _NATIVE | _JPEG_LS | {uid.RLELossless}
 
 
@@ -38,19 +38,22 @@ def decode(
     bits_allocated: int,
     brightness_and_colour: bool,
 ) -> NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.int16]:
-    """One compressed frame as an array.
+    """Decode one compressed frame.
 
     Args:
-        shape: (rows, columns, samples) that the DICOM header gives.
-        bits_allocated: 8 or 16, of the DICOM header; used for RLE, which does not say.
-        brightness_and_colour: the samples of a JPEG are YCbCr; else they are RGB or grey.
+        frame: the compressed stream, fragments joined.
+        syntax: one of ``DECODED`` that is compressed (encapsulated).
+        shape: (rows, columns, samples) of the DICOM header.
+        bits_allocated: 8 or 16, Bits Allocated (0028,0100); used for RLE, whose stream does not contain it.
+        brightness_and_colour: whether the samples of a JPEG are YCbCr; otherwise they are RGB or grey.
 
     Returns:
-        Shape (rows, columns) for one sample, else (rows, columns, 3), of which JPEG and JPEG 2000 give RGB,
-        JPEG-LS and RLE what was stored.
+        Shape (rows, columns) for one sample, else (rows, columns, 3). JPEG and JPEG 2000 give RGB, JPEG-LS
+        and RLE the colours as stored. The caller must compare the shape with the header.
 
     Raises:
-        RuntimeError, ValueError: the frame is damaged (the codecs' errors are kinds of RuntimeError).
+        RuntimeError: the frame is damaged; the codecs' errors are subclasses.
+        ValueError: the frame is damaged (RLE).
     """
     if syntax in _JPEG:
         inside = "YCBCR" if brightness_and_colour else "RGB"
@@ -59,7 +62,7 @@ def decode(
     if syntax in _JPEG_LS:
         return imagecodecs.jpegls_decode(frame)
     if syntax in _JPEG_2000 | _HTJ2K:
-        # OpenJPEG for both: htj2k_decode gives what it has of a damaged frame, without a word
+        # OpenJPEG for both: htj2k_decode returns part of a damaged frame without an error
         return imagecodecs.jpeg2k_decode(frame, numthreads=_JPEG_2000_THREADS)
     return _rle(frame, shape=shape, bits_allocated=bits_allocated)
 
@@ -67,10 +70,10 @@ def decode(
 def _rle(
     frame: bytes, *, shape: tuple[int, int, int], bits_allocated: int
 ) -> NDArray[np.uint8] | NDArray[np.uint16]:
-    """PS3.5 annex G: a plane for each byte of each sample, the high byte first.
+    """Decode RLE (PS3.5 annex G): one plane for each byte of each sample, the high byte first.
 
-    Each is unpacked by itself, within bounds that are checked here: imagecodecs' decoder of whole frames
-    believes the offsets that it reads, and reads past the end.
+    Each plane is unpacked separately after its bounds are checked: imagecodecs' decoder of whole frames
+    trusts the offsets in the stream and reads past the end.
     """
     rows, columns, samples = shape
     size = bits_allocated // 8

@@ -1,4 +1,4 @@
-"""What a compressed image says of itself in its own header: size, precision, colours."""
+"""Headers of compressed streams (JPEG, JPEG-LS, JPEG 2000): size, precision, number of samples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ _ALONE = {0x01, *range(0xD0, 0xD9)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameHeader:
-    """Size, bits a sample and samples a pixel of one compressed frame; ``signed`` for JPEG 2000."""
+    """Header of one compressed frame.
+
+    ``precision`` is in bits per sample, ``samples`` per pixel. ``signed`` can only be true for JPEG 2000.
+    """
 
     rows: int
     columns: int
@@ -23,7 +26,14 @@ class FrameHeader:
 
 
 def frame_header(stream: bytes) -> FrameHeader | None:
-    """The header of a JPEG, JPEG-LS or JPEG 2000 codestream; None if there is none in it."""
+    """Read the frame header of a JPEG, JPEG-LS or JPEG 2000 codestream; the pixels are not decoded.
+
+    Args:
+        stream: begins with SOI (JPEG, JPEG-LS) or SOC (JPEG 2000).
+
+    Returns:
+        The header; None for another stream, or if it ends before the header.
+    """
     if stream.startswith(_SOC):
         return _jpeg_2000(stream)
     if stream.startswith(_SOI):

@@ -1,9 +1,8 @@
-"""An image file without its patient: what ``cli.py deidentify`` writes, and what a workspace keeps that
-de-identifies at the door.
+"""De-identification of image files, for ``cli.py deidentify`` and for workspaces that de-identify on import.
 
-A DICOM file goes through the Basic Profile (imaging/profile.py) and is written anew: an empty preamble, meta
-information of our own, pixel data of exactly the length that its header says. Of a PNG or JPEG file all but
-the picture goes (imaging/metadata.py). What is *in* the picture stays: burned-in text is for a person to see.
+The Basic Profile (imaging/profile.py) is applied to a DICOM file, and the file is written anew: an empty
+preamble, our own meta information, and pixel data of exactly the length that the header states. A PNG or JPEG
+file loses all metadata (imaging/metadata.py). Text burned into the picture stays; a person must look for it.
 """
 
 from __future__ import annotations
@@ -51,7 +50,11 @@ _RLE = UID("1.2.840.10008.1.2.5")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deidentified:
-    """The new file's bytes; what intake keeps of the old header; ``notes`` are for a person to read."""
+    """A de-identified file.
+
+    ``content`` are its bytes. ``facts`` describe it; age (at most "090Y") and sex are those of the original
+    header. ``notes`` are sentences for the user.
+    """
 
     content: bytes
     facts: ImageFacts
@@ -59,14 +62,22 @@ class Deidentified:
 
 
 def deidentify(content: bytes, *, name: str, key: PseudonymKey) -> Deidentified:
-    """The file without its patient. The same file and key give the same bytes.
+    """De-identify one image file.
 
-    A file that was made with this key already is given back with the same patient and UIDs.
+    The same file and key give the same bytes. A file that was already de-identified with this key keeps its
+    patient and UIDs. DICOM pixels are not changed, except that bits above Bits Stored (0028,0101), where old
+    files keep overlays, are cleared.
+
+    Args:
+        content: the whole file, DICOM, PNG or JPEG.
+        name: of the file, for the error's text.
+        key: makes the pseudonyms of the patient and the UIDs.
 
     Raises:
-        UnreadableImage: no radiograph that can be shown, so not one that could be looked at either.
+        UnreadableImage: the file is no radiograph that can be shown, its header is damaged, or an overlay
+            lies in compressed pixels.
     """
-    from imaging.reading import describe  # noqa: PLC0415 - reading opens every door, this one included
+    from imaging.reading import describe  # noqa: PLC0415 - imaging.reading imports this package's readers
 
     facts = describe(content, name=name, key=key)
     if raster.is_raster(content):
@@ -100,7 +111,7 @@ def _dicom(content: bytes, *, name: str, key: PseudonymKey) -> tuple[bytes, tupl
     for keyword, value in kept.items():
         setattr(dataset, keyword, value)
     if not dataset.get("ViewPosition") and view in _VIEW_POSITIONS:
-        dataset.ViewPosition = _VIEW_POSITIONS[view]  # known from a description that has gone
+        dataset.ViewPosition = _VIEW_POSITIONS[view]  # taken from a description that was removed
     _say_so(dataset, key)
     notes = ("The header says that text is burned into the picture.",) if burned_in else ()
     return _written(dataset, header), notes
@@ -113,7 +124,7 @@ def _is_ours(dataset: Dataset, key: PseudonymKey) -> bool:
 
 
 def _say_so(dataset: Dataset, key: PseudonymKey) -> None:
-    """PS3.15 E.1.1: that, and by which method, the patient's identity was removed."""
+    """Record that and how the patient's identity was removed (PS3.15 E.1.1)."""
     dataset.PatientIdentityRemoved = "YES"
     dataset.DeidentificationMethod = f"{_METHOD} {key.mark()}"
     code = Dataset()
@@ -123,7 +134,7 @@ def _say_so(dataset: Dataset, key: PseudonymKey) -> None:
 
 
 def _write_pixels(dataset: Dataset, header: Dataset, *, name: str) -> None:
-    """The pixels and nothing behind, above or between them; the values are not touched."""
+    """Write the pixels without anything after, above or between them; the values do not change."""
     syntax = UID(str(header.file_meta.TransferSyntaxUID))
     if not syntax.is_encapsulated:
         dataset["PixelData"].value = _stored_bits_alone(dataset, little_endian=syntax.is_little_endian)
@@ -150,7 +161,7 @@ def _write_pixels(dataset: Dataset, header: Dataset, *, name: str) -> None:
 
 
 def _stored_bits_alone(dataset: Dataset, *, little_endian: bool) -> bytes:
-    """Old overlays lie in the bits above those of the picture (PS3.5 8.1.2): they are taken out."""
+    """The pixel data without the bits above Bits Stored, where old overlays lie (PS3.5 8.1.2)."""
     data: bytes = dataset.PixelData
     allocated, stored = int(dataset.BitsAllocated), int(dataset.BitsStored)
     if allocated == stored:

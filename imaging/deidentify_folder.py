@@ -1,4 +1,4 @@
-"""A file or a folder of images to another without their patients, several files at a time."""
+"""De-identifies a file or a folder of images into another folder, several files at a time."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from imaging.guarded import GuardedReader
 from imaging.pseudonyms import PseudonymKey
 from imaging.radiograph import JPEG, PNG
 
-_AHEAD = 4  # files that are handed out before the first is done, a process
+_AHEAD = 4  # files per process that are submitted before the first is done
 _ENDINGS = {PNG: ".png", JPEG: ".jpg"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CleaningJob:
-    """One file: where it lies, its name in messages, and where it goes, its ending still to come if ``stem``.
+    """One file to de-identify.
 
-    Paths may carry names of patients, so each part becomes a pseudonym unless names are kept.
+    ``source`` is read and ``target`` written; with ``stem`` the target has no ending yet, because it depends
+    on the content. ``name`` is used in messages. Parts of the path may be names of patients, so they become
+    pseudonyms unless names are kept.
     """
 
     source: Path
@@ -33,7 +35,7 @@ class CleaningJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cleaned:
-    """What became of one file: its new path, or why it was refused; notes that a person should read."""
+    """The result for one file: its new path ``target``, or the ``refusal``; ``notes`` are for the user."""
 
     job: CleaningJob
     target: Path | None = None
@@ -42,7 +44,17 @@ class Cleaned:
 
 
 def plan(source: Path, out: Path, *, key: PseudonymKey, keep_names: bool) -> tuple[list[CleaningJob], int]:
-    """What is to be done of a file or folder, and how many other files are left out."""
+    """Plan the de-identification of a file, or of a folder with everything below it.
+
+    Args:
+        source: a file or folder; hidden files are left out.
+        out: the folder for the results; files in it are left out.
+        key: makes the pseudonyms of file and folder names.
+        keep_names: keep file and folder names.
+
+    Returns:
+        The jobs, sorted by path, and the number of files that are no images.
+    """
     if not source.is_dir():
         target = out / (source.name if keep_names else key.name(source.name))
         return [CleaningJob(source=source, name=source.name, target=target, stem=not keep_names)], 0
@@ -62,8 +74,18 @@ def plan(source: Path, out: Path, *, key: PseudonymKey, keep_names: bool) -> tup
 def clean_all(
     jobs: Iterable[CleaningJob], *, reader: GuardedReader, workers: int, key: PseudonymKey
 ) -> Iterator[Cleaned]:
-    """Clean each, in their order, all processes at work. A file that is there already is replaced, whole or
-    not at all, but never one that is being read from.
+    """De-identify all files of a plan, with all processes at work.
+
+    An existing target is replaced atomically, but a source is never overwritten by its own result.
+
+    Args:
+        jobs: as :func:`plan` returns them.
+        reader: of the files.
+        workers: threads; as many as the reader has processes.
+        key: makes the pseudonyms.
+
+    Yields:
+        One result per job, in the same order.
 
     Raises:
         OSError: a file could not be written.

@@ -25,19 +25,35 @@ _COLOUR_NOTE = "Stored in colour; its luminance is shown."
 
 
 def describe(content: bytes, *, name: str, key: PseudonymKey | None = None) -> ImageFacts:
-    """What the header says, once it keeps the rules that its pixels need to be shown.
+    """Read the facts of a DICOM radiograph from its header, and check that its pixels can be shown.
+
+    Args:
+        content: the whole file.
+        name: of the file, for the error's text.
+        key: makes the patient's pseudonym; None for no patient, unless the header states that Patient ID
+            (0010,0020) is de-identified already.
 
     Raises:
-        UnreadableImage: not a radiograph, or not one that can be shown; the attribute is named.
+        UnreadableImage: not a radiograph, or not one that can be shown; names the attribute.
     """
     return _facts(_checked(content, name=name), name=name, key=key)
 
 
 def read(content: bytes, *, name: str) -> DecodedRadiograph:
-    """The stored pixels with modality transform, windows, padding, polarity and aspect.
+    """Decode a DICOM radiograph: stored pixels with modality transform, windows, padding, polarity, aspect.
+
+    Colour is converted to its luminance (ITU-R BT.601), 8 bits.
+
+    Args:
+        content: the whole file.
+        name: of the file, for the error's text.
+
+    Returns:
+        Stored values in shape (rows, columns): uint8, uint16 or, with Pixel Representation (0028,0103) 1,
+        int16. No transform is applied to them.
 
     Raises:
-        UnreadableImage: as ``describe``, and where the pixels can't be decoded.
+        UnreadableImage: as :func:`describe`, or the pixels can't be decoded.
     """
     dataset = _checked(content, name=name)
     facts = _facts(dataset, name=name)
@@ -60,7 +76,7 @@ def _checked(content: bytes, *, name: str) -> Dataset:
     try:
         check_kind(dataset, name=name)
         check_pixels(dataset, name=name)
-    except DAMAGE as error:  # an attribute of another kind than the standard gives it
+    except DAMAGE as error:  # an attribute of another type than in the standard
         raise UnreadableImage(name, f"its DICOM header is damaged ({error}).") from error
     return dataset
 
@@ -87,14 +103,14 @@ def _is_native(dataset: Dataset) -> bool:
 
 
 def _native(dataset: Dataset) -> NDArray[Any]:
-    """PS3.5 8.1.1 and D: whole samples, row by row, low byte first unless the syntax says otherwise."""
+    """Uncompressed pixels (PS3.5 8.1.1 and D): row by row, low byte first unless the syntax is big endian."""
     syntax = UID(str(dataset.file_meta.TransferSyntaxUID))
     rows, columns, samples = int(dataset.Rows), int(dataset.Columns), int(dataset.SamplesPerPixel)
     size = int(dataset.BitsAllocated) // 8
     dtype = np.dtype(f"{'<' if syntax.is_little_endian else '>'}u{size}")
     data: bytes = dataset.PixelData
     if dataset.PhotometricInterpretation == "YBR_FULL_422":
-        # PS3.3 C.7.6.3.1.2: Y1 Y2 Cb Cr for every two pixels of a row; brightness is all that is shown
+        # PS3.3 C.7.6.3.1.2: Y1 Y2 Cb Cr for every two pixels of a row; only the luminance Y is shown
         return np.frombuffer(data, np.uint8, rows * columns * 2).reshape(-1, 4)[:, :2].reshape(rows, columns)
     values = np.frombuffer(data, dtype, rows * columns * samples)
     if size == 2 and not syntax.is_little_endian and dataset["PixelData"].VR == "OB":
@@ -123,7 +139,7 @@ def _compressed(dataset: Dataset, *, name: str) -> NDArray[Any]:
 
 
 def _stored_bits(values: NDArray[Any], dataset: Dataset) -> NDArray[Any]:
-    """The value in the low ``BitsStored`` bits: what is above is none of it (PS3.5 8.1.1); sign extended."""
+    """The values in the low ``BitsStored`` bits (PS3.5 8.1.1), sign extended; higher bits are ignored."""
     stored, allocated = int(dataset.BitsStored), values.dtype.itemsize * 8
     signed = int(dataset.PixelRepresentation) == 1
     if values.dtype.kind == "i":
@@ -137,7 +153,7 @@ def _stored_bits(values: NDArray[Any], dataset: Dataset) -> NDArray[Any]:
 
 
 def _grey(pixels: NDArray[Any], dataset: Dataset) -> NDArray[Any]:
-    """One sample a pixel: the luminance of colour (ITU-R BT.601), palettes through their tables."""
+    """One sample per pixel: the luminance of colour (ITU-R BT.601), after the tables of a palette."""
     photometric = str(dataset.PhotometricInterpretation)
     if photometric == "PALETTE COLOR":
         pixels = apply_color_lut(pixels, dataset)

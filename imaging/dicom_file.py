@@ -1,4 +1,4 @@
-"""Bytes of a DICOM file to the few attributes that this project reads, within bounds."""
+"""Parses a DICOM file into the few attributes that this project reads, with limits on size and nesting."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from pydicom.uid import (
 
 from imaging.errors import UnreadableImage
 
-# All that is read of a header. Nothing else of it is parsed, so nothing else can reach a log, the database
-# or a page. What of it is kept is the shorter list in imaging/dicom_person.py.
+# All attributes that are read. Nothing else is parsed, so nothing else can reach a log, the database or a
+# page. The shorter list of attributes that are stored is in imaging/dicom_person.py.
 ATTRIBUTES_READ = (
     "SpecificCharacterSet", "SOPClassUID", "Modality", "SeriesDescription", "ViewPosition",
     "PatientID", "PatientIdentityRemoved", "PatientAge", "PatientSex", "PatientOrientation",
@@ -42,7 +42,7 @@ ATTRIBUTES_READ = (
     "GreenPaletteColorLookupTableData", "BluePaletteColorLookupTableData",
     "ExtendedOffsetTable", "FloatPixelData", "DoubleFloatPixelData", "PixelData",
 )  # fmt: skip
-# What an image can be shown without: where it is damaged it counts as missing.
+# An image can be shown without these; a damaged one counts as missing.
 _DISPENSABLE = frozenset({
     "SeriesDescription", "ViewPosition", "PatientID", "PatientIdentityRemoved", "PatientAge", "PatientSex",
     "PatientOrientation", "PixelSpacing", "ImagerPixelSpacing", "PixelSpacingCalibrationType",
@@ -64,7 +64,11 @@ DAMAGE = (
 
 
 def is_dicom(content: bytes) -> bool:
-    """Whether this is a DICOM file, or one without its preamble, which old archives write."""
+    """Whether a file is DICOM (PS3.10 7.1), also without the preamble, as old archives write it.
+
+    Args:
+        content: its first 140 bytes or more.
+    """
     if content[128:132] == b"DICM":
         return True
     group, element = struct.unpack_from("<HH", content) if len(content) > 8 else (0, 0)
@@ -73,10 +77,18 @@ def is_dicom(content: bytes) -> bool:
 
 
 def parse(content: bytes, *, name: str) -> Dataset:
-    """The attributes of ``ATTRIBUTES_READ`` that the file has, with ``file_meta.TransferSyntaxUID``.
+    """Parse the attributes in ``ATTRIBUTES_READ``; use this wherever patient data is not needed.
+
+    Args:
+        content: the whole file.
+        name: of the file, for the error's text.
+
+    Returns:
+        The attributes that the file has, all values converted, with ``file_meta.TransferSyntaxUID``. A
+        damaged attribute is left out if the image can be shown without it.
 
     Raises:
-        UnreadableImage: damaged, nested too deep, or larger inflated than any radiograph.
+        UnreadableImage: the header is damaged, nested too deep, or inflates to more than 200 MB.
     """
     try:
         return _converted(_with_syntax(_read(content, name=name, tags=_TAGS)), name=name)
@@ -89,10 +101,18 @@ def parse(content: bytes, *, name: str) -> Dataset:
 
 
 def parse_whole(content: bytes, *, name: str) -> Dataset:
-    """All attributes of the file, as they stand in it; values are converted when they are looked at.
+    """Parse all attributes of the file, those with patient data too.
+
+    Args:
+        content: the whole file.
+        name: of the file, for the error's text.
+
+    Returns:
+        The dataset; pydicom converts a value when it is first accessed, so accessing a damaged one raises one
+        of ``DAMAGE``.
 
     Raises:
-        UnreadableImage: as ``parse``.
+        UnreadableImage: as :func:`parse`.
     """
     try:
         return _with_syntax(_read(content, name=name, tags=None))
@@ -105,7 +125,11 @@ def parse_whole(content: bytes, *, name: str) -> Dataset:
 
 
 def attribute_name(keyword: str) -> str:
-    """An attribute as people look it up: ``BitsStored (0028,0101)``."""
+    """The name and tag of an attribute: ``BitsStored (0028,0101)``.
+
+    Args:
+        keyword: of PS3.6; returned as it is if the dictionary does not know it.
+    """
     tag = tag_for_keyword(keyword)
     return keyword if tag is None else f"{keyword} ({tag >> 16:04X},{tag & 0xFFFF:04X})"
 
@@ -118,7 +142,7 @@ def _read(content: bytes, *, name: str, tags: list[BaseTag | int] | None) -> Dat
     syntax = UID(str(meta.get("TransferSyntaxUID", "")))
     if syntax != DeflatedExplicitVRLittleEndian:
         return dcmread(io.BytesIO(content), specific_tags=tags)
-    # pydicom inflates the whole file at once, however large it gets
+    # pydicom would inflate the whole file at once, without a limit
     inflater = zlib.decompressobj(-zlib.MAX_WBITS)
     inflated = inflater.decompress(memoryview(content)[file.tell() :], _MOST_INFLATED)
     if inflater.unconsumed_tail:
@@ -130,12 +154,12 @@ def _read(content: bytes, *, name: str, tags: list[BaseTag | int] | None) -> Dat
     dataset = read_dataset(io.BytesIO(inflated), is_implicit_VR=False, is_little_endian=True,
                            specific_tags=tags)  # fmt: skip
     dataset.file_meta = FileMetaDataset()
-    dataset.file_meta.TransferSyntaxUID = ExplicitVRLittleEndian  # which it is, now that it is inflated
+    dataset.file_meta.TransferSyntaxUID = ExplicitVRLittleEndian  # the syntax after inflation
     return dataset
 
 
 def _with_syntax(dataset: Dataset) -> Dataset:
-    """A file without meta information says by its first element whether it has explicit VRs."""
+    """Add the transfer syntax of a file without meta information, from its first element."""
     if "TransferSyntaxUID" not in dataset.file_meta:
         implicit, little = dataset.original_encoding
         explicit = ExplicitVRLittleEndian if little else ExplicitVRBigEndian
@@ -144,7 +168,7 @@ def _with_syntax(dataset: Dataset) -> Dataset:
 
 
 def _converted(dataset: Dataset, *, name: str) -> Dataset:
-    """pydicom converts a value when it is first looked at; here all are, so that damage shows at once."""
+    """Convert all values now (pydicom does so on first access), so that damage is found here."""
     for tag in list(dataset.keys()):
         try:
             _ = dataset[tag].value
@@ -163,7 +187,7 @@ def _behind_meta(tag: BaseTag, _vr: str | None, _length: int) -> bool:
 
 
 def _refuse_nesting(trace: TracebackType | None, *, name: str) -> NoReturn:
-    """Name the outermost sequence: the first element that was being read when the depth ran out."""
+    """Refuse a file that is nested too deep, naming the outermost sequence that was being read."""
     while trace is not None:
         number = trace.tb_frame.f_locals.get("tag")
         if isinstance(number, int) and trace.tb_frame.f_code.co_name == "data_element_generator":

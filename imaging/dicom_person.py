@@ -1,4 +1,4 @@
-"""What is kept of a DICOM header: the named list below, and nothing else."""
+"""The attributes of a DICOM header that are stored: those in ``KEPT`` and no others."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pydicom import Dataset
 from domain.vocabulary import Sex, View
 from imaging.pseudonyms import PseudonymKey
 
-# Header attribute -> field of ImageFacts. Names, dates, numbers of the exam, institutions, devices and
-# private elements are never read at all (imaging/dicom_file.py has the list of what is).
+# Header attribute -> field of ImageFacts. Names, dates, exam numbers, institutions, devices and private
+# elements are not even parsed (imaging/dicom_file.py has the list of attributes that are).
 KEPT = {
     "PatientID": "patient, as a pseudonym made with the workspace's key",
     "PatientAge": "age; above 89 as 90 years where files are de-identified at the door",
@@ -19,13 +19,13 @@ KEPT = {
     "ViewPosition": "view; where it is empty, from Patient Orientation or Series Description",
 }
 
-# PS3.3 C.8.11.5.1.1 and what devices write besides.
+# View Position (0018,5101): PS3.3 C.8.11.5.1.1, and other values that devices write.
 _VIEWS = {
     "PA": View.PA, "AP": View.AP, "LL": View.LATERAL, "RL": View.LATERAL, "LAT": View.LATERAL,
     "LATERAL": View.LATERAL, "ML": View.LATERAL, "LM": View.LATERAL,
     "RLD": View.OTHER, "LLD": View.OTHER, "RLO": View.OTHER, "LLO": View.OTHER,
 }  # fmt: skip
-# A series description is free text in the language of the house; only words that leave no doubt are read.
+# Series Description (0008,103E) is free text in any language; only unambiguous words are used.
 _DESCRIBED = (
     (re.compile(r"\b(lateral|lat|latero-?lateral|profil|seitlich)\b", re.IGNORECASE), View.LATERAL),
     (re.compile(r"\b(pa|p\.a\.|postero-?anterior)(?!\w)", re.IGNORECASE), View.PA),
@@ -36,7 +36,7 @@ _AGE = re.compile(r"\d{1,3}[DWMY]?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptHeader:
-    """The attributes of ``KEPT``, each None or UNKNOWN where the header has none that can be used."""
+    """The values of ``KEPT``; None or UNKNOWN if the header has no usable value."""
 
     patient: str | None
     age: str | None
@@ -45,7 +45,17 @@ class KeptHeader:
 
 
 def kept_header(dataset: Dataset, *, key: PseudonymKey | None = None) -> KeptHeader:
-    """What of the header goes into the database; the patient only where a ``key`` makes the pseudonym."""
+    """Read the values that are stored in the database.
+
+    Args:
+        dataset: of :func:`imaging.dicom_file.parse`.
+        key: makes the patient's pseudonym; without it the patient is None, unless Patient Identity Removed
+            (0012,0062) is YES.
+
+    Returns:
+        Patient ID (0010,0020) as a pseudonym, Patient's Age (0010,1010) as written, Patient's Sex (0010,0040)
+        and the view. An age or sex outside DICOM's form is None.
+    """
     age = _text(dataset, "PatientAge").upper()
     sex = _text(dataset, "PatientSex").upper()
     return KeptHeader(
@@ -57,10 +67,17 @@ def kept_header(dataset: Dataset, *, key: PseudonymKey | None = None) -> KeptHea
 
 
 def view_of(dataset: Dataset) -> View:
-    """The projection: from View Position, else the orientation of the rows, else the series' description.
+    """The projection of the radiograph.
 
-    A row that runs from front to back or back to front (Patient Orientation A or P, PS3.3 C.7.6.1.1.1) is
-    seen from the side. Left and right tell frontal views apart from lateral ones, but not PA from AP.
+    It is taken from View Position (0018,5101), else Patient Orientation (0020,0020), else Series Description
+    (0008,103E). A row that runs along the anterior-posterior axis (PS3.3 C.7.6.1.1.1) means a lateral view;
+    the orientation of a frontal view does not tell PA from AP.
+
+    Args:
+        dataset: of :func:`imaging.dicom_file.parse`.
+
+    Returns:
+        OTHER for an unknown View Position; UNKNOWN if no attribute gives the view.
     """
     position = _text(dataset, "ViewPosition").upper()
     if position:
@@ -73,16 +90,21 @@ def view_of(dataset: Dataset) -> View:
 
 
 def age_at_most_90(age: str | None) -> str | None:
-    """The age, "090Y" for all above 89: so few get so old that an age may tell who it is (45 CFR 164.514)."""
+    """The age, or "090Y" if it is above 89 years, which could identify a person (45 CFR 164.514(b)(2)).
+
+    Args:
+        age: 1 to 3 digits and a unit D, W, M or Y, as in Patient's Age (0010,1010); without a unit it is in
+            years. None stays None.
+    """
     old = age is not None and age[-1:] in "Y0123456789" and int(age.rstrip("Y")) > 89
     return "090Y" if old else age
 
 
 def _pseudonym(dataset: Dataset, key: PseudonymKey | None) -> str | None:
-    """Patient ID where the header says that it is de-identified (PS3.3 C.7.1.1), else a hash with the key.
+    """Patient ID if the header states that it is de-identified (PS3.3 C.7.1.1), else a hash with the key.
 
-    The hash keeps the images of one patient together without keeping the number. Whoever has the key and a
-    list of all numbers can still find which is which: it is a pseudonym, not anonymous.
+    The hash keeps the images of one patient together without storing the number. It is a pseudonym, not
+    anonymous: somebody with the key and a list of all numbers can reverse it.
     """
     patient = _text(dataset, "PatientID")
     if not patient:

@@ -1,4 +1,4 @@
-"""The rules of DICOM's own modules that a file must keep, or its pixels would be shown wrongly."""
+"""Rules of DICOM's image modules that a file must follow; otherwise its pixels would be shown wrongly."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RADIOGRAPHS = {
     "1.2.840.10008.5.1.4.1.1.1.1",  # Digital X-Ray, for presentation
     "1.2.840.10008.5.1.4.1.1.1.1.1",  # Digital X-Ray, for processing
 }
-# A radiograph that was captured again says so by its modality.
+# Secondary capture classes (PS3.4 B.5); the modality tells whether one is a radiograph.
 _SECONDARY = {
     "1.2.840.10008.5.1.4.1.1.7",
     "1.2.840.10008.5.1.4.1.1.7.2",
@@ -42,7 +42,15 @@ _NAMED_SYNTAX = "TransferSyntaxUID (0002,0010)"
 
 
 def check_kind(dataset: Dataset, *, name: str) -> None:
-    """CR, DX, or a secondary capture of either; everything else is refused by name."""
+    """Check that a file is a CR or DX radiograph, or a secondary capture of one.
+
+    Args:
+        dataset: of :func:`imaging.dicom_file.parse`.
+        name: of the file, for the error's text.
+
+    Raises:
+        UnreadableImage: SOP Class UID (0008,0016) or Modality (0008,0060) is another.
+    """
     sop_class = str(_text(dataset, "SOPClassUID"))
     modality = _text(dataset, "Modality").upper()
     if sop_class in _RADIOGRAPHS:
@@ -57,10 +65,16 @@ def check_kind(dataset: Dataset, *, name: str) -> None:
 
 
 def check_pixels(dataset: Dataset, *, name: str) -> None:
-    """One frame of whole grey or colour pixels, exactly as long as its own header says.
+    """Check that a file has one frame of grey or colour pixels that agrees with its header.
+
+    Grey is 8 or 16 bits allocated, signed or unsigned; colour is 8 bits, unsigned.
+
+    Args:
+        dataset: of :func:`imaging.dicom_file.parse`.
+        name: of the file, for the error's text.
 
     Raises:
-        UnreadableImage: naming the attribute, the value and the rule (PS3.3 C.7.6.3, C.8.11.3; PS3.5 8).
+        UnreadableImage: names the attribute, the value and the rule (PS3.3 C.7.6.3, C.8.11.3; PS3.5 8).
     """
     syntax = UID(str(dataset.file_meta.TransferSyntaxUID))
     if syntax not in DECODED:
@@ -89,10 +103,16 @@ def check_pixels(dataset: Dataset, *, name: str) -> None:
 
 
 def whole(dataset: Dataset, keyword: str, *, name: str, default: int | None = None) -> int:
-    """The attribute as an integer.
+    """Read an attribute as an integer.
+
+    Args:
+        dataset: of :func:`imaging.dicom_file.parse`.
+        keyword: of the attribute.
+        name: of the file, for the error's text.
+        default: returned if the attribute is missing or empty.
 
     Raises:
-        UnreadableImage: it is missing and has no default, or it is no whole number.
+        UnreadableImage: it is missing and has no default, or it is not a whole number.
     """
     try:
         value = dataset.get(keyword)
@@ -106,7 +126,14 @@ def whole(dataset: Dataset, keyword: str, *, name: str, default: int | None = No
 
 
 def one_frame(dataset: Dataset) -> bytes:
-    """The compressed frame of an encapsulated image, its fragments put together (PS3.5 A.4)."""
+    """The compressed frame of an encapsulated image, its fragments joined (PS3.5 A.4).
+
+    Args:
+        dataset: with encapsulated Pixel Data (7FE0,0010) of one frame.
+
+    Raises:
+        ValueError: there is no Basic Offset Table item.
+    """
     return b"".join(generate_fragments(_items(dataset)))
 
 
@@ -194,7 +221,8 @@ def _check_stream(dataset: Dataset, syntax: UID, *, name: str) -> None:
         _refuse(name, "PixelData", f"holds no {syntax.name} stream.")
     if len(starts) > 1:
         _refuse(name, "PixelData", f"holds {len(starts)} compressed frames; one image a file is read.")
-    # JPEG's and JPEG 2000's end mark; a decoder fills what is missing before it with grey, without a word
+    # The end marker of JPEG and JPEG 2000: without it a decoder fills missing pixels with grey, without an
+    # error
     if b"\xff\xd9" not in fragments[-1]:
         _refuse(name, "PixelData", "ends too early: the compressed frame has no end mark.")
     _check_header(dataset, header, name=name)

@@ -1,8 +1,8 @@
-"""A radiograph as a picture for the screen: 8 bits, the right way round, square pixels.
+"""Renders a radiograph as a picture for the screen: 8 bits, low values black, square pixels.
 
-The radiograph is not turned or mirrored, and boxes stay in pixels of the stored matrix: a viewer scales
-x by its width over ``columns`` and y by its height over ``rows``, each by itself, since pixels that are not
-square (PS3.3 C.7.6.3.1.7) are stretched here.
+The radiograph is not turned or mirrored. Boxes stay in pixels of the stored matrix. A viewer scales x by
+picture width / ``columns`` and y by picture height / ``rows`` separately, because pixels that are not square
+(Pixel Aspect Ratio (0028,0034), PS3.3 C.7.6.3.1.7) are stretched here.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from pydicom.pixels.processing import apply_windowing
 
 from imaging.radiograph import AS_STORED, DecodedRadiograph, VoiTable, Window
 
-# Goes into the name of a cached picture: count it up when the same file is to look otherwise.
+# Part of the name of a cached picture: increase it when the same file is rendered differently.
 RENDERING = 1
 QUALITY = 90
 
 _MOST_SAMPLED = 1_000_000
 _PERCENTILES = (0.5, 99.5)
-# A stored window that leaves less than this share of the pixels between black and white shows nothing.
+# A stored window is not used if less than this share of the pixels is between black and white.
 _LEAST_BETWEEN = 0.02
 _LEAST_RANGE = 0.5
 
@@ -36,12 +36,13 @@ def display_jpeg(
     longest: int | None = None,
     quality: int = QUALITY,
 ) -> bytes:
-    """The radiograph as a grey JPEG.
+    """Render the radiograph as a grey JPEG of 8 bits.
 
     Args:
-        window: one of ``decoded.windows`` or ``decoded.tables``, or one's own; None for the first that shows
-            something (``first_window``).
-        longest: pixels of the longer side at most; None for full size. Never enlarged by this.
+        decoded: the radiograph.
+        window: one of ``decoded.windows`` or ``decoded.tables``, or another window; None for
+            :func:`first_window`.
+        longest: pixels of the longer side at most; None for full size. The picture is never enlarged by this.
         quality: of the JPEG, 1 to 95.
     """
     table = grey_table(decoded, window=window or first_window(decoded))
@@ -55,7 +56,17 @@ def display_jpeg(
 
 
 def display_size(decoded: DecodedRadiograph, *, longest: int | None) -> tuple[int, int]:
-    """Width and height of the picture: square pixels by stretching the longer-sided way, then ``longest``."""
+    """The size of a picture with square pixels.
+
+    The picture is stretched along the longer side of the pixels, then reduced to ``longest``.
+
+    Args:
+        decoded: the radiograph.
+        longest: pixels of the longer side at most; None for full size.
+
+    Returns:
+        Width and height in pixels, 1 or more.
+    """
     vertical, horizontal = decoded.aspect
     height, width = float(decoded.facts.rows), float(decoded.facts.columns)
     if vertical > horizontal:
@@ -67,11 +78,15 @@ def display_size(decoded: DecodedRadiograph, *, longest: int | None) -> tuple[in
 
 
 def first_window(decoded: DecodedRadiograph) -> Window | VoiTable:
-    """The first stored table, else the first stored window, else an automatic one.
+    """The window that is shown first: the first stored table, else the first stored window, else automatic.
 
-    Where a file has both, either may be applied (PS3.3 C.11.2.1); a table is the maker's own look. Some files
-    carry a window that has nothing to do with their pixels, and would be shown all white or all black: it is
-    passed over. So are grey values that make use of less than half of the brightness there is.
+    If a file has both, either may be applied (PS3.3 C.11.2.1); a table is the manufacturer's own rendering.
+    Some files have a window that does not fit their pixels and shows an all-white or all-black image; such a
+    window is not used, nor is :data:`imaging.radiograph.AS_STORED` if the values use less than half of the
+    brightness range.
+
+    Args:
+        decoded: the radiograph.
     """
     values, counts = _histogram(decoded)
     stated: list[Window | VoiTable] = [*decoded.tables[:1], *decoded.windows[:1]]
@@ -86,9 +101,15 @@ def first_window(decoded: DecodedRadiograph) -> Window | VoiTable:
 
 
 def automatic_window(decoded: DecodedRadiograph) -> Window:
-    """From the 0.5th to the 99.5th percentile of what is not padding.
+    """A window from the 0.5th to the 99.5th percentile of the values that are not padding.
 
-    CR and DX values have no common scale, so a window is read off the image itself.
+    It is computed from the image because CR and DX values have no common scale.
+
+    Args:
+        decoded: the radiograph.
+
+    Returns:
+        Centre and width in values after the modality transform, function LINEAR_EXACT.
     """
     return _automatic(decoded, *_histogram(decoded))
 
@@ -96,10 +117,18 @@ def automatic_window(decoded: DecodedRadiograph) -> Window:
 def grey_table(
     decoded: DecodedRadiograph, *, window: Window | VoiTable, bits: int = 8
 ) -> NDArray[np.uint8] | NDArray[np.uint16]:
-    """The grey level, 0 black to 255 white (of 16 ``bits``: to 65,535), of each stored value as an unsigned
-    number.
+    """The grey level of each possible stored value.
 
-    Polarity comes last, after all transforms (PS3.3 C.7.6.3.1.2); padding is background, black (C.7.5.1.1.2).
+    Polarity is applied last, after all transforms (PS3.3 C.7.6.3.1.2). Padding is black (C.7.5.1.1.2).
+
+    Args:
+        decoded: the radiograph.
+        window: values after the modality transform, or a stored table.
+        bits: of the grey levels, 8 or 16.
+
+    Returns:
+        Shape (256,) or (65536,), indexed by the stored value read as an unsigned number; 0 is black, 255
+        (with 16 bits 65,535) is white. dtype uint8 or uint16.
     """
     shown = _brightness(decoded, window)
     most = (1 << bits) - 1
@@ -107,18 +136,18 @@ def grey_table(
     if decoded.padding is not None:
         first, last = (np.clip(end - decoded.lowest, -1, len(levels)) for end in decoded.padding)
         levels[max(first, 0) : last + 1] = 0
-    return np.roll(levels, decoded.lowest)  # a negative value's bits, read without sign, lie above
+    return np.roll(levels, decoded.lowest)  # negative values, read as unsigned, come after the others
 
 
 def _brightness(decoded: DecodedRadiograph, window: Window | VoiTable) -> NDArray[np.float32]:
-    """0 to 1 for each stored value from ``lowest`` upwards."""
+    """Brightness, 0 to 1, of each stored value from ``lowest`` upwards."""
     if isinstance(window, VoiTable):
         return window.brightness
     voi = Dataset()
     voi.PhotometricInterpretation = "MONOCHROME2"
     voi.BitsStored, voi.PixelRepresentation = 16, 0  # so pydicom's output runs from 0 to 65,535
     voi.WindowCenter, voi.WindowWidth, voi.VOILUTFunction = window.center, window.width, window.function
-    with np.errstate(over="ignore"):  # far below a sigmoid's center exp() overflows to what it should: 0
+    with np.errstate(over="ignore"):  # far below the center of a sigmoid exp() overflows; the result is 0
         return (apply_windowing(decoded.modality, voi) / 65535).astype(np.float32)
 
 
@@ -129,7 +158,7 @@ def _automatic(decoded: DecodedRadiograph, values: NDArray[np.int64], counts: ND
 
 
 def _percentiles(shown: NDArray[np.float32], counts: NDArray[np.int64]) -> tuple[float, float]:
-    """The values below which 0.5 % and 99.5 % of the pixels lie, each value as often as ``counts`` says."""
+    """The 0.5th and 99.5th percentile of values that occur ``counts`` times each."""
     order = np.argsort(shown, kind="stable")
     share = np.cumsum(counts[order]) / counts.sum() * 100
     low, high = (
@@ -139,7 +168,7 @@ def _percentiles(shown: NDArray[np.float32], counts: NDArray[np.int64]) -> tuple
 
 
 def _histogram(decoded: DecodedRadiograph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The stored values that occur outside of the padding, and how often, in every so many-th pixel."""
+    """The stored values outside the padding and their counts, in a regular sample of the pixels."""
     step = max(1, int(np.sqrt(decoded.pixels.size / _MOST_SAMPLED)))
     counts = np.bincount(_indices(decoded.pixels[::step, ::step]).ravel(), minlength=len(decoded.modality))
     counts = np.roll(counts, -decoded.lowest)

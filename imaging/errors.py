@@ -1,4 +1,4 @@
-"""Why an image file cannot be used; the text of each may be shown as it is."""
+"""Errors of reading image files; their text is shown on screen as it is."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from domain.errors import DomainError
 
 
 class UnreadableImage(DomainError):
-    """A file that is no radiograph that can be shown: ``name`` of the file, ``reason``, and where known
-    the ``attribute`` that is at fault (a DICOM attribute with its tag, a part of a PNG or JPEG).
+    """An image file that can't be shown.
+
+    ``name`` is that of the file, ``attribute`` the part at fault if it is known (a DICOM attribute with its
+    tag, a chunk of a PNG, a segment of a JPEG).
     """
 
     def __init__(self, name: str, reason: str, *, attribute: str | None = None) -> None:

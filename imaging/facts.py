@@ -1,4 +1,4 @@
-"""What the browser needs to show a radiograph's stored values as the file means them, as plain JSON."""
+"""The facts that the browser needs to display a radiograph's stored values correctly, as plain JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from imaging.matrix import SIGNED_OFFSET, wire_bits
 from imaging.radiograph import DICOM, DecodedRadiograph, VoiTable, Window
 from imaging.spacing import spacing_of
 
-# Goes into the name of kept facts: count it up when they say something else of the same file.
+# Part of the name of cached facts: increase it when the facts of the same file change.
 FACTS_FORM = 2
 
 # PS3.3 C.7.6.1.1.1: anterior, posterior, right, left, head, feet; up to three, the main one first.
@@ -25,18 +25,21 @@ _DIRECTIONS = frozenset("APRLHF")
 
 
 def viewer_facts(content: bytes, decoded: DecodedRadiograph, *, name: str) -> dict[str, Any]:
-    """How the values of ``imaging.matrix`` are to be shown.
+    """The facts for displaying the values of :mod:`imaging.matrix`.
 
     Args:
-        content: the file that ``decoded`` was read from; its header is looked at again for what only a
-            viewer needs.
+        content: the file that ``decoded`` was read from; its header is parsed again for attributes that only
+            a viewer needs.
+        decoded: the radiograph.
+        name: of the file, for the error's text.
 
     Returns:
-        Stored values in it (``stored_min``, ``stored_max``, ``padding``, ``modality.table_first``) are signed
-        where the file's are; on the wire ``offset`` is added. Order of the transforms: modality (PS3.3
-        C.11.1), window or table (C.11.2), ``inverted`` last (C.7.6.3.1.2); padding is black whatever comes of
-        it (C.7.5.1.1.2). A VOI table is asked with the rounded value less ``first``, held within the table;
-        its entries run from 0 to 2 ** ``bits`` - 1.
+        JSON values. Stored values (``stored_min``, ``stored_max``, ``padding``, ``modality.table_first``) are
+        signed if the file's are; the encoded matrix has ``offset`` added. The transforms apply in this order:
+        modality (PS3.3 C.11.1), window or table (C.11.2), ``inverted`` (C.7.6.3.1.2); padding is black in any
+        case (C.7.5.1.1.2). The index into a VOI table is the rounded value minus ``first``, clipped to the
+        table; its entries are 0 to 2 ** ``bits`` - 1. ``aspect`` is vertical : horizontal, ``spacing`` that
+        of :func:`imaging.spacing.spacing_of`, ``orientation`` Patient Orientation (0020,0020) or None.
 
     Raises:
         UnreadableImage: the header is damaged.
@@ -73,7 +76,7 @@ def viewer_facts(content: bytes, decoded: DecodedRadiograph, *, name: str) -> di
 
 
 def _range(decoded: DecodedRadiograph) -> tuple[int, int]:
-    """The lowest and highest stored value that is no padding; of an image of nothing else, of all."""
+    """The lowest and highest stored value outside the padding; of all values if there is nothing else."""
     pixels = decoded.pixels
     if decoded.padding is not None:
         low, high = decoded.padding
@@ -83,7 +86,7 @@ def _range(decoded: DecodedRadiograph) -> tuple[int, int]:
 
 
 def _modality(decoded: DecodedRadiograph, header: Dataset) -> dict[str, Any]:
-    """PS3.3 C.11.1: the table where there is one, else the rescale, else values stay as they are."""
+    """The modality transform (PS3.3 C.11.1): the table if there is one, else the rescale, else identity."""
     if header.get("ModalityLUTSequence"):
         first, entries = _without_level_ends(decoded.modality, decoded.lowest)
         table = [int(entry) for entry in entries]
@@ -95,7 +98,7 @@ def _modality(decoded: DecodedRadiograph, header: Dataset) -> dict[str, Any]:
 
 
 def _without_level_ends(modality: NDArray[np.float32], lowest: int) -> tuple[int, NDArray[np.float32]]:
-    """The part of a table outside of which its ends go on (C.11.1.1.1), and the value it begins with."""
+    """The part of a table without its constant ends (C.11.1.1.1), and its first stored value."""
     changes = np.flatnonzero(np.diff(modality))
     if not changes.size:
         return lowest, modality[:1]
@@ -104,13 +107,13 @@ def _without_level_ends(modality: NDArray[np.float32], lowest: int) -> tuple[int
 
 
 def _voi_tables(decoded: DecodedRadiograph, header: Dataset) -> list[dict[str, Any]]:
-    """PS3.3 C.11.2.1.1, with the entries as the file has them."""
+    """The tables of the VOI LUT Sequence (PS3.3 C.11.2.1.1), with the entries of the file."""
     little_endian = bool(UID(str(header.file_meta.TransferSyntaxUID)).is_little_endian)
     tables = []
     for table, item in zip(decoded.tables, header.VOILUTSequence, strict=True):
         length, first = int(item.LUTDescriptor[0]) or 1 << 16, int(item.LUTDescriptor[1])
         if first >= SIGNED_OFFSET and decoded.modality.min() < 0:
-            first -= 1 << 16  # written as unsigned, though what is looked up is signed
+            first -= 1 << 16  # written as unsigned, although the values are signed
         asked = np.arange(first, first + length, dtype=np.int32)
         entries, bits = look_up(asked, item, little_endian=little_endian)
         values = [int(entry) for entry in entries]
@@ -125,7 +128,7 @@ def _kind(look: Window | VoiTable, decoded: DecodedRadiograph) -> str:
 
 
 def _orientation(header: Dataset) -> list[str] | None:
-    """Where rows (to the right) and columns (down) run to, such as L and F (PS3.3 C.7.6.1.1.1); else None."""
+    """The directions of rows (right) and columns (down), as L and F (PS3.3 C.7.6.1.1.1); None if unknown."""
     try:
         stated = [str(part).strip().upper() for part in header.get("PatientOrientation") or []]
     except DAMAGE:

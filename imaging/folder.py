@@ -1,4 +1,4 @@
-"""A folder of radiographs to a folder of PNG files, its structure kept, several files at a time."""
+"""Renders a folder of radiographs to PNG files in another folder of the same structure."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from imaging.guarded import GuardedReader
 from imaging.radiograph import Window
 from imaging.raster import is_raster
 
-# Endings that stand for what a file is. Many DICOM files have none: the dots are those of a UID.
+# File endings of images. Many DICOM files have no ending; a dot in their name is part of a UID.
 _ENDINGS = frozenset({".dcm", ".dicom", ".dic", ".ima", ".png", ".jpg", ".jpeg"})
-_FIRST_BYTES = 140  # a DICOM file says what it is behind its preamble of 128
-_AHEAD = 4  # files that are handed out before the first is done, a process
+_FIRST_BYTES = 140  # a DICOM file is recognised by the bytes after its preamble of 128
+_AHEAD = 4  # files per process that are submitted before the first is done
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderJob:
-    """One file to render: where it lies, its name in messages, the PNG to write, a small one if asked."""
+    """One file to render: ``name`` is used in messages; ``quarter`` is the small PNG to write, if any."""
 
     source: Path
     name: str
@@ -33,10 +33,18 @@ class RenderJob:
 
 
 def plan_folder(source: Path, out: Path, *, quarter: bool) -> tuple[list[RenderJob], int]:
-    """What is to be rendered of a folder and all below it, sorted, and how many other files are left out.
+    """Plan the rendering of a folder with everything below it.
 
-    A file counts by its ending or its first bytes. Hidden files and what lies in ``out`` are not looked at.
-    Of two files that would become one PNG the second keeps its ending: ``a.png.png`` beside ``a.png``.
+    A file is an image by its ending or its first bytes. If two files would become the same PNG, the second
+    keeps its ending: ``a.png.png`` beside ``a.png``.
+
+    Args:
+        source: the folder; hidden files are left out.
+        out: the folder for the PNG files; files in it are left out.
+        quarter: also write a PNG of a quarter of each side.
+
+    Returns:
+        The jobs, sorted by path, and the number of files that are no images.
     """
     jobs: list[RenderJob] = []
     taken: set[str] = set()
@@ -57,7 +65,13 @@ def plan_folder(source: Path, out: Path, *, quarter: bool) -> tuple[list[RenderJ
 
 
 def plan_file(source: Path, out: Path, *, quarter: bool) -> RenderJob:
-    """One file: ``out`` is the PNG to write where it ends in .png, else the folder for it."""
+    """Plan the rendering of one file.
+
+    Args:
+        source: the file.
+        out: the PNG to write if it ends in .png and is no folder, else the folder for it.
+        quarter: also write a PNG of a quarter of each side.
+    """
     stem = source.stem if source.suffix.lower() in _ENDINGS else source.name
     is_name = out.suffix.lower() == ".png" and not out.is_dir()
     full, small = _targets(out.parent, out.stem) if is_name else _targets(out, stem)
@@ -67,9 +81,20 @@ def plan_file(source: Path, out: Path, *, quarter: bool) -> RenderJob:
 def render_all(
     jobs: Iterable[RenderJob], *, reader: GuardedReader, workers: int, bits: int, window: Window | None
 ) -> Iterator[UnreadableImage | None]:
-    """Render each, and say of each in its order whether it was refused and why. All processes are at work.
+    """Render all files of a plan, with all processes at work; an existing PNG is replaced atomically.
 
-    A PNG that is there already is replaced, whole or not at all.
+    Args:
+        jobs: as :func:`plan_folder` or :func:`plan_file` returns them.
+        reader: of the files.
+        workers: threads; as many as the reader has processes.
+        bits: of the PNG, 8 or 16.
+        window: values after the modality transform; None for the default of :func:`imaging.render.render`.
+
+    Yields:
+        For each job in its order: None, or why the file was refused.
+
+    Raises:
+        OSError: a PNG could not be written.
     """
     with ThreadPoolExecutor(workers) as threads:
         waiting: deque[Future[UnreadableImage | None]] = deque()
@@ -82,7 +107,7 @@ def render_all(
                 yield waiting.popleft().result()
         finally:
             for future in waiting:
-                future.cancel()  # whoever asked has gone: what has not begun is not begun
+                future.cancel()  # the caller stopped early: pending files are not started
 
 
 def _rendered(
@@ -101,7 +126,15 @@ def _rendered(
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write the file with the folders above it, whole or not at all."""
+    """Write a file atomically, and create the folders above it.
+
+    Args:
+        path: of the file; an existing one is replaced.
+        content: all its bytes.
+
+    Raises:
+        OSError: the file can't be written; names it.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     incoming = path.with_name(f".{path.name}.incoming")
     try:
@@ -117,7 +150,15 @@ def _targets(folder: Path, stem: str) -> tuple[Path, Path]:
 
 
 def files_below(source: Path, *, leave_out: Path) -> Iterator[Path]:
-    """The files of a folder and all below it, sorted, without hidden ones and those in ``leave_out``."""
+    """The files of a folder and everything below it, without hidden files and folders.
+
+    Args:
+        source: the folder.
+        leave_out: a folder whose files are left out.
+
+    Yields:
+        Paths, sorted by name within a folder; the files of a folder come before its subfolders.
+    """
     out = leave_out.resolve()
     for folder, folders, names in os.walk(source):
         here = Path(folder)
@@ -128,7 +169,11 @@ def files_below(source: Path, *, leave_out: Path) -> Iterator[Path]:
 
 
 def is_image(path: Path) -> bool:
-    """Whether a file counts as an image, by its ending or its first bytes."""
+    """Whether a file is taken for an image, by its ending or its first bytes.
+
+    Args:
+        path: of the file; one that can't be read counts, so that it is refused with the reason later.
+    """
     if path.suffix.lower() in _ENDINGS:
         return True
     try:

@@ -1,7 +1,6 @@
 """DICOM's grey scale: modality transform, VOI windows and tables, padding, polarity, aspect.
 
-Transforms are worked out once for every value that can be stored, so that showing an image is one look-up
-whatever they are.
+Transforms are computed once for every value that can be stored, so showing an image is a single look-up.
 """
 
 from __future__ import annotations
@@ -26,10 +25,19 @@ _FUNCTIONS = {"LINEAR", "LINEAR_EXACT", "SIGMOID"}
 def grayscale_of(
     dataset: Dataset, *, pixels: NDArray[Any], facts: ImageFacts, name: str
 ) -> DecodedRadiograph:
-    """The stored pixels with everything that says how they are to be shown.
+    """Combine stored pixels with the attributes that say how to show them.
+
+    Of colour images (their luminance) only the aspect and a window are used, no transforms or padding. A
+    stored window that can't be used is left out.
+
+    Args:
+        dataset: of :func:`imaging.dicom_file.parse`.
+        pixels: stored values, shape (rows, columns), int8, uint8, uint16 or int16; int8 becomes int16.
+        facts: of the file.
+        name: of the file, for the error's text.
 
     Raises:
-        UnreadableImage: a table or a window of the header is damaged.
+        UnreadableImage: the modality transform, a VOI table or the padding value is damaged.
     """
     if pixels.dtype == np.int8:
         pixels = pixels.astype(np.int16)
@@ -55,7 +63,7 @@ def _every_value(pixels: NDArray[Any]) -> NDArray[np.int32]:
 
 
 def _modality(every: NDArray[np.int32], dataset: Dataset, *, name: str) -> NDArray[np.float32]:
-    """PS3.3 C.11.1: the table or the rescale, of which a file has one; the table where it has both."""
+    """The modality transform of every stored value (PS3.3 C.11.1): the table, else the rescale."""
     try:
         if dataset.get("ModalityLUTSequence"):
             return look_up(every, dataset.ModalityLUTSequence[0], little_endian=_little_endian(dataset))[0]
@@ -69,14 +77,14 @@ def _modality(every: NDArray[np.int32], dataset: Dataset, *, name: str) -> NDArr
 def _is_inverted(dataset: Dataset) -> bool:
     """Whether the lowest value is white: MONOCHROME1 (PS3.3 C.7.6.3.1.2) or INVERSE (C.11.6.1.2).
 
-    Both stand together in a DX image (C.8.11.3.1.2) and say the same: one inversion, not two.
+    A DX image has both (C.8.11.3.1.2), which means one inversion, not two.
     """
     shape = str(dataset.get("PresentationLUTShape") or "").strip().upper()
     return dataset.PhotometricInterpretation == "MONOCHROME1" or shape == "INVERSE"
 
 
 def _padding(dataset: Dataset, *, name: str) -> tuple[int, int] | None:
-    """PS3.3 C.7.5.1.1.2: a value, or all between it and the limit, in either order, both included."""
+    """The padding range (PS3.3 C.7.5.1.1.2): from the value to the limit, in either order, both included."""
     if dataset.get("PixelPaddingValue") is None:
         return None
     try:
@@ -89,14 +97,14 @@ def _padding(dataset: Dataset, *, name: str) -> tuple[int, int] | None:
 
 
 def _as_stored(value: int, dataset: Dataset) -> int:
-    """Signed as the pixels are, whichever way the attribute was written."""
+    """The value with the sign of the pixels, even if the attribute was written as unsigned."""
     if int(dataset.PixelRepresentation) == 1 and value >= 1 << 15:
         return value - (1 << 16)
     return value
 
 
 def _aspect(dataset: Dataset) -> tuple[int, int]:
-    """PS3.3 C.7.6.3.1.7: vertical by horizontal; else the spacing where both its numbers are above 0."""
+    """Vertical : horizontal, from Pixel Aspect Ratio (PS3.3 C.7.6.3.1.7), else the pixel spacing, else 1."""
     try:
         stated = [int(part) for part in dataset.get("PixelAspectRatio") or []]
         if len(stated) == 2 and min(stated) > 0:
@@ -105,15 +113,15 @@ def _aspect(dataset: Dataset) -> tuple[int, int]:
             spacing = [float(part) for part in dataset.get(keyword) or []]
             if len(spacing) == 2 and min(spacing) > 0:
                 ratio = spacing[0] / spacing[1]
-                # spacings differ by rounding; only what the eye can see is another shape
+                # spacings differ by rounding; a difference that nobody can see is ignored
                 return (1, 1) if abs(ratio - 1) < 0.005 else (round(ratio * 10_000), 10_000)
-    except DAMAGE:  # no aspect that can be read is as good as none
+    except DAMAGE:  # a damaged aspect counts as missing
         return 1, 1
     return 1, 1
 
 
 def _windows(dataset: Dataset, *, modality: NDArray[np.float32], facts: ImageFacts) -> tuple[Window, ...]:
-    """PS3.3 C.11.2.1.2: centers and widths in pairs, with their names; those that can't be are left out."""
+    """The stored windows (PS3.3 C.11.2.1.2) that are valid; AS_STORED for 8 bits without one."""
     stored = _stored_windows(dataset) if facts.photometric.startswith("MONOCHROME") else ()
     is_brightness = len(modality) == 256 and modality[0] == 0 and modality[-1] == 255
     return (AS_STORED,) if is_brightness and not stored else stored
@@ -124,7 +132,7 @@ def _stored_windows(dataset: Dataset) -> tuple[Window, ...]:
         centers = [float(part) for part in _several(dataset, "WindowCenter")]
         widths = [float(part) for part in _several(dataset, "WindowWidth")]
         names = [str(part) for part in _several(dataset, "WindowCenterWidthExplanation")]
-    except DAMAGE:  # a window only helps to look; without one an automatic one is made
+    except DAMAGE:  # a window is dispensable: an automatic one is used instead
         return ()
     function = str(dataset.get("VOILUTFunction") or "LINEAR").strip().upper()
     function = function if function in _FUNCTIONS else "LINEAR"
@@ -138,7 +146,7 @@ def _stored_windows(dataset: Dataset) -> tuple[Window, ...]:
 
 
 def _tables(modality: NDArray[np.float32], dataset: Dataset, *, name: str) -> tuple[VoiTable, ...]:
-    """PS3.3 C.11.2.1.1: each table of the VOI LUT Sequence, as brightness of every stored value."""
+    """The tables of the VOI LUT Sequence (PS3.3 C.11.2.1.1), as brightness of every stored value."""
     if not dataset.get("VOILUTSequence"):
         return ()
     found = []

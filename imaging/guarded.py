@@ -1,8 +1,8 @@
-"""Strangers' files, read in processes of their own: too slow or too large ends the process, not the app.
+"""Reads untrusted image files in separate processes with limits on time and memory.
 
-A few reading processes serve many files each. One that breaks a limit, or that a damaged file breaks, is
-ended and replaced; its file is refused with the reason, and work goes on. Replacements start before they are
-needed, so that the next file does not wait for the codecs to load.
+A few reading processes serve many files each. A process that exceeds a limit, or that crashes on a damaged
+file, is ended and replaced; its file is refused with the reason. Replacements start before they are needed,
+so that the next file does not wait for the codecs to load.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from imaging.reading_process import Limits, ReadingProcess
 from imaging.render import Rendered
 from imaging.wire import Answer, facts_from, put_together
 
-_FILES_A_PROCESS = 2_000  # then a fresh one, as soon as it is ready, so that no codec's leak adds up
-_AHEAD = 16  # files that are handed out before their answers are fetched, a process
+_FILES_A_PROCESS = 2_000  # then a new process replaces it, so that memory leaks of codecs don't add up
+_AHEAD = 16  # files per process that are submitted before their results are fetched
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedPixels:
-    """A radiograph for the browser: ``facts`` are JSON, ``matrix`` is gzip of the stored values."""
+    """A radiograph for the browser: ``facts`` as JSON in UTF-8, ``matrix`` as gzip of the stored values."""
 
     facts: bytes
     matrix: bytes
@@ -40,9 +40,9 @@ class EncodedPixels:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownImage:
-    """What was learned of a file: ``identity`` only where it was asked for, and never to be kept.
+    """The facts of a file; ``identity`` only on request, and never to be stored.
 
-    ``content`` are the bytes of the new file where one was made.
+    ``content`` are the bytes of the de-identified file, None if none was made. ``notes`` are for the user.
     """
 
     facts: ImageFacts
@@ -52,7 +52,11 @@ class KnownImage:
 
 
 class GuardedReader:
-    """Reading processes, started when first asked, ended with the ``with`` block. Threads may share it."""
+    """Reads image files in reading processes; threads may share it.
+
+    ``workers`` processes are started on first use and ended with the ``with`` block. ``limits`` apply to each
+    file.
+    """
 
     def __init__(self, *, workers: int = 2, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
@@ -61,7 +65,7 @@ class GuardedReader:
         self._turns = itertools.count(0, -1)
         self._successors: dict[ReadingProcess, ReadingProcess] = {}
         for _ in range(workers):
-            self._put(None)  # a place for a process that is not started yet
+            self._put(None)  # a process that is not started yet
 
     def __enter__(self) -> Self:
         return self
@@ -72,13 +76,13 @@ class GuardedReader:
         self.close()
 
     def start(self) -> None:
-        """Start all processes now, in the background, so that the first file need not wait for one."""
+        """Start all processes now, in the background, so that the first file does not wait for one."""
         places = [self._get() for _ in range(self._count)]
         for process in places:
             self._put(process or ReadingProcess(self._limits))
 
     def close(self) -> None:
-        """End the processes, each after the file it is at."""
+        """End the processes, each after its current file."""
         for _ in range(self._count):
             process = self._get()
             if process is not None:
@@ -89,18 +93,26 @@ class GuardedReader:
             self._put(None)
 
     def describe(self, path: Path, *, name: str | None = None) -> ImageFacts:
-        """``imaging.reading.describe`` of the file; ``name`` stands in the refusal in place of its path.
+        """:func:`imaging.reading.describe` of a file.
+
+        Args:
+            path: of the file.
+            name: of the file in errors; None for the last part of the path.
 
         Raises:
-            UnreadableImage: with the reason; too slow and too large are reasons too.
+            UnreadableImage: the file can't be read, or exceeds a limit.
         """
         answer = self._ask(path, name=name, do="describe")
         return facts_from(answer[0]["facts"])
 
     def describe_all(self, paths: Iterable[tuple[Path, str]]) -> Iterator[ImageFacts | UnreadableImage]:
-        """The facts of each (path, name), or why it is refused, in their order; all processes at work.
+        """:func:`imaging.reading.describe` of many files, with all processes at work.
 
-        ``paths`` may be endless: only a few are taken ahead.
+        Args:
+            paths: (path, name in errors) of each file; only a few are consumed ahead.
+
+        Yields:
+            For each file in its order: the facts, or why it is refused.
         """
         with ThreadPoolExecutor(self._count) as threads:
             waiting: deque[Future[ImageFacts | UnreadableImage]] = deque()
@@ -114,10 +126,16 @@ class GuardedReader:
     def known_of(
         self, content: bytes | Path, *, name: str, key: PseudonymKey | None, identity: bool = False
     ) -> KnownImage:
-        """What the file says of its radiograph, and, if asked, of who it is.
+        """The facts of a file and, on request, the identifying values of its header.
+
+        Args:
+            content: the file, as bytes or as a path.
+            name: of the file, for the error's text.
+            key: makes the patient's pseudonym; None for no patient.
+            identity: whether to read :func:`imaging.identity.identity_of`.
 
         Raises:
-            UnreadableImage: with the reason.
+            UnreadableImage: the file can't be read, or exceeds a limit.
         """
         head, _ = self._ask(content, name=name, do="describe", key=_hex(key), identity=identity)
         return KnownImage(facts=facts_from(head["facts"]), identity=_identity(head))
@@ -125,10 +143,16 @@ class GuardedReader:
     def deidentified(
         self, content: bytes | Path, *, name: str, key: PseudonymKey, identity: bool = False
     ) -> KnownImage:
-        """``imaging.deidentify.deidentify`` of the file; ``content`` of the answer are the new file's bytes.
+        """:func:`imaging.deidentify.deidentify` of a file; ``content`` of the result is the new file.
+
+        Args:
+            content: the file, as bytes or as a path.
+            name: of the file, for the error's text.
+            key: makes the pseudonyms.
+            identity: whether to read :func:`imaging.identity.identity_of` of the original file.
 
         Raises:
-            UnreadableImage: with the reason.
+            UnreadableImage: the file can't be de-identified, or exceeds a limit.
         """
         head, files = self._ask(content, name=name, do="deidentify", key=_hex(key), identity=identity)
         return KnownImage(
@@ -139,10 +163,14 @@ class GuardedReader:
         )
 
     def decode(self, path: Path, *, name: str | None = None) -> DecodedRadiograph:
-        """``imaging.reading.read_radiograph`` of the file.
+        """:func:`imaging.reading.read_radiograph` of a file.
+
+        Args:
+            path: of the file.
+            name: of the file in errors; None for the last part of the path.
 
         Raises:
-            UnreadableImage: with the reason.
+            UnreadableImage: the file can't be read, or exceeds a limit.
         """
         return put_together(self._ask(path, name=name, do="decode"))
 
@@ -154,19 +182,29 @@ class GuardedReader:
         window: Window | None = None,
         longest: int | None = None,
     ) -> bytes:
-        """``imaging.display.display_jpeg`` of the file: decoded and drawn over there.
+        """:func:`imaging.display.display_jpeg` of a file, decoded and rendered in the reading process.
+
+        Args:
+            path: of the file.
+            name: of the file in errors; None for the last part of the path.
+            window: values after the modality transform; None for the first window of the file.
+            longest: pixels of the longer side at most; None for full size.
 
         Raises:
-            UnreadableImage: with the reason.
+            UnreadableImage: the file can't be read, or exceeds a limit.
         """
         stated = None if window is None else asdict(window)
         return self._ask(content, name=name, do="picture", window=stated, longest=longest)[1][0]
 
     def pixels(self, path: Path, *, name: str | None = None) -> EncodedPixels:
-        """``imaging.facts.viewer_facts`` and ``imaging.matrix.encode_matrix`` of the file, made over there.
+        """:func:`imaging.facts.viewer_facts` and :func:`imaging.matrix.encode_matrix` of a file.
+
+        Args:
+            path: of the file.
+            name: of the file in errors; None for the last part of the path.
 
         Raises:
-            UnreadableImage: with the reason.
+            UnreadableImage: the file can't be read, or exceeds a limit.
         """
         facts, matrix = self._ask(path, name=name, do="pixels")[1]
         return EncodedPixels(facts=facts, matrix=matrix)
@@ -180,10 +218,17 @@ class GuardedReader:
         window: Window | None = None,
         quarter: bool = False,
     ) -> Rendered:
-        """``imaging.render.render`` of the file, made over there.
+        """:func:`imaging.render.render` of a file, in the reading process.
+
+        Args:
+            path: of the file.
+            name: of the file in errors; None for the last part of the path.
+            bits: of the PNG, 8 or 16.
+            window: values after the modality transform; None for the default of the bits.
+            quarter: also make the PNG of a quarter of each side.
 
         Raises:
-            UnreadableImage: with the reason.
+            UnreadableImage: the file can't be read, or exceeds a limit.
         """
         stated = None if window is None else asdict(window)
         files = self._ask(path, name=name, do="render", bits=bits, window=stated, quarter=quarter)[1]
@@ -196,7 +241,7 @@ class GuardedReader:
             return refusal
 
     def _ask(self, file: Path | bytes, *, name: str | None, do: str, **rest: object) -> Answer:
-        """Ask for the file, by its path or, where it is on no disk, with its bytes."""
+        """Send a request for a file, with its path, or with its bytes if it is not on a disk."""
         if isinstance(file, bytes):
             name, sent = name or "the file", file
             request = {"do": do, "length": len(file), "name": name, **rest}
@@ -227,12 +272,12 @@ class GuardedReader:
         return self._idle.get()[2]
 
     def _put(self, process: ReadingProcess | None) -> None:
-        """Those that are ready are taken first, the last used before others; then those that are starting."""
+        """Return a process to the pool: ready ones are used first, the last used before others."""
         rank = 2 if process is None else 0 if process.is_ready else 1
         self._idle.put((rank, next(self._turns), process))
 
     def _kept_or_next(self, process: ReadingProcess | None) -> ReadingProcess | None:
-        """The process for the next file: this one, or another where it broke or has read its share."""
+        """The process for the next file: this one, or a new one if it broke or has read enough files."""
         if process is None or not (process.broken or process.asked >= _FILES_A_PROCESS):
             return process
         successor = self._successors.pop(process, None) or self._started()
@@ -262,6 +307,15 @@ def _identity(head: dict[str, Any]) -> tuple[IdentityValue, ...]:
 def describe_guarded(
     paths: Iterable[tuple[Path, str]], *, workers: int = 2, limits: Limits | None = None
 ) -> Iterator[ImageFacts | UnreadableImage]:
-    """``GuardedReader.describe_all`` with processes for this call alone."""
+    """:meth:`GuardedReader.describe_all` with processes for this call only.
+
+    Args:
+        paths: (path, name in errors) of each file.
+        workers: number of processes.
+        limits: of each file; None for the defaults.
+
+    Yields:
+        For each file in its order: the facts, or why it is refused.
+    """
     with GuardedReader(workers=workers, limits=limits) as reader:
         yield from reader.describe_all(paths)

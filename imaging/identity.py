@@ -1,7 +1,7 @@
-"""What a DICOM header says of who it is: looked for in question and report texts, and never kept.
+"""Identifying values of a DICOM header, which are searched for in question and report texts.
 
-This is the one place that reads names, numbers and dates of a header. They stay in memory, for as long as
-the texts are searched.
+This is the only module that reads names, numbers and dates of a header. The values are never stored; they
+stay in memory while the texts are searched.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from imaging.dicom_file import DAMAGE, is_dicom, parse_whole
 
 
 class IdentityKind(StrEnum):
-    """What a value of a header is."""
+    """The kind of an identifying value."""
 
     NAME = "name"
     NUMBER = "number"
@@ -22,7 +22,7 @@ class IdentityKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdentityValue:
-    """One value: a name with ``^`` between its parts, a number as it is written, or a date as YYYYMMDD."""
+    """One value: a name with ``^`` between its parts, a number as written, or a date as YYYYMMDD."""
 
     kind: IdentityKind
     value: str
@@ -45,7 +45,17 @@ _ATTRIBUTES = {
 
 
 def identity_of(content: bytes, *, name: str) -> tuple[IdentityValue, ...]:
-    """The values of the header that tell who it is; none of a PNG or JPEG file.
+    """Read the identifying values of a DICOM header.
+
+    If Patient Identity Removed (0012,0062) is YES, only names are read: numbers and dates are replaced then,
+    and file names may contain them on purpose.
+
+    Args:
+        content: the whole file.
+        name: of the file, for the error's text.
+
+    Returns:
+        Each value once; empty for a PNG or JPEG file. A damaged value is left out.
 
     Raises:
         UnreadableImage: the header is damaged.
@@ -53,7 +63,7 @@ def identity_of(content: bytes, *, name: str) -> tuple[IdentityValue, ...]:
     if not is_dicom(content):
         return ()
     dataset = parse_whole(content, name=name)
-    # PS3.3 C.7.1.1: then its numbers and dates are others already, and stand in file names by intent.
+    # PS3.3 C.7.1.1
     is_removed = str(dataset.get("PatientIdentityRemoved") or "").strip().upper() == "YES"
     found: dict[IdentityValue, None] = {}
     for kind, keywords in _ATTRIBUTES.items():
@@ -67,6 +77,6 @@ def identity_of(content: bytes, *, name: str) -> tuple[IdentityValue, ...]:
                 )
                 texts = [str(each).strip(" \0") for each in values or [] if each is not None]
             except DAMAGE:
-                continue  # a value that can't be read can't be looked for
+                continue  # a value that can't be read can't be searched for
             found.update(dict.fromkeys(IdentityValue(kind=kind, value=text) for text in texts if text))
     return tuple(found)

@@ -1,8 +1,8 @@
-"""A radiograph's stored values as few bytes as can be made while somebody waits, for the browser.
+"""Compresses a radiograph's stored values for the browser, quickly and losslessly.
 
-A row's neighbours differ by little, so the differences along each row are sent: all their low bytes, then all
-their high bytes, nearly all of which are 0; then gzip at its fastest. What is on the wire are stored
-values, before every transform: the browser does window and level by itself (``imaging/facts.py``).
+Neighbours in a row differ by little, so the differences along each row are sent: all their low bytes, then
+all their high bytes, most of which are 0, compressed with gzip at its fastest level. The values are those
+before every transform; the browser applies modality transform, window and level (``imaging/facts.py``).
 """
 
 from __future__ import annotations
@@ -15,19 +15,24 @@ from numpy.typing import NDArray
 
 from imaging.radiograph import DecodedRadiograph
 
-# Goes into the name of a kept matrix: count it up when the form on the wire changes.
+# Part of the name of a cached matrix: increase it when the encoding changes.
 WIRE_FORM = 1
 
-#: Added to the values of signed pixels, so that all on the wire are unsigned.
+#: Added to the values of signed pixels, so that all encoded values are unsigned.
 SIGNED_OFFSET = 1 << 15
 
-_ROWS_AT_ONCE = 64  # what is worked on stays in the processor's cache
+_ROWS_AT_ONCE = 64  # so that the rows fit into the processor's cache
 
 
 def wire_bits(decoded: DecodedRadiograph) -> int:
-    """Bits of a value on the wire: the file's, or more where its pixels need more. Up to 8: one plane.
+    """The bits of an encoded value: those of the file, or more if its pixels need more.
 
-    Signed values have at least 9, since with their offset they take two planes.
+    Args:
+        decoded: the radiograph.
+
+    Returns:
+        1 to 16. Up to 8 bits are encoded as one plane, more as two. Signed values have at least 9, because
+        they need two planes with the offset.
     """
     if decoded.pixels.dtype == np.int16:
         return max(9, decoded.facts.bits)
@@ -35,23 +40,37 @@ def wire_bits(decoded: DecodedRadiograph) -> int:
 
 
 def encode_matrix(decoded: DecodedRadiograph) -> bytes:
-    """The stored values, gzip of one or two planes of rows x columns bytes.
+    """Encode the stored values as gzip of one or two planes of rows x columns bytes.
 
-    Up to 8 bits (``wire_bits``): each value less its left neighbour, modulo 256. Else the same modulo 65,536,
-    read as a signed number d and folded to (d << 1) ^ (d >> 15), so that the high byte of a small difference
-    of either sign is 0; the plane of the low bytes, then that of the high bytes. A row's first value is its
-    difference from 0. Signed values have 32,768 added first. The same values give the same bytes, whatever
-    file they come from.
+    Up to 8 bits (:func:`wire_bits`): each value minus its left neighbour, modulo 256. Otherwise the same
+    modulo 65,536, read as a signed number d and folded to (d << 1) ^ (d >> 15), so that the high byte of a
+    small difference of either sign is 0; first the plane of the low bytes, then that of the high bytes. The
+    first value of a row is its difference from 0. Signed values have 32,768 added first.
+
+    Args:
+        decoded: the radiograph.
+
+    Returns:
+        The same values give the same bytes, whatever file they come from.
     """
     planes = _one_plane(decoded.pixels) if wire_bits(decoded) <= 8 else _two_planes(decoded.pixels)
     return igzip.compress(planes, 1, mtime=0)
 
 
 def decode_matrix(content: bytes, *, rows: int, columns: int, bits: int) -> NDArray[np.uint16]:
-    """The values of ``encode_matrix``, as the browser has them.
+    """Decode the bytes of :func:`encode_matrix`, as the browser does.
+
+    Args:
+        content: the encoded bytes.
+        rows: of the matrix.
+        columns: of the matrix.
+        bits: of :func:`wire_bits`.
+
+    Returns:
+        Shape (rows, columns); signed values have 32,768 added.
 
     Raises:
-        ValueError: it has not as many bytes as rows, columns and bits ask for.
+        ValueError: the number of bytes does not fit rows, columns and bits.
     """
     unpacked: bytes = igzip.decompress(content)  # type: ignore[no-untyped-call]  # isal's own
     planes = np.frombuffer(unpacked, np.uint8)

@@ -1,7 +1,7 @@
-"""PNG, JPEG and JPEG 2000 streams without what they carry besides the picture.
+"""Removes metadata from PNG, JPEG and JPEG 2000 streams.
 
-Comments, EXIF, XMP, profiles, text chunks, and whatever follows the end: any of it may hold a name. The
-picture's own bytes are not touched, so that its values stay what they were.
+Comments, EXIF, XMP, profiles, text chunks and bytes after the end may contain a name. The bytes of the
+picture are not changed, so its pixel values stay the same.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import zlib
 from imaging.errors import UnreadableImage
 
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
-# PNG (third edition) 11: the picture, and numbers that say how its values are meant.
+# PNG (third edition) 11: the picture, and numbers that define the meaning of its values.
 _PNG_KEPT = {b"IHDR", b"PLTE", b"tRNS", b"gAMA", b"cHRM", b"sRGB", b"sBIT", b"pHYs", b"IDAT", b"IEND"}
 
 _SOI, _EOI, _SOS, _COM = 0xD8, 0xD9, 0xDA, 0xFE
 _APP0, _APP8, _APP14 = 0xE0, 0xE8, 0xEE
 # ITU-T T.81 B.1.1.3: markers without a length of their own.
 _ALONE = {0x01, *range(0xD0, 0xD8)}
-_LONGEST_NUMBERS = 32  # bytes of an application's segment that holds a few numbers
+_LONGEST_NUMBERS = 32  # bytes; a longer application segment contains more than a few numbers
 
 # ITU-T T.800 A.2: comment, start of tile part, end of codestream.
 _J2K_COM, _J2K_SOT = 0xFF64, 0xFF90
@@ -29,12 +29,12 @@ def without_metadata(content: bytes, *, name: str, orientation: int = 1) -> byte
     """A PNG or JPEG file without its metadata.
 
     Args:
-        content: the whole file, which has been described without a refusal.
+        content: the whole file, which :mod:`imaging.raster` has described without an error.
         name: of the file, for the error's text.
-        orientation: EXIF's, 1 to 8; where it is not 1 it is kept, since the picture is shown by it.
+        orientation: EXIF's, 1 to 8; one other than 1 is kept, because the picture is turned by it.
 
     Raises:
-        UnreadableImage: the file's parts do not follow each other as they must.
+        UnreadableImage: the structure of the file is not valid.
     """
     try:
         if content.startswith(_PNG_SIGNATURE):
@@ -59,10 +59,15 @@ def _png(content: bytes) -> bytes:
 
 
 def jpeg_without_metadata(content: bytes, *, orientation: int = 1) -> bytes:
-    """A JPEG or JPEG-LS stream with its tables and scans alone, ending at its end mark.
+    """A JPEG or JPEG-LS stream with its tables and scans only, up to its end marker.
+
+    Args:
+        content: the stream; bytes after its end marker are removed.
+        orientation: EXIF's, 1 to 8; one other than 1 is written as the only EXIF entry.
 
     Raises:
-        ValueError: its segments do not follow each other.
+        ValueError: the structure of the stream is not valid.
+        IndexError: the stream ends too early.
     """
     kept = [b"\xff\xd8"] + ([_exif(orientation)] if orientation != 1 else [])
     at = 2
@@ -94,13 +99,13 @@ def _is_kept(marker: int, length: int) -> bool:
     if marker == _COM:
         return False
     if 0xE0 <= marker <= 0xEF:
-        # JFIF, the colour transforms of JPEG-LS and of Adobe: a few numbers that the decoder needs
+        # JFIF, and the colour transforms of JPEG-LS and Adobe: a few numbers that the decoder needs
         return marker in {_APP0, _APP8, _APP14} and length <= _LONGEST_NUMBERS
     return True
 
 
 def _after_scan(content: bytes, at: int) -> int:
-    """Where the next marker stands: in a scan 0xFF is followed by 0 (by less than 0x80 in JPEG-LS)."""
+    """The place of the next marker: in a scan 0xFF is followed by 0 (by less than 0x80 in JPEG-LS)."""
     while True:
         at = content.find(b"\xff", at)
         if at < 0 or at + 1 >= len(content):
@@ -112,17 +117,20 @@ def _after_scan(content: bytes, at: int) -> int:
 
 
 def _exif(orientation: int) -> bytes:
-    """An APP1 segment with the orientation and nothing else."""
+    """An APP1 segment with the orientation only."""
     tiff = struct.pack(">2sHIHHHIHHI", b"MM", 42, 8, 1, 0x0112, 3, 1, orientation, 0, 0)
     body = b"Exif\0\0" + tiff
     return b"\xff\xe1" + struct.pack(">H", len(body) + 2) + body
 
 
 def jpeg_2000_without_comments(stream: bytes) -> bytes:
-    """A JPEG 2000 codestream without the comments of its main header.
+    """A JPEG 2000 codestream without the comments of its main header and bytes after its end.
+
+    Args:
+        stream: the codestream, beginning with SOC.
 
     Raises:
-        ValueError: its segments do not follow each other.
+        ValueError: the structure of the main header is not valid.
     """
     kept, at = [stream[:2]], 2
     while True:

@@ -1,7 +1,7 @@
-"""Grey PNG files, written fast: each row less the one above, deflated by ISA-L at its fastest level.
+"""Writes grey PNG files quickly: one filter for all rows, compressed by ISA-L at its fastest level.
 
-The usual writers try five filters a row and deflate at zlib's level 6, which takes some twenty times as long
-for a few per cent of the size.
+Other writers try five filters per row and compress at zlib's level 6, which takes about twenty times as long
+and saves a few per cent of the size.
 """
 
 from __future__ import annotations
@@ -14,21 +14,25 @@ from isal import isal_zlib
 from numpy.typing import NDArray
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_UP = 2  # PNG (third edition) 9.2: each byte less the one above it
-_ROWS_AT_ONCE = 64  # what is worked on stays in the processor's cache
+_UP = 2  # PNG (third edition) 9.2: each byte minus the one above it
+_ROWS_AT_ONCE = 64  # so that the rows fit into the processor's cache
 
 
 def grey_png(levels: NDArray[np.uint8] | NDArray[np.uint16], *, aspect: tuple[int, int] = (1, 1)) -> bytes:
-    """The grey levels, shape (rows, columns), as a PNG of 8 or 16 bits; 0 is black.
+    """Write grey levels as a PNG of 8 or 16 bits.
 
     Args:
-        aspect: vertical by horizontal size of a pixel; written down where it is not square (11.3.4.3).
+        levels: shape (rows, columns), uint8 or uint16; 0 is black.
+        aspect: vertical : horizontal size of a pixel; written as pHYs if it is not square (PNG 11.3.4.3).
+
+    Returns:
+        The file.
     """
     rows, columns = levels.shape
     header = struct.pack(">IIBBBBB", columns, rows, levels.dtype.itemsize * 8, 0, 0, 0, 0)
     parts = [_SIGNATURE, _chunk(b"IHDR", header)]
     if aspect[0] != aspect[1]:
-        # pixels per unit, so the other way round than their sizes: x, y, unit unknown
+        # pixels per unit, the inverse of their sizes: x, y, unit unknown
         parts.append(_chunk(b"pHYs", struct.pack(">IIB", aspect[0], aspect[1], 0)))
     parts += [_chunk(b"IDAT", isal_zlib.compress(_filtered(levels), 1)), _chunk(b"IEND", b"")]
     return b"".join(parts)

@@ -1,11 +1,11 @@
 """DICOM's Basic Application Level Confidentiality Profile (PS3.15 Table E.1-1) as rules for a dataset.
 
-Which attribute is treated how is dicom-anonymizer's table of the standard's edition 2026c. The actions are
-our own, for three reasons: its UIDs are random, so an exam's images would part; it works on the outermost
-dataset only, so a name in a sequence would stay; and it converts a value before it removes it, so that one
-damaged date would keep a file out.
+The action for each attribute is from dicom-anonymizer's table of the standard's edition 2026c. The actions
+are our own, for three reasons: dicom-anonymizer's UIDs are random, so the images of an exam would be
+separated; it works on the outermost dataset only, so a name in a sequence would stay; and it converts a value
+before it removes it, so a file with one damaged date could not be de-identified.
 
-Where the profile leaves a choice (X/Z, X/D, …) what says less is chosen: removed, or of zero length.
+If the profile leaves a choice (X/Z, X/D, …), the action that keeps less is used: remove, or zero length.
 """
 
 from __future__ import annotations
@@ -44,16 +44,23 @@ _REPEATED_GROUPS = range(0x5000, 0x5100), range(0x6000, 0x6100)
 
 @cache
 def table() -> dict[str, list[TableTag]]:
-    """The attributes of the profile by their action: ``D_TAGS``, ``Z_TAGS``, ``X_TAGS`` and so on."""
+    """The attributes of the profile, by the name of the action: ``D_TAGS``, ``Z_TAGS``, ``X_TAGS`` and so on.
+
+    The letters are those of PS3.15 Table E.1-1a: D dummy value, Z zero length, X remove, U new UID.
+    """
     profile: dict[str, list[TableTag]] = dicom_anonymization_database_selector(f"dicomfields_{EDITION}")
     return profile
 
 
 def apply_profile(dataset: Dataset, *, key: PseudonymKey) -> None:
-    """Do to the dataset, and to every dataset in it, what the profile asks; private attributes go.
+    """Apply the profile to a dataset and all datasets in its sequences, in place.
 
-    Besides the profile, whatever the dictionary of attributes does not know goes too, and so do overlays and
-    curves as a whole: without their data what describes them has no meaning.
+    Private attributes, attributes that the dictionary (PS3.6) does not know, overlays and curves are removed.
+    The caller sets Patient ID and the attributes that state the de-identification.
+
+    Args:
+        dataset: of :func:`imaging.dicom_file.parse_whole`.
+        key: makes the UIDs; the same UID gets the same one in every file.
     """
     rules = _rules(key)
     anonymize_dataset(dataset, base_rules_gen=lambda: rules, delete_private_tags=True)
@@ -63,7 +70,7 @@ def apply_profile(dataset: Dataset, *, key: PseudonymKey) -> None:
             continue
         element = dataset.get_item(tag)
         if isinstance(element, RawDataElement) and element.VR not in {"SQ", "UN", None}:
-            continue  # no sequence, and not converted for nothing
+            continue  # no sequence; it is not converted
         if dataset[tag].VR == "SQ":
             for item in dataset[tag].value:
                 apply_profile(item, key=key)
@@ -72,7 +79,7 @@ def apply_profile(dataset: Dataset, *, key: PseudonymKey) -> None:
 def _is_known(tag: int) -> bool:
     found = Tag(tag)
     if found.element == 0 or found.group < 8 or found.group == 0xFFFC:
-        return False  # a group's length, commands, padding behind the dataset
+        return False  # group length, commands, padding after the dataset
     if any(found.group in each for each in _REPEATED_GROUPS):
         return False  # curves and overlays
     return dictionary_has_tag(found) or repeater_has_tag(found)
@@ -92,7 +99,7 @@ def _rules(key: PseudonymKey) -> dict[TableTag, Action]:
         "X_Z_D_TAGS": _empty, "X_Z_U_STAR_TAGS": _empty, "D_TAGS": _replace, "U_TAGS": replace_uid,
     }  # fmt: skip
     rules: dict[TableTag, Action] = {}
-    # An attribute may stand in two of the lists; the more thorough action is the later here.
+    # An attribute may be in two of the lists; the later of these, which keeps less, is used.
     for name in ("D_TAGS", "U_TAGS", "Z_D_TAGS", "X_Z_D_TAGS", "X_Z_U_STAR_TAGS", "X_Z_TAGS", "Z_TAGS",
                  "X_D_TAGS", "X_TAGS"):  # fmt: skip
         rules.update({tuple(tag): actions[name] for tag in table()[name]})
@@ -115,7 +122,7 @@ def _replace(dataset: Dataset, tag: AttributeTag) -> None:
     if tag not in dataset:
         return
     value_representation = _vr(dataset, tag)
-    if value_representation not in _DUMMIES:  # a sequence, or data that nobody asks a radiograph for
+    if value_representation not in _DUMMIES:  # a sequence, or data that a radiograph does not need
         del dataset[tag]
         return
     dataset[tag] = DataElement(Tag(tag), value_representation, _DUMMIES[value_representation])

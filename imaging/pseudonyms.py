@@ -1,5 +1,7 @@
-"""Numbers of patients and files turned into others by a key: the same one always the same way, for
-whoever has the key; without it nobody can tell which it was, nor try out all numbers there are.
+"""Pseudonyms made with a secret key.
+
+The same input and key give the same pseudonym. Without the key the input can't be found, not even by trying
+all possible numbers.
 """
 
 from __future__ import annotations
@@ -14,7 +16,11 @@ LENGTH = 32  # bytes of a key
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PseudonymKey:
-    """A secret of ``LENGTH`` random bytes, the workspace's own or made for one run."""
+    """A secret of ``LENGTH`` random bytes: that of the workspace, or one made for a single run.
+
+    Raises:
+        ValueError: another length.
+    """
 
     secret: bytes = field(repr=False)
 
@@ -23,19 +29,31 @@ class PseudonymKey:
             raise ValueError(f"a key has {LENGTH} bytes, not {len(self.secret)}")
 
     def patient(self, number: str) -> str:
-        """``patient-`` and 16 hex digits: keeps the images of one patient together."""
+        """``patient-`` and 16 hex digits, the same for all images of a patient.
+
+        Args:
+            number: Patient ID (0010,0020).
+        """
         return "patient-" + self._digest("patient", number).hex()[:16]
 
     def uid(self, uid: str) -> str:
-        """A UID under 2.25, made of a UUID (PS3.5 B.2): the same for the same UID in every file."""
+        """A UID under 2.25, made from a UUID (PS3.5 B.2).
+
+        Args:
+            uid: the original UID.
+        """
         return f"2.25.{uuid.UUID(bytes=self._digest('uid', uid)[:16], version=5).int}"
 
     def name(self, part: str) -> str:
-        """12 hex digits in place of a part of a path."""
+        """12 hex digits, for a part of a path.
+
+        Args:
+            part: a file or folder name.
+        """
         return self._digest("name", part).hex()[:12]
 
     def mark(self) -> str:
-        """8 hex digits that tell this key from others without telling the key."""
+        """8 hex digits that identify the key without revealing it."""
         return self._digest("mark", "").hex()[:8]
 
     def _digest(self, kind: str, text: str) -> bytes:

@@ -1,4 +1,4 @@
-"""What is known of an image file, and its pixels: the two things that this room gives to others."""
+"""The facts of an image file, and its decoded pixels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from domain.vocabulary import Sex, View
 
-# Pixels of one radiograph at most. A digital plate has 7 to 16 million, a stitched spine 30 million.
+# The largest radiograph, in pixels. A digital detector has 7 to 16 million, a stitched spine 30 million.
 MOST_PIXELS = 80_000_000
 
 DICOM = "application/dicom"
@@ -19,13 +19,14 @@ JPEG = "image/jpeg"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageFacts:
-    """What a file says of its radiograph.
+    """The facts of a radiograph from its file's headers.
 
-    ``rows`` and ``columns`` are those of the stored matrix, which boxes refer to (of a JPEG with an
-    orientation mark: as it is shown, which is what every other program shows). ``bits`` are those that
-    carry the grey value. ``photometric`` is DICOM's Photometric Interpretation, for PNG and JPEG
-    MONOCHROME2, RGB or PALETTE COLOR. ``patient`` is a pseudonym. ``notes`` are sentences on what is
-    shown otherwise than stored.
+    ``rows`` and ``columns`` are the size of the stored matrix in pixels, which boxes refer to; for a JPEG
+    with an EXIF orientation, the size as shown. ``bits`` is the number of bits of a grey value: DICOM's Bits
+    Stored (0028,0101), the depth of a PNG, 8 for a JPEG. ``photometric`` is DICOM's Photometric
+    Interpretation (0028,0004); for PNG and JPEG it is MONOCHROME2, RGB or PALETTE COLOR. ``patient`` is a
+    pseudonym, ``age`` a DICOM age string ("058Y"). ``notes`` are sentences for the user about differences
+    between file and display.
     """
 
     media_type: str
@@ -44,7 +45,11 @@ class ImageFacts:
 class Window:
     """A stored or chosen window, in values after the modality transform (PS3.3 C.11.2.1.2).
 
-    ``function`` is LINEAR, LINEAR_EXACT or SIGMOID (PS3.3 C.11.2.1.3).
+    ``function`` is LINEAR, LINEAR_EXACT or SIGMOID (VOI LUT Function (0028,1056), PS3.3 C.11.2.1.3).
+
+    Raises:
+        ValueError: a value that is not finite, an unknown function, or a width that is too small: below 1 for
+            LINEAR, 0 or less for the others.
     """
 
     center: float
@@ -62,13 +67,16 @@ class Window:
             raise ValueError(f"no such window function: {self.function}")
 
 
-# Grey values that are brightness already: PNG, JPEG, and 8 bits of DICOM without a window of their own.
+# The window for values that are brightness already: PNG, JPEG, and DICOM of 8 bits without a window.
 AS_STORED = Window(center=128, width=256, name="As stored")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoiTable:
-    """A stored VOI look-up table: brightness, 0 to 1, of each value from ``lowest`` upwards."""
+    """A stored VOI look-up table.
+
+    ``brightness`` is 0 to 1 for each stored value from the radiograph's ``lowest`` upwards.
+    """
 
     name: str
     brightness: NDArray[np.float32]
@@ -76,14 +84,14 @@ class VoiTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodedRadiograph:
-    """The stored matrix and how it is to be shown.
+    """The stored pixels of a radiograph and everything needed to show them.
 
-    ``pixels``, shape (rows, columns), uint8, uint16 or int16, are the stored values, untouched.
-    ``modality`` gives for each possible stored value, from ``lowest`` (0, or -32768 for int16) upwards,
-    the value after the modality transform (PS3.3 C.11.1), in which windows are given.
-    ``inverted``: the lowest value is white (MONOCHROME1, or Presentation LUT Shape INVERSE).
-    ``padding``: stored values from first to second, both included, are no part of the image
-    (PS3.3 C.7.5.1.1.2). ``aspect``: vertical by horizontal size of a pixel (PS3.3 C.7.6.3.1.7).
+    ``pixels``, shape (rows, columns), are the stored values: uint8, uint16 or int16. ``modality`` is the
+    value after the modality transform (PS3.3 C.11.1) of each possible stored value, from ``lowest`` (0, or
+    -32768 for int16) upwards; windows are in these values. ``inverted``: the lowest value is white
+    (MONOCHROME1, or Presentation LUT Shape (2050,0020) INVERSE). ``padding``: stored values from first to
+    second, both included, are not part of the image (PS3.3 C.7.5.1.1.2). ``aspect``: vertical : horizontal
+    size of a pixel (PS3.3 C.7.6.3.1.7). ``windows`` and ``tables`` are those of the file, in its order.
     """
 
     facts: ImageFacts

@@ -1,4 +1,4 @@
-"""PNG and JPEG files: grey, colour or palette, 8 or 16 bits."""
+"""Reads PNG and JPEG files: grey, colour or palette, up to 16 bits."""
 
 from __future__ import annotations
 
@@ -36,12 +36,20 @@ _TRUNCATED = "ends too early: the file was not copied whole. Fetch it again."
 
 
 def is_raster(content: bytes) -> bool:
-    """Whether the first bytes are those of a PNG or JPEG file."""
+    """Whether a file is a PNG or JPEG, by its first bytes.
+
+    Args:
+        content: its first 8 bytes or more.
+    """
     return content.startswith((_PNG_SIGNATURE, _JPEG_SIGNATURE))
 
 
 def describe(content: bytes, *, name: str) -> ImageFacts:
-    """What a PNG or JPEG says of itself. A PNG's check sums are verified, a JPEG's end is looked for.
+    """Read the facts of a PNG or JPEG. The check sums of a PNG and the end marker of a JPEG are checked.
+
+    Args:
+        content: the whole file.
+        name: of the file, for the error's text.
 
     Raises:
         UnreadableImage: truncated, damaged, too large, or of a kind that is not read.
@@ -52,20 +60,31 @@ def describe(content: bytes, *, name: str) -> ImageFacts:
 
 
 def read(content: bytes, *, name: str) -> DecodedRadiograph:
-    """The pixels of a PNG or JPEG, colour as luminance.
+    """Decode a PNG or JPEG.
+
+    Colour becomes luminance (ITU-R BT.601), transparent pixels become black, and a JPEG is turned by its EXIF
+    orientation.
+
+    Args:
+        content: the whole file.
+        name: of the file, for the error's text.
+
+    Returns:
+        Pixels of shape (rows, columns), uint16 for a PNG of 16 bits and uint8 otherwise; 0 is black. Fewer
+        than 8 bits are scaled to 0 to 255.
 
     Raises:
-        UnreadableImage: as ``describe``, and where the pixels can't be decoded.
+        UnreadableImage: as :func:`describe`, or the pixels can't be decoded.
     """
     facts = describe(content, name=name)
     try:
         if facts.media_type == JPEG:
             with Image.open(io.BytesIO(content), formats=("JPEG",)) as image:
-                image.draft("L", image.size)  # the decoder leaves the colour out by itself
+                image.draft("L", image.size)  # the decoder returns luminance only
                 pixels = np.asarray(ImageOps.exif_transpose(image).convert("L"))
         else:
             pixels = _png_pixels(content, header=_png_header(content, name=name))
-    # Pillow and the codecs answer damaged data with whatever their parsers raise
+    # Pillow and the codecs raise many kinds of errors on damaged data
     except (OSError, ValueError, SyntaxError, RuntimeError, IndexError, struct.error, zlib.error) as error:
         raise UnreadableImage(name, f"the pixels can't be decoded ({error}).") from error
     if pixels.shape != (facts.rows, facts.columns):
@@ -90,7 +109,7 @@ class _PngHeader:
 
 
 def _png_header(content: bytes, *, name: str) -> _PngHeader:
-    """IHDR, after a walk over all chunks: each whole and with its right check sum, IEND there."""
+    """IHDR, after a check of all chunks: complete, with the right check sum, and IEND at the end."""
     header: _PngHeader | None = None
     has_pixels = False
     at = len(_PNG_SIGNATURE)
@@ -158,7 +177,7 @@ def _png_pixels(content: bytes, *, header: _PngHeader) -> NDArray[np.uint8] | ND
 
 
 def _grey(channels: NDArray[np.uint8] | NDArray[np.uint16]) -> NDArray[np.uint8] | NDArray[np.uint16]:
-    """Luminance (ITU-R BT.601) of shape (rows, columns, channels); on black where transparent."""
+    """Luminance (ITU-R BT.601) of an array of shape (rows, columns, channels); black where transparent."""
     most = np.iinfo(channels.dtype).max
     values = channels.astype(np.float32)
     grey = (
@@ -207,7 +226,18 @@ def _describe_jpeg(content: bytes, *, name: str) -> ImageFacts:
 
 
 def orientation_of(content: bytes, *, name: str) -> int:
-    """EXIF's orientation of a JPEG, 1 to 8; 1 for what has none."""
+    """The EXIF orientation of a JPEG.
+
+    Args:
+        content: the whole file.
+        name: of the file, for the error's text.
+
+    Returns:
+        1 to 8; 1 if there is none, and for a PNG.
+
+    Raises:
+        UnreadableImage: the headers can't be read.
+    """
     if not content.startswith(_JPEG_SIGNATURE):
         return 1
     try:

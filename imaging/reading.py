@@ -1,7 +1,7 @@
-"""One door for every kind of image file: what it says, and its pixels.
+"""Reads every kind of image file: the facts of its headers, and its pixels.
 
-Files come from strangers: outside of tests, go through ``imaging.guarded``, which reads them in a
-process of their own with limits on time and memory.
+Files are not trusted: outside of tests, use :mod:`imaging.guarded`, which reads them in a separate process
+with limits on time and memory.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from imaging.radiograph import DecodedRadiograph, ImageFacts, VoiTable, Window
 
 __all__ = ["DecodedRadiograph", "ImageFacts", "VoiTable", "Window", "describe", "read_radiograph"]
 
-# pydicom and Pillow say on their log what they find odd in a header, values of the patient included.
+# pydicom and Pillow log unusual header values, including those of the patient.
 for _library in ("pydicom", "PIL"):
     logging.getLogger(_library).setLevel(logging.CRITICAL)
 
@@ -26,17 +26,18 @@ _NOT_READ = "is no DICOM, PNG or JPEG file. Other kinds are not read: convert it
 
 
 def describe(content: bytes, *, name: str, key: PseudonymKey | None = None) -> ImageFacts:
-    """What the file says of its radiograph, from its headers; the pixels are not decoded.
+    """Read the facts of a radiograph from its headers; the pixels are not decoded.
 
-    Refuses what could not be shown later, as far as headers and lengths tell.
+    A file that could not be shown is refused, as far as headers and lengths tell.
 
     Args:
         content: the whole file.
         name: of the file, for the error's text.
-        key: makes the patient's pseudonym; without it there is none.
+        key: makes the patient's pseudonym; without it there is none, unless the header states that the
+            patient's number is de-identified already.
 
     Raises:
-        UnreadableImage: with the reason, and the attribute that is at fault.
+        UnreadableImage: names the reason and the attribute at fault.
     """
     with warnings.catch_warnings():
         _set_warnings()
@@ -48,10 +49,17 @@ def describe(content: bytes, *, name: str, key: PseudonymKey | None = None) -> I
 
 
 def read_radiograph(content: bytes, *, name: str) -> DecodedRadiograph:
-    """The file's pixels, with how they are to be shown.
+    """Decode the pixels of a file, with everything needed to show them.
+
+    Args:
+        content: the whole file.
+        name: of the file, for the error's text.
+
+    Returns:
+        Stored values, shape (rows, columns), without transforms.
 
     Raises:
-        UnreadableImage: as ``describe``, and where the pixels can't be decoded.
+        UnreadableImage: as :func:`describe`, or the pixels can't be decoded.
     """
     with warnings.catch_warnings():
         _set_warnings()
@@ -63,6 +71,6 @@ def read_radiograph(content: bytes, *, name: str) -> DecodedRadiograph:
 
 
 def _set_warnings() -> None:
-    """What a library warns of is either refused here by name, or harmless; an image bomb is never."""
+    """Ignore libraries' warnings, which are refused here by name or harmless; refuse decompression bombs."""
     warnings.simplefilter("ignore")
     warnings.simplefilter("error", Image.DecompressionBombWarning)

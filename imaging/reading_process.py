@@ -1,4 +1,4 @@
-"""One process that strangers' files are read in, and the pipe to it."""
+"""A process that reads untrusted files, and the pipe to it."""
 
 from __future__ import annotations
 
@@ -22,20 +22,24 @@ _START_SECONDS = 60.0  # importing the codecs on a busy machine
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What one file may take: bytes of memory (the process's address space), seconds."""
+    """Limits for one file: bytes of memory (the address space of the process), seconds."""
 
     memory: int = 1 << 30
     seconds: int = 10
 
 
 class ReadingProcess:
-    """One reading process and the pipe to it."""
+    """A reading process and the pipe to it; one thread at a time may use it.
+
+    It is started at once, in the background. ``asked`` counts its requests. A ``broken`` one gives no further
+    answers and must be ended.
+    """
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self.asked = 0
         self.broken = False
-        # The database's address and every secret stay on this side; one thread each bounds the memory.
+        # The process must not see the database's address and secrets; one thread each limits the memory.
         surroundings = {
             "PATH": os.defpath,
             "LANG": "C.UTF-8",
@@ -53,17 +57,22 @@ class ReadingProcess:
             bufsize=0,
         )
         if self._process.stdin is None or self._process.stdout is None:
-            raise ValueError("a process without pipes")  # never: both were asked for
+            raise ValueError("a process without pipes")  # never: both were requested
         self._requests, self._answers = self._process.stdin, self._process.stdout
         self._readable = selectors.DefaultSelector()
         self._readable.register(self._answers, selectors.EVENT_READ)
         self._started = False
 
     def ask(self, request: dict[str, Any], sent: bytes = b"", *, name: str) -> Answer:
-        """The answer within the limits; ``sent`` are the file's bytes where the request names no path.
+        """Send a request and wait for the answer, within the limits.
+
+        Args:
+            request: as :mod:`imaging.worker` reads it.
+            sent: the file's bytes, if the request has no path.
+            name: of the file, for the error's text.
 
         Raises:
-            UnreadableImage: there is none; the process is ``broken`` and must be ended.
+            UnreadableImage: there is no answer; the process is ``broken`` and must be ended.
         """
         self.asked += 1
         try:
@@ -71,7 +80,7 @@ class ReadingProcess:
         except (TimeoutError, EOFError, OSError, ValueError) as error:
             reason = "was not read: its reader did not start. Try again when the machine is less busy."
             raise UnreadableImage(name, reason) from error
-        self.broken = True  # until the answer is whole
+        self.broken = True  # until the answer is complete
         try:
             self._write(json.dumps(request).encode() + b"\n")
             self._write(sent)
@@ -86,14 +95,17 @@ class ReadingProcess:
 
     @property
     def is_ready(self) -> bool:
-        """Whether it has started, so that the next file begins at once; never waits."""
+        """Whether the process has started; does not wait."""
         return self._started or bool(self._readable.select(0))
 
     def wait_until_ready(self) -> None:
-        """Wait for the start, which is no file's time. What keeps it from starting makes it ``broken``.
+        """Wait until the process has started, which does not count for a file's time.
 
         Raises:
-            TimeoutError, EOFError, OSError, ValueError: it did not start.
+            TimeoutError: it did not start within a minute; after any of these errors it is ``broken``.
+            EOFError: it ended.
+            OSError: the pipe broke.
+            ValueError: its answer makes no sense.
         """
         if self._started:
             return
@@ -102,7 +114,7 @@ class ReadingProcess:
         self._started, self.broken = True, False
 
     def end(self) -> None:
-        """Kill it: between files it holds nothing, and a tidy end of its libraries takes its time."""
+        """Kill the process: it has nothing to save, and an orderly exit of its libraries takes long."""
         self._process.kill()
         self._process.wait()
         self._requests.close()
@@ -111,7 +123,7 @@ class ReadingProcess:
 
     def _write(self, content: bytes) -> None:
         rest = memoryview(content)
-        while rest:  # unbuffered: a pipe takes as much as there is room for
+        while rest:  # unbuffered: a pipe accepts as much as fits
             rest = rest[self._requests.write(rest) :]
 
     def _answer(self, until: float) -> Answer:

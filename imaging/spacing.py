@@ -1,7 +1,7 @@
-"""Millimetres a pixel, where a radiograph's header says of which plane they are.
+"""Pixel spacing in millimetres, if the header says for which plane it is valid.
 
-A projection magnifies: what lies nearer to the tube comes out larger. So a length is one of the detector's
-plane, or one that was calibrated for a depth in the patient, and a reader must be told which.
+A projection magnifies: an object nearer to the tube appears larger. A length is therefore valid in the plane
+of the detector, or calibrated for a depth in the patient, and the reader must know which.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from imaging.dicom_file import DAMAGE
 DETECTOR_PLANE = "detector plane"
 CALIBRATED = "calibrated"
 
-# PS3.3 10.7.1.1: what each Pixel Spacing Calibration Type says.
+# PS3.3 10.7.1.1: the meaning of each Pixel Spacing Calibration Type.
 _CALIBRATIONS = {
     "GEOMETRY": "Corrected for magnification at an assumed depth; right there, near the central ray.",
     "FIDUCIAL": "Measured against an object of known size; right at its depth, near the central ray.",
@@ -27,12 +27,19 @@ _NONE = "The file states no pixel spacing, so there is no ruler."
 
 
 def spacing_of(header: Dataset) -> dict[str, Any]:
-    """``row_mm`` from row to row, ``column_mm`` from column to column, ``kind``, a ``note`` for the reader.
+    """The pixel spacing of a radiograph.
 
-    Pixel Spacing counts where its Calibration Type is GEOMETRY or FIDUCIAL (PS3.3 10.7.1.1). Without a type
-    it may or may not be corrected, so Imager Pixel Spacing, which is always that of the detector's front
-    (C.8.11.4), is taken instead. With neither, ``kind`` and both numbers are None. The numbers are in the
-    standard's order, between rows first (10.7.1.3).
+    Pixel Spacing (0028,0030) is used if Pixel Spacing Calibration Type (0028,0A02) is GEOMETRY or FIDUCIAL
+    (PS3.3 10.7.1.1). Without a type it may or may not be corrected; Imager Pixel Spacing (0018,1164), which
+    is always measured at the front of the detector (C.8.11.4), is used instead.
+
+    Args:
+        header: of :func:`imaging.dicom_file.parse`; empty for a PNG or JPEG.
+
+    Returns:
+        ``row_mm`` (between the centres of adjacent rows) and ``column_mm`` (of adjacent columns), in
+        millimetres, in the standard's order (10.7.1.3); ``kind``, "calibrated" or "detector plane"; ``note``,
+        a sentence for the reader. The first three are None if neither spacing can be used.
     """
     calibrated, detector = _pair(header, "PixelSpacing"), _pair(header, "ImagerPixelSpacing")
     calibration = str(header.get("PixelSpacingCalibrationType") or "").strip().upper()
@@ -45,7 +52,7 @@ def spacing_of(header: Dataset) -> dict[str, Any]:
 
 
 def _detector_note(header: Dataset) -> str:
-    """With the magnification where the file estimates it: source to detector over source to patient."""
+    """The note, with Estimated Radiographic Magnification Factor (0018,1114) if the file has it."""
     try:
         factor = float(header.get("EstimatedRadiographicMagnificationFactor") or 0)
     except DAMAGE:
@@ -62,7 +69,7 @@ def _stated(pair: tuple[float, float], kind: str, note: str) -> dict[str, Any]:
 def _pair(header: Dataset, keyword: str) -> tuple[float, float] | None:
     try:
         numbers = [float(part) for part in header.get(keyword) or []]
-    except DAMAGE:  # a single number, or none that can be read, is no spacing
+    except DAMAGE:  # a single or unreadable number is no spacing
         return None
     if len(numbers) != 2 or not all(math.isfinite(number) and number > 0 for number in numbers):
         return None

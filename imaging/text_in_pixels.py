@@ -1,7 +1,7 @@
-"""How much text seems to stand in a picture, to put those first that a person must look at.
+"""Ranks pictures by the amount of burned-in text, so that a person checks the likeliest ones first.
 
-tesseract reads it where it is installed (Apache-2.0, a program of its own, found on PATH); else small bright
-spots in a row are counted, which letters are and lungs mostly are not. Neither is proof: both only rank.
+tesseract reads the picture if it is installed (Apache-2.0, a separate program found on PATH). Otherwise small
+bright spots in a row are counted, as letters are. Neither proves that there is no text: both only rank.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ import numpy as np
 import scipy
 from PIL import Image
 
-#: The longer side of the picture that is read, in pixels: letters of a plate's caption keep some 15 of them.
+#: The longer side of the picture that is read, in pixels; letters of a caption are then about 15 pixels high.
 LONGEST = 2_000
 OWN_METHOD = "bright spots in rows"
-# What stands on radiographs by right: sides, projections, positions.
+# Words that belong on a radiograph: sides, projections, positions.
 _MARKERS = frozenset(
     [
         "l",
@@ -64,7 +64,7 @@ _LETTERS = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextRank:
-    """``score``: 0 for none, comparable within one method only; ``words`` or spots that it counts."""
+    """``score``: 0 or more, comparable within one method only; ``words``: words (or spots) counted."""
 
     score: float
     words: int
@@ -72,7 +72,7 @@ class TextRank:
 
 @cache
 def method() -> str:
-    """What ranks on this machine: ``tesseract`` and its version, or ``OWN_METHOD``."""
+    """The method on this machine: "tesseract" with its version, or ``OWN_METHOD``."""
     program = shutil.which("tesseract")
     if program is None:
         return OWN_METHOD
@@ -84,7 +84,11 @@ def method() -> str:
 
 
 def text_rank(picture: bytes) -> TextRank:
-    """Rank one picture of our own making (a JPEG of ``imaging.display``) by ``method()``."""
+    """Rank one picture by :func:`method`, or by ``OWN_METHOD`` if tesseract fails on it.
+
+    Args:
+        picture: a JPEG of :func:`imaging.display.display_jpeg`, never a file from outside.
+    """
     if method() != OWN_METHOD:
         found = _read_words(picture)
         if found is not None:
@@ -93,7 +97,7 @@ def text_rank(picture: bytes) -> TextRank:
 
 
 def _read_words(picture: bytes) -> TextRank | None:
-    """The words that tesseract is fairly sure of; None if it gave up. It reads from a pipe."""
+    """The words that tesseract reads with enough confidence; None if it failed."""
     command = [shutil.which("tesseract") or "tesseract", "stdin", "stdout", "--psm", "11", "tsv"]
     surroundings = {**os.environ, "OMP_THREAD_LIMIT": "1"}
     try:
@@ -115,7 +119,7 @@ def _read_words(picture: bytes) -> TextRank | None:
 
 
 def _bright_spots(picture: bytes) -> TextRank:
-    """Spots of nearly the brightest grey, of the size and spacing of letters, three or more in a row."""
+    """Count spots of nearly the brightest grey with size and spacing of letters, three or more in rows."""
     with Image.open(io.BytesIO(picture)) as image:
         grey = np.asarray(image.convert("L"))
     bright = grey >= max(200, int(grey.max()) - 12)

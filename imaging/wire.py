@@ -1,4 +1,4 @@
-"""Facts and pixels as plain JSON and bytes, between the reading process and the one that asked."""
+"""Encodes facts and pixels as JSON and bytes, for the pipe between a reading process and its caller."""
 
 from __future__ import annotations
 
@@ -19,7 +19,14 @@ Answer = tuple[dict[str, Any], list[bytes]]
 
 
 def taken_apart(decoded: DecodedRadiograph) -> Answer:
-    """A head that JSON can hold, and the arrays' bytes, low byte first."""
+    """Encode a radiograph.
+
+    Args:
+        decoded: the radiograph.
+
+    Returns:
+        A head of JSON values, and the bytes of the arrays, little endian: pixels, modality, each table.
+    """
     kind = _KINDS[str(decoded.pixels.dtype)]
     parts = [
         decoded.pixels.astype(kind, copy=False).tobytes(),
@@ -41,10 +48,15 @@ def taken_apart(decoded: DecodedRadiograph) -> Answer:
 
 
 def put_together(answer: Answer) -> DecodedRadiograph:
-    """What ``taken_apart`` took apart.
+    """The inverse of :func:`taken_apart`.
+
+    Args:
+        answer: head and bytes; the arrays share their memory and are read-only.
 
     Raises:
-        ValueError, KeyError, TypeError: it is no such answer.
+        ValueError: the answer is not one of :func:`taken_apart`.
+        KeyError: likewise.
+        TypeError: likewise.
     """
     head, parts = answer
     facts = facts_from(head["facts"])
@@ -69,7 +81,11 @@ def put_together(answer: Answer) -> DecodedRadiograph:
 
 
 def facts_from(fields: dict[str, Any]) -> ImageFacts:
-    """Facts as ``asdict`` and JSON left them, with their own types again."""
+    """Restore facts from JSON.
+
+    Args:
+        fields: of ``dataclasses.asdict``, after JSON.
+    """
     sex = fields["sex"]
     return ImageFacts(
         **{

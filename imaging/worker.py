@@ -1,9 +1,9 @@
-"""The process that strangers' files are read in: ``python -m imaging.worker``, started by imaging.guarded.
+"""The process that reads untrusted files: ``python -m imaging.worker``, started by imaging.reading_process.
 
-It takes one request a line (JSON), with the file's bytes behind it where they are on no disk, and gives one
-answer: eight bytes for the length of a JSON head, the
-head, then as many bytes as the head's ``sizes`` say. Plain bytes rather than pickles: whatever a file does
-to this process, its answer runs nothing in the other.
+A request is one line of JSON, followed by the file's bytes if it has no path. An answer is eight bytes with
+the length of a JSON head (big endian), the head, then the parts whose lengths are the head's ``sizes``. The
+parts are plain bytes, not pickles: even if a file takes control of this process, its answer executes nothing
+in the caller.
 """
 
 from __future__ import annotations
@@ -31,14 +31,20 @@ from imaging.wire import OUT_OF_MEMORY, Answer, taken_apart
 
 
 def main() -> int:
-    """Answer requests until the other side closes. The arguments are the limits: bytes, seconds a file."""
+    """Answer requests until the caller closes the pipe.
+
+    The command's arguments are the limits per file: bytes of memory and seconds.
+
+    Returns:
+        The exit code 0; the process exits with ``OUT_OF_MEMORY`` itself.
+    """
     most_bytes, most_seconds = int(sys.argv[1]), int(sys.argv[2])
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints must not stand between the answers
-    with suppress(ValueError, OSError):  # macOS has the name but not the limit; time is limited there too
+    os.dup2(2, 1)  # output of a library must not mix with the answers
+    with suppress(ValueError, OSError):  # macOS does not support this limit; time is limited there too
         resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # it has no business writing files
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # it writes no files
     _send(answers, ({"ready": True}, []))
     for line in sys.stdin.buffer:
         request = json.loads(line)
@@ -53,7 +59,7 @@ def main() -> int:
 
 
 def _allow_cpu(seconds: int) -> None:
-    """So much for the next file: the system's limit counts from the start, so what was used is added."""
+    """Set the CPU time for the next file; the limit is for the whole process, so used time is added."""
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + seconds + 1, hard))
 
@@ -97,7 +103,7 @@ def _answer(request: dict[str, Any], sent: bytes | None) -> Answer:
         return {"refused": f"can't be opened ({error.strerror}).", "attribute": None}, []
     except MemoryError:
         raise
-    except Exception as error:  # noqa: BLE001 - any parser may fail in any way on a stranger's bytes
+    except Exception as error:  # noqa: BLE001 - a parser may fail in any way on untrusted bytes
         return {"refused": f"can't be read ({type(error).__name__}: {error}).", "attribute": None}, []
 
 
