@@ -155,8 +155,8 @@ class Filling:
                 refused.append((turn, name, error))
         for start in range(0, len(taken), _A_FEW):
             refused += self._take(taken[start : start + _A_FEW])
-        for _, name, error in sorted(refused, key=itemgetter(0)):
-            self.batch.refusals.append((record_name(self._container, name), error.field, error.reason))
+        for _, name, problem in sorted(refused, key=itemgetter(0)):
+            self.batch.refusals.append((record_name(self._container, name), problem.field, problem.reason))
 
     def _take(self, some: list[_Read]) -> list[tuple[int, int | str, InvalidValue]]:
         """Make rows of a few records; those that are refused, with their reasons."""

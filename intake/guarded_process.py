@@ -19,7 +19,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from domain.errors import Refused
 from intake.collector import collector_paused
@@ -119,17 +119,14 @@ def send_all(arguments: list[str], parts: Callable[[dict[str, Any]], Iterator[An
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # it has no business writing files
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
+        out = sys.stdout.buffer
         for part in parts(asked):
-            _send(part, sys.stdout.buffer)
-        sys.stdout.buffer.write(bytes(8))
-        sys.stdout.buffer.flush()
+            frame = marshal.dumps(part)
+            out.write(len(frame).to_bytes(8, "big"))
+            out.write(frame)
+            out.flush()
+        out.write(bytes(8))
+        out.flush()
     except MemoryError:
         os._exit(_OUT_OF_MEMORY)
     return 0
-
-
-def _send(part: object, out: BinaryIO) -> None:
-    frame = marshal.dumps(part)
-    out.write(len(frame).to_bytes(8, "big"))
-    out.write(frame)
-    out.flush()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ def batches_of(
     file_stem: str,
     minimum_explanation: int,
     with_images: bool,
-) -> Iterator[ParsedBatch]:
+) -> Generator[ParsedBatch, None, None]:
     """As ``parsed_batches``, in a process of its own.
 
     Raises:

@@ -72,4 +72,5 @@ def share_intervals(shares: Sequence[ShareOfMany], *, title: str) -> alt.LayerCh
         x=alt.X("low:Q", title=title, axis=alt.Axis(tickCount=10)), x2="high:Q"
     )
     point = base.mark_point(color=_MARK, filled=True, size=70).encode(x="percent:Q")
-    return (spread + point).properties(height=24 * max(1, len(rows)) + _AROUND)
+    drawn: alt.LayerChart = (spread + point).properties(height=24 * max(1, len(rows)) + _AROUND)
+    return drawn

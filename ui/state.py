@@ -89,7 +89,8 @@ def judging_request() -> dict[str, object]:
 
 def judging_turn() -> int:
     """The number of the form's last request; it knows by it which answer is new."""
-    return st.session_state.get(_JUDGING_TURN, 0)
+    turn: int = st.session_state.get(_JUDGING_TURN, 0)
+    return turn
 
 
 def set_judging_turn(turn: int) -> None:

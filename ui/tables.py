@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -19,7 +19,7 @@ _STYLED = 1_000
 
 
 def table(
-    rows: Sequence[dict[str, object]], *, empty: str = "Nothing yet.", at_once: int | None = None
+    rows: Sequence[Mapping[str, object]], *, empty: str = "Nothing yet.", at_once: int | None = None
 ) -> None:
     """A plain table; the columns are the keys of the rows, and whole numbers have their thousands apart.
 

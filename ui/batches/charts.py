@@ -23,7 +23,7 @@ def progress_bars(lines: Sequence[Line]) -> alt.Chart:
         for line in lines
         for place, (name, count) in enumerate(zip(_STATES, (line.done, line.skipped, line.left), strict=True))
     ]
-    return (
+    drawn: alt.Chart = (
         alt.Chart(pd.DataFrame(rows))
         .mark_bar()
         .encode(
@@ -41,6 +41,7 @@ def progress_bars(lines: Sequence[Line]) -> alt.Chart:
         )
         .properties(height=_ROW * max(1, len(lines)) + _AROUND + _LEGEND)
     )
+    return drawn
 
 
 def rate_intervals(rates: Sequence[Rate]) -> alt.LayerChart:
@@ -77,7 +78,7 @@ def tier_map(table: TierTable) -> alt.LayerChart:
         y=alt.Y("machine:N", title="machine tier", sort=order, axis=alt.Axis(domain=False)),
         tooltip=["machine:N", "expert:N", "count:Q"],
     )
-    most = max((row["count"] for row in rows), default=0)
+    most = max((count for counts in table.counts for count in counts), default=0)
     # Dark where there are many, in both themes, so that white stands on dark and black on light.
     cells = base.mark_rect().encode(
         color=alt.Color(
@@ -88,4 +89,5 @@ def tier_map(table: TierTable) -> alt.LayerChart:
         text=alt.Text("count:Q", format=","),
         color=alt.condition(f"datum.count > {most / 2}", alt.value("white"), alt.value("black")),
     )
-    return (cells + numbers).properties(height=210)
+    drawn: alt.LayerChart = (cells + numbers).properties(height=210)
+    return drawn

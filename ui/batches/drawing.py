@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import altair as alt
+import pandas as pd
 import streamlit as st
 
 from domain.batches import Batch, BatchSettings, Mode, Parts, SamplingPlan, Stratum
@@ -86,7 +87,7 @@ def _row(stratum: Stratum) -> dict[str, object]:
     }
 
 
-def _bars(strata: tuple[Stratum, ...]) -> alt.Chart:
+def _bars(strata: tuple[Stratum, ...]) -> alt.LayerChart:
     """Drawn questions of each tier, further strata together."""
     tiers: dict[str, int] = {}
     for each in strata:
@@ -94,14 +95,16 @@ def _bars(strata: tuple[Stratum, ...]) -> alt.Chart:
         tiers[name] = tiers.get(name, 0) + each.drawn
     rows = [{"tier": name, "drawn": drawn} for name, drawn in tiers.items()]
     room = 1.25 * max([*tiers.values(), 1])  # behind the longest bar, for its number
-    bars = alt.Chart(alt.Data(values=rows)).encode(
+    bars = alt.Chart(pd.DataFrame(rows)).encode(
         y=alt.Y("tier:N", sort=list(tiers), title=None, axis=alt.Axis(labelFontSize=13)),
         x=alt.X("drawn:Q", title=None, axis=None, scale=alt.Scale(domain=[0, room])),
     )
     numbers = bars.mark_text(align="left", dx=5, fontSize=13).encode(text=alt.Text("drawn:Q", format=","))
     # Their own colour would be the theme's text colour only by chance.
     numbers = numbers.encode(color=alt.value("#8a949b"))
-    return (bars.mark_bar(size=16, color=_BAR) + numbers).properties(height=30 * len(tiers) + 10)
+    layers = bars.mark_bar(size=16, color=_BAR) + numbers
+    drawn: alt.LayerChart = layers.properties(height=30 * len(tiers) + 10)
+    return drawn
 
 
 def _new_batch(form: str, taken: set[str]) -> tuple[str, BatchSettings]:

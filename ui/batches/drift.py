@@ -101,11 +101,12 @@ def _chart(found: BatchAgreement, name: str, read: Callable[[DriftBlock], Measur
         y=alt.Y("low:Q", title=title, scale=alt.Scale(zero=False)), y2="high:Q"
     )
     line = base.mark_line(color=_MARK, point={"color": _MARK, "size": 60}).encode(y="value:Q")
-    return (
+    drawn: alt.FacetChart = (
         (spread + line)
         .properties(height=130, width=240)
         .facet(alt.Facet("Reviewer:N", title=None), columns=3)
     )
+    return drawn
 
 
 def _said(value: Measured, *, share: bool) -> str:

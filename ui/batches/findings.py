@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from domain.ratings import VALUES
 from measures.agreement import Kappa
 from review.progress import Progress, Rate, interval, percent
-from review.rated import VALUES, mean_text
+from review.rated import mean_text
 from ui.batches.charts import rate_intervals, tier_map
 from ui.chart import chart
 from ui.layout import beside

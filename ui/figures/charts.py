@@ -42,7 +42,7 @@ def forest(
     shown[list(names)] = shown[list(names)].astype(float) * factor
     shape = {"reader": "diamond", "model": "square"}
     scale = alt.Scale(domain=[0, factor]) if whole else alt.Scale(zero=False)
-    axis = {"labelLimit": 240, "labelOverlap": False}
+    axis: dict[str, Any] = {"labelLimit": 240, "labelOverlap": False}
     said = json.dumps(dict(zip(shown["label"], shown["words"], strict=True)))
     words = alt.Axis(orient="right", labelExpr=f"{said}[datum.value]", domain=False, ticks=False, **axis)
 
@@ -80,11 +80,12 @@ def forest(
         layers.insert(
             0, alt.Chart(pd.DataFrame([{"x": 0.0}])).mark_rule(strokeDash=[4, 4], color=_RULE).encode(x="x:Q")
         )
-    drawn = alt.layer(*layers).properties(height=28 * max(1, len(shown)) + _AROUND + _LEGEND)
-    return drawn.resolve_axis(y="independent")  # the words at the end of the lines are an axis of their own
+    # The words at the end of the lines are an axis of their own.
+    drawn: alt.LayerChart = alt.layer(*layers).resolve_axis(y="independent")
+    return drawn.properties(height=28 * max(1, len(shown)) + _AROUND + _LEGEND)
 
 
-def learning(rows: Sequence[LearningQuarter]) -> alt.Chart:
+def learning(rows: Sequence[LearningQuarter]) -> alt.FacetChart:
     """Accuracy of each reader over the quarters of their order, with its interval."""
     names = ["rater", "quarter", "estimate", "low", "high", "n", "median_seconds"]
     shown = pd.DataFrame(to_records(rows), columns=names)
@@ -108,8 +109,9 @@ def learning(rows: Sequence[LearningQuarter]) -> alt.Chart:
     below = base.mark_text(color=grey(), fontSize=11)
     n = below.encode(y=alt.datum(-14), text="cases:N")
     seconds = below.encode(y=alt.datum(-30), text="time:N")
-    return (
+    drawn: alt.FacetChart = (
         alt.layer(line, spread, n, seconds, data=shown)
         .properties(width=175, height=175)
         .facet(facet=alt.Facet("rater:N", title=None, sort=list(dict.fromkeys(shown["rater"]))), columns=3)
     )
+    return drawn

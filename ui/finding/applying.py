@@ -57,9 +57,8 @@ def _step(person: Person, search: Search) -> None:
         st.info(plain(str(error)))
         return
     _preview(seen)
-    step = st.radio(
-        "What to do", list(Step), format_func=_CALLED.__getitem__, key=f"{form}-step-{search.dataset}"
-    )
+    steps = list(Step)
+    step = st.radio("What to do", steps, format_func=_CALLED.__getitem__, key=f"{form}-step-{search.dataset}")
     reason = st.text_input("What is wrong with them", key=f"{form}-reason-{search.dataset}", max_chars=1000)
     name = ""
     if step is Step.QUEUE:

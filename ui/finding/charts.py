@@ -13,7 +13,7 @@ _ROW, _AROUND = 22, 70  # pixels a bar, and beside the bars: Streamlit counts th
 
 def ranked(counts: Sequence[tuple[str, int]], *, title: str) -> alt.Chart:
     """One bar a value, in the order given."""
-    return (
+    drawn: alt.Chart = (
         alt.Chart(pd.DataFrame([{"value": value, "count": count} for value, count in counts]))
         .mark_bar(color=_MARK)
         .encode(
@@ -23,12 +23,13 @@ def ranked(counts: Sequence[tuple[str, int]], *, title: str) -> alt.Chart:
         )
         .properties(height=_ROW * max(1, len(counts)) + _AROUND)
     )
+    return drawn
 
 
 def bars(bins: Sequence[tuple[int, int, int]], *, title: str, counted: str = "texts") -> alt.Chart:
     """A histogram of bins (from, to, how many of what is counted)."""
     rows = [{"low": low, "high": high + 1, counted: count} for low, high, count in bins]
-    return (
+    drawn: alt.Chart = (
         alt.Chart(pd.DataFrame(rows))
         .mark_bar(color=_MARK)
         .encode(
@@ -39,3 +40,4 @@ def bars(bins: Sequence[tuple[int, int, int]], *, title: str, counted: str = "te
         )
         .properties(height=260)
     )
+    return drawn

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from browsing.service import Choices, Search, Standing, batches_of, choices, search_index
 from domain.people import Person
@@ -14,17 +16,19 @@ from domain.vocabulary import AnswerFormat, Difficulty, Task
 from ui import state
 from ui.context import reading
 
+T = TypeVar("T")
 _SHOWN_VALUES = 500  # of a column; more than anybody reads in a list
 
 
 def ask(person: Person, datasets: Sequence[str]) -> Search:
     """Draw the filters and give what they say."""
     first, second = st.columns([1, 3], vertical_alignment="bottom")
+    names = list(datasets)
     before = state.chosen("dataset")
     dataset = first.selectbox(
         "Dataset",
-        datasets,
-        index=list(datasets).index(before) if before in datasets else 0,
+        names,
+        index=names.index(before) if before in names else 0,
         key="dataset-to-browse",  # allow fixed-widget-key: it is the question itself, nothing is asked about
     )
     state.set_chosen("dataset", dataset)
@@ -51,15 +55,15 @@ def ask(person: Person, datasets: Sequence[str]) -> Search:
         category=_value(columns[4], "Category", known.categories, dataset),
         batch=_one(columns[5], "Batch", batches, dataset),
     )
-    with st.popover("More filters"):
-        return replace(
-            search,
-            check=_one(st, "Check that found something", list(Check), dataset),
-            content_type=_value(st, "Content type", known.content_types, dataset),
-            generator=_value(st, "Generator", known.generators, dataset),
-            prompt_version=_value(st, "Prompt version", known.prompt_versions, dataset),
-            with_boxes=st.checkbox("Only with boxes", key=f"with-boxes-{dataset}"),
-        )
+    more = st.popover("More filters")
+    return replace(
+        search,
+        check=_one(more, "Check that found something", list(Check), dataset),
+        content_type=_value(more, "Content type", known.content_types, dataset),
+        generator=_value(more, "Generator", known.generators, dataset),
+        prompt_version=_value(more, "Prompt version", known.prompt_versions, dataset),
+        with_boxes=more.checkbox("Only with boxes", key=f"with-boxes-{dataset}"),
+    )
 
 
 @st.cache_data(max_entries=50, show_spinner="Reading what there is to choose from …")
@@ -70,8 +74,8 @@ def _remembered(dataset: str, newest: int, _person: Person) -> Choices:
         return choices(db, by=_person, dataset=dataset)
 
 
-def _one(place: object, label: str, values: list, dataset: str):  # noqa: ANN202 - one of the values, or None
-    return place.selectbox(  # type: ignore[attr-defined]  # a container, or Streamlit itself
+def _one(place: DeltaGenerator, label: str, values: Sequence[T], dataset: str) -> T | None:
+    return place.selectbox(
         label,
         values,
         index=None,
@@ -81,9 +85,9 @@ def _one(place: object, label: str, values: list, dataset: str):  # noqa: ANN202
     )
 
 
-def _value(place: object, label: str, values: Sequence[tuple[str, int]], dataset: str) -> str | None:
+def _value(place: DeltaGenerator, label: str, values: Sequence[tuple[str, int]], dataset: str) -> str | None:
     counts = dict(values[:_SHOWN_VALUES])
-    return place.selectbox(  # type: ignore[attr-defined]  # a container, or Streamlit itself
+    return place.selectbox(
         label,
         list(counts),
         index=None,

@@ -16,23 +16,24 @@ _CONFIRM = {ConfirmPixels.NONE: "No", ConfirmPixels.DICOM: "DICOM images", Confi
 
 def rules_form(rules: PatientDataRules, person: Person) -> None:
     """Choose, read what it means, save."""
+    ways, looks = list(Originals), list(ConfirmPixels)
     left, right = st.columns(2)
     with left:
         originals = st.radio(
             "Image files that come in are",
-            list(Originals),
-            index=list(Originals).index(rules.originals),
+            ways,
+            index=ways.index(rules.originals),
             format_func=_ORIGINALS.__getitem__,
-            captions=[plain(CONSEQUENCES[each]) for each in Originals],
+            captions=[plain(CONSEQUENCES[each]) for each in ways],
             key=f"originals-{rules.revision}",
         )
     with right:
         confirm = st.radio(
             "Must a person have looked for text in the pixels before a release?",
-            list(ConfirmPixels),
-            index=list(ConfirmPixels).index(rules.confirm_pixels),
+            looks,
+            index=looks.index(rules.confirm_pixels),
             format_func=_CONFIRM.__getitem__,
-            captions=[plain(CONSEQUENCES[each]) for each in ConfirmPixels],
+            captions=[plain(CONSEQUENCES[each]) for each in looks],
             key=f"confirm-{rules.revision}",
         )
     changed = (originals, confirm) != (rules.originals, rules.confirm_pixels)

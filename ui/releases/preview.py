@@ -88,7 +88,9 @@ def condition(person: Person, dataset: str, chosen: tuple[str, ...], form: str) 
 
 
 @st.cache_data(max_entries=20, show_spinner="Counting what a release would hold …")
-def _counted(dataset: str, chosen: tuple[str, ...], version: tuple, _person: Person) -> release.Tally:
+def _counted(
+    dataset: str, chosen: tuple[str, ...], version: tuple[object, ...], _person: Person
+) -> release.Tally:
     """Counted once, and again when somebody judges: it reads every judged question."""
     del version
     with reading() as db:
@@ -96,7 +98,9 @@ def _counted(dataset: str, chosen: tuple[str, ...], version: tuple, _person: Per
 
 
 @st.cache_data(max_entries=20, ttl=60, show_spinner="Estimating the key errors of the whole …")
-def _checked(dataset: str, chosen: tuple[str, ...], under: float, version: tuple, _person: Person) -> str:
+def _checked(
+    dataset: str, chosen: tuple[str, ...], under: float, version: tuple[object, ...], _person: Person
+) -> str:
     """Remembered for a minute: what is imported meanwhile counts too. Making the release asks again."""
     del version
     with reading() as db:

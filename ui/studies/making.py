@@ -8,9 +8,9 @@ from domain.batches import SamplingPlan
 from domain.errors import DomainError
 from domain.people import Person
 from domain.protocols import Protocol
-from domain.studies import Arm, CaseSource, Crossing, SourceKind, StudyDesign
+from domain.studies import ONE_ARM, Arm, CaseSource, Crossing, SourceKind, StudyDesign
 from reader_study.service import create_study
-from release.service import list_releases
+from release.service import KnownRelease, list_releases
 from sampling.service import drawable, list_batches
 from ui import state
 from ui.context import clock, reading, unit_of_work
@@ -73,8 +73,9 @@ def _make(
     return f"The study {study.name} is made. Open “Studies” to name its readers."
 
 
-def _source(form: str, datasets: list[str], batches: list[str], releases: list) -> CaseSource:
-    kind = st.selectbox("Cases from a", list(SourceKind), key=f"{form}-kind", format_func=str)
+def _source(form: str, datasets: list[str], batches: list[str], releases: list[KnownRelease]) -> CaseSource:
+    kinds = list(SourceKind)
+    kind = st.selectbox("Cases from a", kinds, key=f"{form}-kind", format_func=str)
     dataset = st.selectbox("Dataset", datasets, key=f"{form}-dataset")
     if kind is SourceKind.BATCH and batches:
         chosen = st.selectbox("Batch", batches, key=f"{form}-batch")
@@ -98,19 +99,21 @@ def _design(form: str) -> StudyDesign | None:
     )
     gap = second.number_input("Cases between", 1, 1000, 30, key=f"{form}-gap")
     one = third.checkbox("One question an exam", value=True, key=f"{form}-one")
-    crossing = st.selectbox("Who reads what", list(Crossing), key=f"{form}-crossing", format_func=str)
-    more: dict[str, object] = {}
+    crossings = list(Crossing)
+    crossing = st.selectbox("Who reads what", crossings, key=f"{form}-crossing", format_func=str)
+    readers_per_case, shared, washout_days = None, 0, 0
+    arms: tuple[Arm, ...] = ONE_ARM
     if crossing is Crossing.PARTS:
         left, right = st.columns(2)
-        more["readers_per_case"] = left.number_input("Readers a case", 1, 50, 2, key=f"{form}-per-case")
-        more["shared"] = right.number_input("Cases read by all", 0, 5000, 20, key=f"{form}-shared")
+        readers_per_case = left.number_input("Readers a case", 1, 50, 2, key=f"{form}-per-case")
+        shared = right.number_input("Cases read by all", 0, 5000, 20, key=f"{form}-shared")
     if crossing is Crossing.CROSSOVER:
         left, middle, right = st.columns(3)
         told = left.text_input("Arm with indication, age, sex", "told", key=f"{form}-told")
         bare = middle.text_input("Arm with the image alone", "image only", key=f"{form}-bare")
-        more["washout_days"] = right.number_input("Days of wash-out", 0, 365, 28, key=f"{form}-washout")
+        washout_days = right.number_input("Days of wash-out", 0, 365, 28, key=f"{form}-washout")
         try:
-            more["arms"] = (Arm(name=told), Arm(name=bare, told=False))
+            arms = (Arm(name=told), Arm(name=bare, told=False))
         except DomainError as error:
             st.error(plain(str(error)))
             return None
@@ -122,7 +125,10 @@ def _design(form: str) -> StudyDesign | None:
             repeats=int(repeats),
             repeat_gap=int(gap),
             one_per_exam=one,
-            **more,
+            readers_per_case=readers_per_case,
+            shared=shared,
+            washout_days=washout_days,
+            arms=arms,
         )
     except DomainError as error:
         st.error(plain(str(error)))

@@ -74,7 +74,8 @@ def power_chart(designs: Sequence[Power]) -> alt.LayerChart:
         .mark_rule(strokeDash=[4, 4], color=_RULE)
         .encode(y="power:Q")
     )
-    return (lines + mark).properties(height=300)
+    drawn: alt.LayerChart = (lines + mark).properties(height=300)
+    return drawn
 
 
 def _expected(form: str) -> tuple[Expected, list[int], list[int]] | None:

@@ -22,29 +22,30 @@ def protocol_fields(form: str, before: Protocol, *, frozen: bool = False) -> Pro
     comparison = st.text_area(
         "Primary comparison", before.primary_comparison, key=f"{form}-comparison", height=68
     )
+    hypotheses, effects, treatments = list(Hypothesis), list(ReadersAre), list(CannotDetermineAs)
     left, right = st.columns(2)
     model = left.text_input(
         "Model", before.model, key=f"{form}-model", placeholder="as its predictions are called"
     )
     hypothesis = right.selectbox(
         "To show",
-        list(Hypothesis),
-        index=list(Hypothesis).index(before.hypothesis),
+        hypotheses,
+        index=hypotheses.index(before.hypothesis),
         key=f"{form}-hypothesis",
         format_func=lambda each: each.capitalize(),
     )
     margin = left.number_input("Margin, points", 0.0, 50.0, before.margin * 100, 0.5, key=f"{form}-margin")
     readers = right.selectbox(
         "Readers are",
-        list(ReadersAre),
-        index=list(ReadersAre).index(before.readers),
+        effects,
+        index=effects.index(before.readers),
         key=f"{form}-readers",
         format_func=str,
     )
     cannot = left.selectbox(
         "“Cannot determine” counts as",
-        list(CannotDetermineAs),
-        index=list(CannotDetermineAs).index(before.cannot_determine),
+        treatments,
+        index=treatments.index(before.cannot_determine),
         key=f"{form}-cannot",
         format_func=str,
     )

@@ -42,13 +42,12 @@ def filters(people: tuple[str, ...], actions: tuple[str, ...]) -> tuple[AuditFil
     )
     days = four.date_input(
         "Days (UTC)",
-        value=(),
+        value=[],
         key="audit-days",  # allow fixed-widget-key: filters the whole page
         format="YYYY-MM-DD",
     )
-    chosen = tuple(days) if isinstance(days, tuple | list) else (days,)
-    since = _midnight(chosen[0]) if chosen else None
-    before = _midnight(chosen[-1] + timedelta(days=1)) if chosen else None
+    since = _midnight(days[0]) if days else None
+    before = _midnight(days[-1] + timedelta(days=1)) if days else None
     wanted = AuditFilter(
         person=person,
         what=what,
