@@ -220,64 +220,68 @@ def _share(held: list[bool]) -> str:
     return f"{np.mean(held):.3f}"
 
 
-INTRODUCTION = """# What the intervals hold
+INTRODUCTION = """# Coverage of the confidence intervals
 
-How often an interval that is called 95 % holds the truth, over {runs:,} simulated data sets a row (a share of
-.95 then has a standard error of {error:.3f}). *Plain* is the usual large-sample interval, *shown* the one
-that Overread reports. Written by `python -m benchmarks.coverage --out docs/coverage.md`."""
+How often a 95 % interval contains the true value, in {runs:,} simulated data sets per row (the standard
+error of a coverage of .95 is then {error:.3f}). *Plain* is the usual large-sample interval, *shown* is
+the interval that Overread reports. Written by `python -m benchmarks.coverage --out docs/coverage.md`."""
 
 Table = tuple[str, str, tuple[str, ...], Callable[[int], Iterator[Row]]]
 TABLES: tuple[Table, ...] = (
     (
         "Cohen's kappa and Gwet's AC1",
-        """Two raters, two categories, one prevalence. Plain: Fleiss, Cohen and Everitt. Shown: the same where
-both raters used every category 50 times or more and disagreed as often, else the Dirichlet posterior; the
-record's `interval` says which. Without a disagreement the plain interval does not exist: a miss.""",
-        ("prevalence", "kappa", "n", "plain", "shown", "posterior in", "AC1 shown"),
+        """Two raters, two categories, the same prevalence for both. Plain: Fleiss, Cohen and Everitt.
+Shown: the same if both raters used every category 50 times or more and disagreed as often, otherwise
+the Dirichlet posterior; the record's `interval` names it. Without a disagreement the plain interval
+does not exist, which counts as a miss. *Posterior used* is the share of data sets with the posterior
+interval.""",
+        ("prevalence", "kappa", "n", "plain", "shown", "posterior used", "AC1 shown"),
         kappa_rows,
     ),
     (
         "Kappa with four options",
-        "Options chosen evenly (.25 each) and unevenly (.70, .20, .08, .02). Plain and shown as above.",
+        "Options chosen evenly (.25 each) or unevenly (.70, .20, .08, .02). Plain and shown as above.",
         ("options", "kappa", "n", "plain", "shown"),
         options_rows,
     ),
     (
         "Kappa with many answers",
-        """More than ten answers, as where several may be ticked or words are written: the first, one
-half as common, one a third, and so on. Plain and shown as above; what the posterior's empty cells share is
-drawn as one.""",
+        """More than ten different answers, as in questions with several correct options or free text.
+The second answer is half as common as the first, the third a third as common, and so on. Plain and
+shown as above; the posterior's empty cells are drawn together.""",
         ("answers", "kappa", "n", "plain", "shown"),
         answers_rows,
     ),
     (
         "Accuracy",
-        "Plain: Wilson. Shown: Wilson at the effective size where questions share an exam.",
-        ("accuracy", "n", "questions an exam", "plain", "shown"),
+        "Plain: Wilson. Shown: Wilson at the effective sample size if questions share an exam.",
+        ("accuracy", "n", "questions per exam", "plain", "shown"),
         accuracy_rows,
     ),
     (
         "Difference of two raters on the same questions",
-        """Accuracies .8384 and .7727. Plain: Wald. Shown: Tango, at the effective size where questions share
-an exam.""",
-        ("latent correlation", "n", "questions an exam", "plain", "shown"),
+        """Accuracies .8384 and .7727. Plain: Wald. Shown: Tango, at the effective sample size if
+questions share an exam.""",
+        ("latent correlation", "n", "questions per exam", "plain", "shown"),
         paired_rows,
     ),
     (
         "Readers against a model",
-        """200 cases, readers at .7727 on average with a spread between them, a model at .8384, latent
-correlation .5 between readers and .35 with the model. Crossed: Obuchowski-Rockette with Hillis' degrees of
-freedom. Half: every reader reads 100 of the cases, U-statistic. Fixed: these readers and no others, held here
-against the mean of all readers there could be, which it does not claim to hold where readers differ.""",
+        """200 cases; readers with a mean accuracy of .7727 and a spread between them; a model with
+.8384; latent correlation .5 between readers and .35 with the model. Crossed: Obuchowski-Rockette with
+Hillis' degrees of freedom. Half: every reader reads 100 of the cases, U-statistic. Fixed: for these
+readers only; its coverage of the mean of all possible readers is shown, which it does not claim to
+cover if readers differ.""",
         ("readers", "spread, points", "crossed", "half", "fixed"),
         mrmc_rows,
     ),
     (
-        "A reviewed sample for the whole",
-        """Tiers of 700, 200, 80 and 20 questions, of which 25, 25, 25 and all 20 were judged; the numbers of
-wrong questions in each tier as stated. Plain: Wald from the stratified standard error. Shown: Jeffreys'
-posterior per stratum with the finite population. Last: how far the unweighted pool is off.""",
-        ("true rate", "wrong per tier", "plain", "shown", "unweighted pool off by"),
+        "Estimates for a dataset from a reviewed sample",
+        """Tiers of 700, 200, 80 and 20 questions, of which 25, 25, 25 and all 20 were judged; the
+number of wrong questions per tier is given. Plain: Wald with the stratified standard error. Shown:
+Jeffreys' posterior per stratum with the finite population. Last column: the bias of the unweighted
+pool.""",
+        ("true rate", "wrong per tier", "plain", "shown", "bias of the unweighted pool"),
         strata_rows,
     ),
 )
