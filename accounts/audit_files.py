@@ -1,4 +1,4 @@
-"""The audit trail as CSV or JSON Lines, line by line."""
+"""Writes the audit trail as CSV or JSON Lines."""
 
 from __future__ import annotations
 
@@ -16,9 +16,14 @@ _FIELDS = tuple(AuditEntry.__slots__)
 
 
 def audit_lines(entries: Iterable[ShownEntry], *, file_format: str) -> Iterator[str]:
-    """Lines with their ends. CSV cells are harmless in a spreadsheet; JSON has the very values.
+    """Write audit entries as text, one at a time.
 
-    ``withheld`` says that old, new and why were taken out for who exports.
+    Args:
+        entries: in order.
+        file_format: "csv" (text cells protected against formulas) or "jsonl" (values as stored).
+
+    Yields:
+        Parts of the file with their line ends; ``withheld`` tells that old, new and why were removed.
     """
     return _csv(entries) if file_format == "csv" else _json(entries)
 
@@ -37,7 +42,7 @@ def _csv(entries: Iterable[ShownEntry]) -> Iterator[str]:
     for each in entries:
         writer.writerow([*(_cell(getattr(each.entry, name)) for name in _FIELDS), int(each.withheld)])
         yield _taken(text)
-    yield _taken(text)  # the header alone, where there is no entry
+    yield _taken(text)  # the header, if there is no entry
 
 
 def _cell(value: object) -> object:

@@ -1,4 +1,4 @@
-"""What an OIDC provider says of a person, as far as we believe it."""
+"""The claims of an OpenID Connect provider, as far as they are trusted."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from domain.people import Role
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claims:
-    """``subject`` is issuer and subject together, since a subject is unique within its issuer only
-    (OpenID Connect Core 1.0, 5.7); ``names`` are the sign-in names that the claims vouch for.
+    """The trusted claims of a person.
+
+    ``subject`` is issuer and subject together, because a subject is unique within its issuer only (OpenID
+    Connect Core 1.0, 5.7). ``names`` are verified e-mail addresses, which may be sign-in names. ``shown`` is
+    used in messages.
     """
 
     subject: str
@@ -23,8 +26,11 @@ class Claims:
     def of(cls, claims: Mapping[str, object]) -> Claims:
         """Read the claims of an ID token.
 
-        An e-mail counts only when the provider says that it was verified; a preferred user name never
-        does: people may choose it themselves at many providers (OpenID Connect Core 1.0, 5.7).
+        An e-mail is trusted only if the provider states that it was verified. A preferred user name is never
+        trusted: people may choose it themselves at many providers (OpenID Connect Core 1.0, 5.7).
+
+        Args:
+            claims: of the verified ID token.
 
         Raises:
             NotSignedIn: no subject or no issuer.
@@ -44,17 +50,21 @@ class Claims:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleClaim:
-    """Which claim gives roles (``groups``, ``realm_access.roles``), and which of its values give which."""
+    """The claim that gives roles (``groups``, ``realm_access.roles``), with the roles for each value."""
 
     claim: str
     roles: Mapping[str, frozenset[Role]]
 
     @classmethod
     def of(cls, claim: str, values: Mapping[str, object]) -> RoleClaim:
-        """Read the setting: a value of the claim gives one role ("reviewer") or a list of them.
+        """Read the setting.
+
+        Args:
+            claim: name of the claim.
+            values: for each value of the claim a role ("reviewer") or a list of roles.
 
         Raises:
-            InvalidValue: no claim is named, or a role is none.
+            InvalidValue: no claim is named, or a role does not exist.
         """
         if not claim.strip():
             raise InvalidValue("claim", "name the claim that gives the roles, such as groups")
@@ -63,9 +73,15 @@ class RoleClaim:
         )
 
     def roles_in(self, claims: Mapping[str, object]) -> frozenset[Role]:
-        """The roles that these claims give; empty when the claim is missing or says nothing that we know.
+        """The roles that claims give.
 
-        A name with dots is looked for as it is first (``https://example.org/roles``), then step by step.
+        A claim name with dots is looked up as it is (``https://example.org/roles``), then step by step.
+
+        Args:
+            claims: of the verified ID token.
+
+        Returns:
+            Empty if the claim is missing or has no known value.
         """
         found: object = claims.get(self.claim)
         if found is None:

@@ -1,4 +1,4 @@
-"""Passwords: what is accepted, and how it is kept (argon2id with the library's recommended cost)."""
+"""Passwords: rules, hashing and checking (argon2id with the library's recommended cost)."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from domain.errors import InvalidValue
 
 #: Any characters; length is what makes guessing slow (NIST SP 800-63B, 5.1.1.2, asks for 8 or more).
 MINIMUM_LENGTH = 10
-#: Long enough for any sentence; a bound, so that hashing megabytes is nobody's way to slow the app.
+#: A limit, so that nobody slows the app with megabytes to hash.
 MAXIMUM_LENGTH = 512
 
-#: The one password of demo people. It stands on the sign-in page; only accounts marked as demo have it.
+#: The password of all demo accounts, shown on the sign-in page. No other account has it by default.
 DEMO_PASSWORD = "demo-password"  # noqa: S105 - public on purpose
 
 _HASHER = PasswordHasher()
 
 
 def check_password_rules(password: str, *, name: str) -> None:
-    """Refuse a password that is too short, too long, or the sign-in name.
+    """Check a new password: 10 to 512 characters, not the sign-in name.
 
     Raises:
-        InvalidValue: says which rule, never the password.
+        InvalidValue: names the rule, never the password.
     """
     if len(password) < MINIMUM_LENGTH:
         raise InvalidValue("password", f"needs at least {MINIMUM_LENGTH} characters; any characters will do")
@@ -35,15 +35,15 @@ def check_password_rules(password: str, *, name: str) -> None:
 
 
 def hash_password(password: str) -> str:
-    """argon2id with a salt of its own, in the PHC string format that names its parameters."""
+    """Hash a password with argon2id and a new salt, in the PHC string format."""
     return _HASHER.hash(password)
 
 
 def matches(password: str, password_hash: str | None) -> bool:
-    """Whether the password is the one that was hashed.
+    """Whether a password matches a hash.
 
-    Without a hash (nobody has that name, or the person comes by OIDC only) the same work is done on a
-    dummy, so that the time of the answer does not tell which names exist.
+    Without a hash (there is no such name, or no password) a dummy is checked, so that the time taken does not
+    reveal which names exist.
     """
     try:
         _HASHER.verify(password_hash or _dummy_hash(), password)

@@ -1,4 +1,4 @@
-"""One finding applied to many questions: what may be done, how many at once, and how a search is kept."""
+"""Rules for applying one decision to many questions, and the stored form of a search."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from domain.errors import InvalidValue, Refused
 from domain.problems import Check
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 
-#: The most questions that one step takes.
+#: The most questions that one step applies to.
 MOST = 200_000
-#: The most questions that one batch takes: more than that is drawn, not queued.
+#: The most questions that can be queued into one batch; draw a sample of more.
 MOST_QUEUED = 5_000
 
 
@@ -26,10 +26,16 @@ class Step(StrEnum):
 
 
 def checked_reason(reason: str) -> str:
-    """The reason, which must say something.
+    """Check a reason.
+
+    Args:
+        reason: as typed.
+
+    Returns:
+        Without spaces around it.
 
     Raises:
-        InvalidValue: empty or longer than 1,000 characters.
+        InvalidValue: shorter than 3 or longer than 1,000 characters.
     """
     stripped = reason.strip()
     if not 3 <= len(stripped) <= 1000:
@@ -38,7 +44,16 @@ def checked_reason(reason: str) -> str:
 
 
 def check_narrow(search: Search, count: int, step: Step) -> None:
-    """Raise Refused where the search names nothing but the dataset, or finds none or too many."""
+    """Check that a step may apply to what a search finds.
+
+    Args:
+        search: the search.
+        count: questions that it finds.
+        step: the step, which limits the number.
+
+    Raises:
+        Refused: the search has no criterion but the dataset, or finds no or too many questions.
+    """
     if not search.asks:
         raise Refused("Say first what is wrong with them: words or a filter. The whole dataset is too much.")
     if not count:
@@ -49,7 +64,7 @@ def check_narrow(search: Search, count: int, step: Step) -> None:
 
 
 def search_to_plain(search: Search) -> dict[str, Any]:
-    """The search as JSON keeps it: what is asked, nothing else."""
+    """The stored form of a search: JSON values of the criteria that are set."""
     return {name: value for name, value in asdict(search).items() if value not in (None, "", False)}
 
 
@@ -62,7 +77,7 @@ def search_from_plain(plain: Mapping[str, Any]) -> Search:
 
 
 def said(search: Mapping[str, Any]) -> str:
-    """A kept search in words."""
+    """Text for the user about a stored search."""
     parts = [f"“{search['words']}”"] if search.get("words") else []
     parts += [
         "with boxes" if name == "with_boxes" else f"{name.replace('_', ' ')} {value}"

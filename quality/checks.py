@@ -1,9 +1,9 @@
 """The four structural checks, after ReXVQA's validators v1 to v4 (its section 3.3.2).
 
-Each takes a question and gives the first problem it finds, or None. A question with problems stays in the
-dataset: the problems are shown before an expert's time is spent. What could not even be stored (an answer
-that is no option, an empty stem) was refused at import and never comes here. What the paper leaves open and
-how it is read here: docs/decisions/017-structural-checks.md.
+Each check returns the first problem that it finds in a question, or None. A question with problems stays in
+the dataset; the problems are shown before an expert spends time on it. Questions that could not be stored (an
+answer that is no option, an empty stem) are refused on import and not checked here. What the paper leaves
+open is decided in docs/decisions/017-structural-checks.md.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from domain.questions import Question
 
 #: Options of a choice question in the published form, {o1; o2; o3; o4}.
 FORM_OPTIONS = 4
-#: Words that are no text but what is left of a missing value.
+#: Texts that are left over from a missing value.
 LEFTOVERS = frozenset({"nan", "null", "undefined", "[object object]"})
-#: Where a whole sentence should stand, this is one too.
+#: The same in fields that need a whole sentence.
 _NO_SENTENCE = LEFTOVERS | {"none", "n/a"}
 
 _SERIALISED = re.compile(r"\s*(\[.*\]|\{.*\})\s*", re.DOTALL)
@@ -29,7 +29,7 @@ _OPTIONS_IN_STEM = re.compile(r"\bA\s*[.):]\s.*\bB\s*[.):]\s", re.DOTALL)
 
 
 def check_schema(question: Question) -> Problem | None:
-    """v1, the required structure: a choice question has exactly four options."""
+    """v1, required structure: a choice question has exactly four options."""
     if question.format.has_options and len(question.options) != FORM_OPTIONS:
         reason = f"there are {len(question.options)}; the published form has {FORM_OPTIONS}"
         return Problem(check=Check.SCHEMA, field="options", reason=reason)
@@ -37,7 +37,7 @@ def check_schema(question: Question) -> Problem | None:
 
 
 def check_types(question: Question) -> Problem | None:
-    """v2, texts are texts: no list, object or missing value turned into one; the stem has letters."""
+    """v2, types: no text is a serialised list, object or missing value, and the stem has letters."""
     for field, text in _texts(question):
         words = text.strip().casefold()
         if words in (_NO_SENTENCE if field in ("stem", "explanation") else LEFTOVERS):
@@ -54,8 +54,11 @@ def check_types(question: Question) -> Problem | None:
 
 
 def check_format(question: Question, *, minimum_explanation: int) -> Problem | None:
-    """v3, formatted as the form asks: options distinct and without their letters, an explanation of
-    ``minimum_explanation`` characters or more where there is one, a stem without options or key.
+    """v3, format: distinct options without letters, a long enough explanation, a stem without options or key.
+
+    Args:
+        question: to check.
+        minimum_explanation: least length of an explanation in characters; an empty one is not checked here.
     """
     seen = Counter(" ".join(option.casefold().split()) for option in question.options)
     double = next((text for text, times in seen.items() if times > 1), None)
@@ -76,7 +79,7 @@ def check_format(question: Question, *, minimum_explanation: int) -> Problem | N
 
 
 def check_completeness(question: Question) -> Problem | None:
-    """v4, nothing required is empty: explanation, difficulty, category, task, and each box's label."""
+    """v4, completeness: explanation, difficulty, category, task and the label of each box are not empty."""
     missing = [
         name
         for name, value in (
@@ -96,7 +99,15 @@ def check_completeness(question: Question) -> Problem | None:
 
 
 def check_question(question: Question, *, minimum_explanation: int) -> tuple[Problem, ...]:
-    """What the four checks find, in their order; empty when the question passes them all."""
+    """Run the four checks on a question.
+
+    Args:
+        question: to check.
+        minimum_explanation: least length of an explanation, in characters.
+
+    Returns:
+        At most one problem per check, in the order of the checks; empty if there is none.
+    """
     found = (
         check_schema(question),
         check_types(question),

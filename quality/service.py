@@ -1,7 +1,7 @@
-"""Checking a dataset, and looking at what was found.
+"""Services for checking a dataset and reading the problems found.
 
-Checking is two services, since it takes minutes on a million questions and SQLite has one writer: finding
-only reads, and holds up nobody; recording is one short write.
+Checking is split in two, because it takes minutes for a million questions and SQLite has one writer:
+:func:`find_problems` only reads, :func:`record_problems` is one short write.
 """
 
 from __future__ import annotations
@@ -44,7 +44,10 @@ _AT_ONCE = 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckReport:
-    """What the checks found in a dataset: ``with_problems`` of ``questions``; by check."""
+    """The stored problems of a dataset: ``with_problems`` of ``questions`` questions, and counts by check.
+
+    ``minimum_explanation`` is in characters.
+    """
 
     dataset: str
     questions: int
@@ -53,15 +56,15 @@ class CheckReport:
     counts: tuple[ProblemCount, ...]
 
     def of(self, check: Check) -> int:
-        """How many problems that check found: at most one a question."""
+        """The number of problems that a check found; at most one per question."""
         return sum(each.questions for each in self.counts if each.check is check)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundProblems:
-    """What the checks found, not recorded yet: by number of the question, up to ``last_question``.
+    """The result of the checks, not stored yet; ``found`` are (question number, problem).
 
-    ``minimum_explanation`` is what they asked of an explanation, in characters.
+    The questions up to number ``last_question`` were checked, with ``minimum_explanation`` characters.
     """
 
     dataset_id: int
@@ -78,14 +81,14 @@ def find_problems(
     minimum_explanation: int | None = None,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> FoundProblems:
-    """Run the four checks on every question of the dataset; nothing is written.
+    """Run the four checks on every question of a dataset; writes nothing.
 
     Args:
-        db: a session that reads only, so that others can save meanwhile.
+        db: a session that reads, so that others can save meanwhile.
         by: who checks.
         dataset: its name.
-        minimum_explanation: in characters. None is the dataset's setting.
-        progress: is told how many of how many are done.
+        minimum_explanation: in characters; None for the dataset's setting.
+        progress: called with the number of questions done and of all questions.
 
     Raises:
         NotFound: there is no such dataset.
@@ -97,7 +100,7 @@ def find_problems(
     if minimum < 0:
         raise InvalidValue("minimum_explanation", f"must be 0 or more characters, not {minimum}")
     found: list[tuple[int, Problem]] = []
-    same: dict[Problem, Problem] = {}  # the same few problems a million times: kept once
+    same: dict[Problem, Problem] = {}  # the same few problems occur a million times: one object each
     done = last = 0
     while numbers := problems.question_numbers(db, dataset_id=summary.id, after=last, count=_AT_ONCE):
         found.extend(
@@ -113,9 +116,9 @@ def find_problems(
 
 
 def record_problems(db: Session, *, by: Person, found: FoundProblems, now: datetime) -> None:
-    """Keep what was found, and the minimum, in place of what was found in the same questions before.
+    """Replace the stored problems of the checked questions, and store the minimum of the dataset.
 
-    Questions that were imported since were checked by their import; what it found stays.
+    Questions that were imported since the check keep the problems that their import found.
     """
     require(by, Action.IMPORT_QUESTIONS)
     datasets.set_minimum_explanation(db, dataset_id=found.dataset_id, characters=found.minimum_explanation)
@@ -136,7 +139,7 @@ def record_problems(db: Session, *, by: Person, found: FoundProblems, now: datet
 
 
 def report(db: Session, *, by: Person, dataset: str) -> CheckReport:
-    """What was found when the dataset was last checked: at its imports, or later.
+    """The stored problems of a dataset, counted.
 
     Raises:
         NotFound: there is no such dataset.
@@ -162,7 +165,16 @@ def examples(
     first: int = 0,
     count: int = 20,
 ) -> list[ProblemExample]:
-    """Questions that a check found something in, in the order in which they came.
+    """Questions with a problem, in the order of import.
+
+    Args:
+        db: a session that reads.
+        by: who asks.
+        dataset: its name.
+        check: that found the problem.
+        field: only problems of this field; None for all.
+        first: number of questions to skip.
+        count: most questions to return.
 
     Raises:
         NotFound: there is no such dataset.
@@ -175,7 +187,7 @@ def examples(
 
 
 def question_with_problem(db: Session, *, by: Person, question_number: int) -> Question:
-    """One of those questions, whole: whoever checks may see the key.
+    """A question with its key, which people who may see checks may see.
 
     Raises:
         NotFound: there is no such question.
@@ -185,13 +197,13 @@ def question_with_problem(db: Session, *, by: Person, question_number: int) -> Q
 
 
 def list_datasets(db: Session, *, by: Person) -> list[DatasetSummary]:
-    """All datasets by name, with how much is in each."""
+    """All datasets, sorted by name, with their numbers of questions and exams."""
     require(by, Action.SEE_CHECKS)
     return datasets.list_datasets(db)
 
 
 def imported_files(db: Session, *, by: Person, dataset: str) -> list[ImportedFile]:
-    """The files that came into a dataset, the latest first.
+    """The files imported into a dataset, the latest first.
 
     Raises:
         NotFound: there is no such dataset.

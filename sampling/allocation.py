@@ -1,6 +1,6 @@
-"""How many questions a draw takes from each stratum: evenly over the tiers, in proportion within a tier.
+"""Allocation of a draw to strata: evenly over the tiers, proportionally to size within a tier.
 
-Only whole numbers and exact fractions, so that every machine allocates alike.
+It uses whole numbers and exact fractions only, so that every machine gives the same result.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from fractions import Fraction
 from domain.batches import SamplingPlan, Stratum
 from domain.vocabulary import Difficulty
 
-#: A tier of the frame; None holds the questions without one.
+#: A tier of the frame; None is that of the questions without one.
 Tier = Difficulty | None
 
-#: Who gets the question that can't be split: the hardest tier first (33 easy, 33 medium, 34 hard of 100).
+#: The order in which tiers get a remaining question: of 100 questions 33 easy, 33 medium, 34 hard.
 TIERS_BY_PREFERENCE: tuple[Tier, ...] = (Difficulty.HARD, Difficulty.MEDIUM, Difficulty.EASY, None)
 
 #: The order in which strata are shown and stored.
@@ -26,10 +26,13 @@ Cell = tuple[Tier, tuple[str, ...]]
 
 
 def wanted(plan: SamplingPlan, *, size: int, already: int = 0) -> int:
-    """How many questions a draw from a frame of ``size`` takes, if the tiers have them.
+    """The number of questions of a draw, if the tiers have enough.
 
-    Per 1,000: size x per_1000 / 1000, a half rounded up. A fixed number: what is still missing to it
-    after the ``already`` drawn ones, at most ``size``.
+    Args:
+        plan: with ``per_1000`` the number is size x per_1000 / 1000, a half rounded up; with ``n`` it is n
+            minus ``already``, at most ``size``.
+        size: questions of the frame.
+        already: questions that earlier draws of the plan took.
     """
     if plan.n is not None:
         return min(max(0, plan.n - already), size)
@@ -37,12 +40,20 @@ def wanted(plan: SamplingPlan, *, size: int, already: int = 0) -> int:
 
 
 def over_tiers(n: int, *, sizes: Mapping[Tier, int], plan: SamplingPlan) -> dict[Tier, int]:
-    """``n`` questions over the tiers, as evenly as the shares and the sizes allow.
+    """Divide ``n`` questions among the tiers, as evenly as shares and sizes allow.
 
-    Each further question goes to the tier, not yet exhausted, for which (taken + 1/2) / share is lowest
-    (Webster's rule), the harder tier where that is equal. So equal shares never differ by more than one
-    question unless a tier is exhausted, and then the others share evenly what it lacks; and a larger ``n``
-    never takes fewer from any tier. Less than ``n`` comes out when all tiers with a share are exhausted.
+    Each question goes to the tier that is not exhausted and has the lowest (taken + 1/2) / share (Webster's
+    rule); of equal ones to the harder tier. With equal shares, tiers differ by at most one question unless a
+    tier is exhausted; the others then share the rest evenly. A larger ``n`` never takes fewer from any tier.
+
+    Args:
+        n: questions to divide, 0 or more.
+        sizes: questions of each tier.
+        plan: its shares are used.
+
+    Returns:
+        The number for each tier of ``sizes``; together less than ``n`` if all tiers with a share are
+        exhausted.
     """
     order = [tier for tier in TIERS_BY_PREFERENCE if sizes.get(tier, 0) and plan.share(tier) > 0]
     shares = {tier: Fraction(plan.share(tier)) for tier in order}
@@ -55,10 +66,10 @@ def over_tiers(n: int, *, sizes: Mapping[Tier, int], plan: SamplingPlan) -> dict
 
 
 def _safe_start(n: int, *, sizes: Mapping[Tier, int], shares: Mapping[Tier, Fraction]) -> dict[Tier, int]:
-    """What each tier gets in any case, so that only a handful must be dealt out one by one.
+    """A lower bound for each tier, so that only a few questions must be allocated one by one.
 
-    With the level at which min(size, level x share) adds up to ``n``, Webster's rule gives each of k tiers
-    at least that minus (k + 1) / 2: its own level is lower by at most k / 2 questions of any tier.
+    At the level where min(size, level x share) adds up to ``n``, Webster's rule gives each of k tiers at
+    least that minus (k + 1) / 2: its own level is lower by at most k / 2 questions of any tier.
     """
     unfilled, left = dict(shares), Fraction(n)
     exact: dict[Tier, Fraction] = {}
@@ -77,9 +88,16 @@ def _safe_start(n: int, *, sizes: Mapping[Tier, int], shares: Mapping[Tier, Frac
 
 
 def over_cells(n: int, *, sizes: Sequence[int]) -> list[int]:
-    """``n`` questions over the cells of one tier in proportion to their sizes, by largest remainder.
+    """Divide ``n`` questions among the cells of one tier in proportion to their sizes, by largest remainder.
 
-    Equal remainders go to the larger cell, then to the one named first. ``n`` is at most the sum of sizes.
+    Of equal remainders the larger cell gets the question, then the earlier one.
+
+    Args:
+        n: questions to divide, at most the sum of the sizes.
+        sizes: questions of each cell.
+
+    Returns:
+        The number for each cell, in the same order.
     """
     total = sum(sizes)
     if not total:
@@ -94,11 +112,11 @@ def over_cells(n: int, *, sizes: Sequence[int]) -> list[int]:
 
 
 def allocate(counts: Mapping[Cell, int], *, plan: SamplingPlan, already: int = 0) -> tuple[Stratum, ...]:
-    """The strata of a frame, each with its size N and the n that is drawn from it.
+    """Compute how many questions a draw takes from each stratum of a frame.
 
     Args:
         counts: questions in each cell of the frame.
-        plan: how many, with which shares.
+        plan: the sampling plan.
         already: questions that earlier draws of the same plan took; they count towards a fixed number.
 
     Returns:

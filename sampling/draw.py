@@ -1,8 +1,7 @@
-"""Which questions a draw takes: in each stratum those with the lowest hash of id and seed.
+"""Selects the questions of a draw: in each stratum those with the lowest hash of id and seed.
 
-The stored 64-bit hash of the id is mixed with the seed by a bijection, so two questions tie only when
-their stored hashes do; then the id decides. Which rows there are besides, and in which order, changes
-nothing: a stratum's n lowest stay its n lowest.
+The stored 64-bit hash of the id is mixed with the seed by a bijection, so two questions tie only if their
+stored hashes are equal; the id decides then. Other rows and their order have no influence.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-#: Questions that are mixed at a time: their hashes stay in the processor's nearest caches.
+#: Hashes that are mixed at a time, so that they fit into the processor's cache.
 _BLOCK = 32_768
 _MASK = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -20,7 +19,7 @@ _FIRST, _SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 
 def mixed_seed(seed: int) -> int:
-    """SplitMix64's first output for the seed: 64 bits that look like chance, quite others for the next seed.
+    """SplitMix64's first output for a seed: 64 pseudorandom bits, unrelated for neighbouring seeds.
 
     Source: Steele GL, Lea D, Flood CH, Fast splittable pseudorandom number generators, OOPSLA 2014.
     """
@@ -31,12 +30,19 @@ def mixed_seed(seed: int) -> int:
 
 
 def mixed(hashes: NDArray[np.int64], *, seed: int) -> NDArray[np.uint64]:
-    """Each stored hash mixed with the seed: uniform over 64 bits, and unrelated for two seeds.
+    """Mix stored hashes with a seed: uniform over 64 bits, and unrelated for two seeds.
 
-    The hash is XORed with the mixed seed, multiplied, folded upon itself and multiplied again: a bijection in
-    which every bit of the hash and of the seed has its say in the upper half, by which questions are ordered.
-    That is enough, since the stored hash is cryptographic and the mixed seed is SplitMix64's: what is left to
-    do is to keep two seeds from ordering alike. tests/unit/test_sampling_draw.py holds it to that.
+    The hash is XORed with the mixed seed, multiplied, folded and multiplied again. This is a bijection in
+    which every bit of hash and seed affects the upper half, which orders the questions. It suffices because
+    the stored hash is cryptographic and the seed was mixed by SplitMix64; it only has to give two seeds
+    different orders, which tests/unit/test_sampling_draw.py checks.
+
+    Args:
+        hashes: stored hashes (:func:`domain.draw_hash.draw_hash`), shape (n,).
+        seed: of the plan.
+
+    Returns:
+        Shape (n,).
     """
     out = hashes.view(np.uint64) ^ np.uint64(mixed_seed(seed))
     buffer = np.empty(min(_BLOCK, len(out)), dtype=np.uint64)
@@ -47,7 +53,7 @@ def mixed(hashes: NDArray[np.int64], *, seed: int) -> NDArray[np.uint64]:
 
 
 def _mix(block: NDArray[np.uint64], folded: NDArray[np.uint64]) -> None:
-    """In place; ``folded`` is room for as many numbers. Each pass costs: there are four and no more."""
+    """Mix in place; ``folded`` is a buffer of the same size. Each pass takes time, so there are only four."""
     block *= np.uint64(_FIRST)
     np.right_shift(block, np.uint64(32), out=folded)
     block ^= folded
@@ -63,15 +69,15 @@ def draw(
     seed: int,
     key_of: Callable[[int], str],
 ) -> NDArray[np.intp]:
-    """The questions with the lowest mixed hashes of each stratum.
+    """Select the questions with the lowest mixed hashes of each stratum.
 
     Args:
         hashes: stored hash of each question of the frame, shape (N,).
         strata: each question's stratum, 0 to len(take) - 1, shape (N,).
-        take: how many to take of each stratum; at most its size.
-        sizes: how many questions of the frame are in each stratum.
+        take: number of questions to take from each stratum, at most its size.
+        sizes: number of questions of the frame in each stratum.
         seed: of the plan.
-        key_of: the id of the question at an index; asked only where two stored hashes are equal.
+        key_of: returns the id of the question at an index; called only if two stored hashes are equal.
 
     Returns:
         The indices of the drawn questions in rising order, shape (sum(take),).
@@ -81,7 +87,7 @@ def draw(
     of = strata[candidates]
     counts = np.bincount(of, minlength=len(take))
     short = counts < np.asarray(take)
-    if np.any(short):  # chance left fewer than wanted below a limit: look at those strata whole
+    if np.any(short):  # too few are below a limit by chance: use all questions of those strata
         candidates, values = _below(
             hashes, strata, limits=np.where(short, np.uint64(_MASK), limits), seed=seed
         )
@@ -101,7 +107,7 @@ def _choose(
     *,
     key_of: Callable[[int], str],
 ) -> None:
-    """Mark the ``n`` lowest of the values that are ``mine``; of equal ones those whose keys come first."""
+    """Mark the ``n`` lowest of the values where ``mine`` is true; of equal ones those with the first keys."""
     here = values[mine]
     here.partition(n - 1)
     last = here[n - 1]
@@ -114,9 +120,9 @@ def _choose(
 
 
 def _limits(take: Sequence[int], sizes: Sequence[int]) -> NDArray[np.uint64]:
-    """A value for each stratum that its n lowest hashes lie below, but for a chance of one in a billion.
+    """A limit for each stratum below which its n lowest hashes lie, except with a chance of one in a billion.
 
-    The share n / N of uniform hashes and six standard deviations; saves sorting the other nine tenths.
+    It is the share n / N of uniform hashes plus six standard deviations; the other hashes need no sorting.
     """
     limits = []
     for n, size in zip(take, sizes, strict=True):
@@ -130,8 +136,8 @@ def _below(
 ) -> tuple[NDArray[np.intp], NDArray[np.uint64]]:
     """Indices and mixed hashes of the questions whose hash is at most their stratum's limit.
 
-    Where the strata are drawn at nearly the same rate, the widest limit does for all: looking up each
-    question's own takes longer than the few candidates too many.
+    If the strata are drawn at nearly the same rate, the widest limit is used for all: a few more candidates
+    take less time than looking up each question's own limit.
     """
     widest = limits.max(initial=np.uint64(0))
     one_for_all = bool(widest // np.uint64(2) <= limits.min(initial=np.uint64(_MASK)))
@@ -140,7 +146,7 @@ def _below(
     block, buffer = np.empty(size, dtype=np.uint64), np.empty(size, dtype=np.uint64)
     below = np.empty(size, dtype=np.bool_)
     unsigned = hashes.view(np.uint64)
-    # Room for what uniform hashes leave and a block more: memory that is fresh costs more than arithmetic.
+    # Space for what uniform hashes leave, and a block more: allocating memory takes longer than arithmetic.
     room = min(len(hashes), int(len(hashes) * (int(widest) / 2.0**64) * 1.01) + _BLOCK)
     indices, values, count = np.empty(room, dtype=np.intp), np.empty(room, dtype=np.uint64), 0
     for start in range(0, len(hashes), _BLOCK):
@@ -155,7 +161,7 @@ def _below(
             np.less_equal(now, limit, out=is_below)
         found = np.flatnonzero(is_below)
         end = count + len(found)
-        if end > len(indices):  # hashes that are not uniform, as only a test has them
+        if end > len(indices):  # hashes that are not uniform, which only tests have
             indices, values = np.resize(indices, len(hashes)), np.resize(values, len(hashes))
         np.add(found, start, out=indices[count:end])
         np.take(now, found, out=values[count:end], mode="clip")
@@ -166,7 +172,17 @@ def _below(
 def in_order(
     indices: NDArray[np.intp], hashes: NDArray[np.int64], *, seed: int, key_of: Callable[[int], str]
 ) -> NDArray[np.intp]:
-    """The indices of drawn questions in rising order of their mixed hashes, equal ones by their keys."""
+    """Sort drawn questions by their mixed hashes, equal ones by their ids.
+
+    Args:
+        indices: of :func:`draw`.
+        hashes: stored hash of each question of the frame.
+        seed: of the plan.
+        key_of: returns the id of the question at an index; called only if two hashes are equal.
+
+    Returns:
+        The same indices in the order of review.
+    """
     values = mixed(hashes[indices], seed=seed)
     order = np.argsort(values)
     ordered = values[order]

@@ -1,4 +1,4 @@
-"""What a coordinator should know about a draw before it is made: short tiers, strata without a question."""
+"""Notes for the coordinator about a draw: tiers with too few questions, strata without a drawn question."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from sampling.allocation import TIERS_AS_SHOWN, Tier, over_tiers, wanted
 
 
 def notes_on(strata: Sequence[Stratum], *, plan: SamplingPlan, already: int = 0) -> tuple[str, ...]:
-    """Sentences about the draw, the weightiest first; none when everything is as the plan says."""
+    """Sentences about differences between a plan and its draw, the most important first.
+
+    Args:
+        strata: of :func:`sampling.allocation.allocate`.
+        plan: the sampling plan.
+        already: questions that earlier draws of the plan took.
+    """
     sizes: dict[Tier, int] = defaultdict(int)
     drawn: dict[Tier, int] = defaultdict(int)
     for stratum in strata:
@@ -38,7 +44,7 @@ def _fewer_in_all(n: int, drawn: int, size: int, *, plan: SamplingPlan, already:
 def _short_tiers(
     n: int, tiers: Sequence[Tier], *, sizes: dict[Tier, int], drawn: dict[Tier, int], plan: SamplingPlan
 ) -> list[str]:
-    """A tier is short when it has fewer than its share of n would be, were all tiers large enough."""
+    """A tier is short if it has fewer questions than its share of n."""
     full_share = over_tiers(n, sizes=dict.fromkeys(tiers, n), plan=plan)
     short = [tier for tier in tiers if sizes[tier] < full_share[tier]]
     found = [_short(tier, size=sizes[tier], share=full_share[tier]) for tier in short]

@@ -1,4 +1,4 @@
-"""Drawing a batch: look at what would be drawn, then draw it. One transaction's worth of work each."""
+"""Services for drawing batches: preview a draw, then draw."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ LONGEST_NAME = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """What a draw would take: of a frame of ``size`` questions ``n``, in these strata.
+    """The questions that a draw would take: ``n`` of a frame of ``size``, by stratum.
 
-    ``already`` questions are in the batch from earlier draws of the same plan.
+    ``already`` questions are in the batch from earlier draws of the same plan. ``notes`` are sentences for
+    the user, the most important first.
     """
 
     strata: tuple[Stratum, ...]
@@ -38,7 +39,7 @@ class Preview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawn:
-    """What a draw took: ``added`` questions, new in the batch; 0 when nothing new was there to draw."""
+    """The result of a draw: ``added`` questions are new in the batch, 0 if there was nothing to draw."""
 
     batch: Batch
     added: int
@@ -48,7 +49,7 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reach:
-    """Where a draw's frame begins and ends, and what earlier draws of the batch took."""
+    """The frame of a draw (question numbers above ``after`` up to ``through``), and earlier draws."""
 
     dataset_id: int
     batch: Batch | None
@@ -59,7 +60,7 @@ class _Reach:
 
 
 def drawable(db: Session, *, by: Person) -> dict[str, int]:
-    """The datasets that can be drawn from, and how many questions each has."""
+    """The number of questions of each dataset, by name."""
     require(by, Action.DRAW_BATCH)
     return frames.dataset_sizes(db)
 
@@ -67,11 +68,18 @@ def drawable(db: Session, *, by: Person) -> dict[str, int]:
 def preview(
     db: Session, *, by: Person, dataset: str, plan: SamplingPlan, batch_name: str | None = None
 ) -> Preview:
-    """What drawing would take, without drawing.
+    """Compute what :func:`draw_batch` would draw; writes nothing.
+
+    Args:
+        db: a session that reads.
+        by: who asks.
+        dataset: its name.
+        plan: the sampling plan.
+        batch_name: of an existing batch to add to; None or a new name for a new batch.
 
     Raises:
-        NotFound: no dataset of that name.
-        Refused: the batch is another dataset's or plan's, or closed.
+        NotFound: there is no such dataset.
+        Refused: the batch is of another dataset or plan, was made from a search, or is closed.
     """
     require(by, Action.DRAW_BATCH)
     return _preview(db, _reach(db, dataset=dataset, plan=plan, batch_name=batch_name), plan)
@@ -87,15 +95,25 @@ def draw_batch(
     settings: BatchSettings | None = None,
     now: datetime,
 ) -> Drawn:
-    """Draw a new batch, or add to one what its plan takes of the questions that came since its last draw.
+    """Draw a new batch, or add questions that were imported since the last draw to a batch.
 
-    What was drawn stays drawn. When nothing new came in, or too little for one question, the batch stays as
-    it is, and what came in stays in the frame of the next draw. ``settings`` are for a new batch; those of
-    one that is there are changed elsewhere.
+    Locks an existing batch. Questions in the batch stay. If the plan takes no new question, the batch does
+    not change, and the new questions stay in the frame of the next draw.
+
+    Args:
+        db: a session that writes.
+        by: who draws.
+        dataset: its name.
+        plan: the sampling plan; for an existing batch the same as before.
+        batch_name: of a new or an existing batch.
+        settings: of a new batch, None for the defaults; ignored for an existing one.
+        now: the time.
 
     Raises:
-        NotFound: no dataset of that name.
-        Refused: the batch is another dataset's or plan's, or closed; or a first draw would take nothing.
+        NotFound: there is no such dataset.
+        InvalidValue: the name is not allowed.
+        Refused: the batch is of another dataset or plan, was made from a search, or is closed; or the first
+            draw would take nothing.
     """
     require(by, Action.DRAW_BATCH)
     name = _checked_name(batch_name)
@@ -144,7 +162,11 @@ def draw_batch(
 
 
 def list_batches(db: Session, *, by: Person, dataset: str | None = None) -> list[tuple[Batch, int]]:
-    """Each batch and how many questions it has, the oldest first."""
+    """All batches, or those of one dataset, with their numbers of questions, the oldest first.
+
+    Raises:
+        NotFound: there is no such dataset.
+    """
     require(by, Action.DRAW_BATCH)
     number = None if dataset is None else frames.dataset_number(db, name=dataset)
     sizes = batches.batch_sizes(db)
@@ -152,10 +174,10 @@ def list_batches(db: Session, *, by: Person, dataset: str | None = None) -> list
 
 
 def list_questions(db: Session, *, by: Person, batch: str) -> Iterator[batches.BatchQuestion]:
-    """The questions of a batch with stratum, inclusion probability and state, by position.
+    """The questions of a batch with stratum, inclusion probability (0 to 1) and state, by position.
 
     Raises:
-        NotFound: no batch of that name.
+        NotFound: there is no such batch.
     """
     require(by, Action.DRAW_BATCH)
     return batches.batch_questions(db, batch_id=batches.load_batch(db, name=batch).id)
@@ -223,10 +245,10 @@ def _preview(db: Session, reach: _Reach, plan: SamplingPlan) -> Preview:
 def _drawn_questions(
     db: Session, reach: _Reach, *, plan: SamplingPlan, strata: tuple[Stratum, ...], first: int
 ) -> Iterator[draws.DrawnQuestion]:
-    """What the draw takes, from position ``first`` on.
+    """The drawn questions, with positions from ``first`` on.
 
-    Exams follow each other by the lowest hash of their drawn questions and the questions of an exam by
-    their own, so the order is the seed's, and neither tiers nor the file's order come in blocks.
+    Exams are ordered by the lowest hash of their drawn questions, the questions of an exam by their own hash.
+    The order therefore depends on the seed, and neither tiers nor the order of the file form blocks.
     """
     frame = frames.read_frame(
         db, dataset_id=reach.dataset_id, after=reach.after, through=reach.through, further=plan.strata
@@ -264,7 +286,7 @@ def _drawn_questions(
 
 
 def describe(plan: SamplingPlan) -> str:
-    """The plan in one line, as a person would say it."""
+    """One line about a plan for the user: "100 of every 1,000, seed 7, strata task"."""
     amount = f"{plan.n:,} in all" if plan.n is not None else f"{plan.per_1000} of every 1,000"
     named = {str(tier or "none"): share for tier, share in plan.shares.items() if share != 1}
     shares = "".join(f", {name} with share {share:g}" for name, share in named.items())

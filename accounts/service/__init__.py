@@ -1,4 +1,9 @@
-"""The accounts room's services: one transaction's worth of work each, given everything."""
+"""Services for accounts, sign-ins and the audit trail.
+
+As in all service packages: a function is one transaction, which the caller commits. ``by`` is the person who
+acts; :class:`domain.errors.NotAllowed` is raised unless their roles allow the action. ``now`` is the time
+that is stored.
+"""
 
 from accounts.claims import RoleClaim
 from accounts.passwords import DEMO_PASSWORD

@@ -1,8 +1,8 @@
 """A growing wait after wrong passwords, counted in the database for all processes of the app.
 
-An attempt is counted as wrong before the password is looked at, and forgotten when it was right: so a
-hundred guesses at once count as a hundred. A browser that the person has signed in with before is counted
-for itself: guesses from elsewhere can't keep its owner out.
+An attempt is counted as wrong before the password is checked, and the count is deleted if it was right; a
+hundred simultaneous guesses therefore count as a hundred. A browser with which the person has signed in
+before has its own count, so guesses from elsewhere can't lock its owner out.
 """
 
 from __future__ import annotations
@@ -19,34 +19,35 @@ from storage.accounts import people, sign_ins, wrong_passwords
 
 #: Wrong passwords in a row before the first wait: for a name at one address, and for a name anywhere.
 FREE, FREE_ANYWHERE = 5, 20
-#: The longest wait; longer ones would let anybody keep somebody else out by guessing.
+#: The longest wait; a longer one would allow anybody to lock somebody else out by guessing.
 LONGEST = timedelta(minutes=1)
+#: Counts older than this are deleted.
 FORGOTTEN_AFTER = timedelta(hours=1)
 
 
 class TooManyWrong(Refused):
-    """Wrong passwords came too fast; the text says how long to wait."""
+    """Too many wrong passwords; the text says how long to wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """An attempt that may be made: what to forget when the password was right."""
+    """An attempt that may be made; ``counted_for`` are the counts to delete if the password is right."""
 
     counted_for: tuple[str, ...]
 
 
 def begin_attempt(db: Session, *, name: str, address: str, token: str | None, now: datetime) -> Attempt:
-    """Count an attempt as wrong, and let it through; to be committed before the password is looked at.
+    """Count an attempt to sign in as wrong; commit before the password is checked. Locks the counts.
 
     Args:
-        db: where all processes count.
-        name: as it was typed.
-        address: where the browser is, as far as it is known.
-        token: that of the sign-in which the browser had, live or not; it may be the person's own browser.
-        now: when.
+        db: a session that writes.
+        name: the sign-in name as typed.
+        address: of the browser, as far as known.
+        token: of the browser's latest sign-in, valid or not; it tells whether this is the person's browser.
+        now: the time.
 
     Raises:
-        TooManyWrong: the wait after the last wrong one is not over; nothing was counted.
+        TooManyWrong: the wait after the last wrong password is not over; the attempt was not counted.
     """
     name = name.strip().lower()[:64]
     wrong_passwords.forget_before(db, moment=now - FORGOTTEN_AFTER)
@@ -65,12 +66,12 @@ def begin_attempt(db: Session, *, name: str, address: str, token: str | None, no
 
 
 def attempt_was_right(db: Session, *, attempt: Attempt) -> None:
-    """The password was right: what was counted is forgotten."""
+    """Delete the counts of an attempt, because its password was right."""
     wrong_passwords.forget(db, counted_for=list(attempt.counted_for))
 
 
 def _limits(db: Session, *, name: str, address: str, token: str | None) -> dict[str, int]:
-    """What the attempt is counted for, with the number of wrong ones that cost nothing."""
+    """The counts that the attempt adds to, with the number of wrong ones before the first wait."""
     if token and _was_signed_in_here(db, name=name, token=token):
         return {_hashed("browser", name, token): FREE}
     return {_hashed("address", name, address): FREE, _hashed("anywhere", name): FREE_ANYWHERE}

@@ -1,4 +1,4 @@
-"""The audit trail: who did what, when and why, in the transaction of the deed itself."""
+"""Writes the audit trail: who did what, when and why, in the transaction of the action itself."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ def record(  # allow writes-without-record: it is what puts on record
     why: str = "",
     now: datetime,
 ) -> None:
-    """Put on record what the calling service does; it asks for no action, the service has asked for its own.
+    """Add an audit entry for what the calling service does; permission was checked by that service.
 
     Args:
-        db: whose transaction both belong to: the one is never kept without the other.
-        by: who does it; the command line is kept as nobody's number.
+        db: the session of the action, so that action and entry are in one transaction.
+        by: who acts; the command line is stored without a person's number.
         what: a short verb phrase, "give verdict".
         subject: what it is done to, "batch 3 question 17": kinds and numbers, no text of a question.
-        old: plain values as they were before; None where there was nothing.
-        new: plain values as they are now.
-        why: the person's own reason, where one is asked for.
-        now: when.
+        old: values before, as for :func:`domain.audit.canonical`; None if there was nothing.
+        new: values now.
+        why: the person's reason, if one was given.
+        now: the time.
 
     Raises:
-        TypeError: ``old`` or ``new`` has no plain form.
+        TypeError: ``old`` or ``new`` has a value that can't be written as JSON.
+        ValueError: ``old`` or ``new`` contains NaN or infinity.
     """
     add_entry(
         db,
@@ -53,5 +54,8 @@ def record(  # allow writes-without-record: it is what puts on record
 
 
 def last_deed(db: Session, *, by: Person, since: datetime) -> datetime | None:
-    """When the person's newest entry was made, if that is not before ``since``: their write is there."""
+    """The time of the person's newest entry; None if it is before ``since``.
+
+    Use it to find out whether a write whose answer was lost has been saved.
+    """
     return last_entry_of(db, person_name=by.name, since=since)

@@ -1,4 +1,4 @@
-"""Looking at the audit trail, and proving that nobody has changed it."""
+"""Reads, exports and verifies the audit trail."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["AuditCheck", "AuditFilter", "ShownEntry", "audit_choices", "audit_en
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownEntry:
-    """An entry as one person may see it; where ``withheld``, old, new and why were taken out."""
+    """An entry as one person may see it; if ``withheld``, old, new and why were removed."""
 
     entry: AuditEntry
     withheld: bool
@@ -34,10 +34,11 @@ class ShownEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditCheck:
-    """What verifying found: ``fault`` in words, None where all is as it was written.
+    """The result of verification: ``fault`` as a sentence, None if the trail is intact.
 
-    ``number`` is the first broken entry's, None without one or where the fault is in no entry. ``head`` is
-    the hash of the newest entry: who keeps it elsewhere can tell later that none was taken away at the end.
+    ``entries`` and ``judgements`` were counted. ``number`` is that of the first faulty entry, None if there
+    is none or the fault is elsewhere. ``head`` is the hash of the newest entry: noted elsewhere, it shows
+    later whether entries were removed from the end.
     """
 
     entries: int
@@ -50,9 +51,9 @@ class AuditCheck:
 def audit_entries(
     db: Session, *, by: Person, wanted: AuditFilter, below: int | None = None, limit: int = 50
 ) -> tuple[ShownEntry, ...]:
-    """At most ``limit`` entries with numbers under ``below``, the newest first.
+    """The newest entries, at most ``limit``, with numbers less than ``below``; newest first.
 
-    Who judges too does not see what others said of questions of their own batches.
+    A person who also judges does not see the content of other people's entries about their own batches.
     """
     require(by, Action.SEE_AUDIT)
     found = audit_reading.newest_entries(db, wanted=wanted, below=below, limit=limit)
@@ -60,13 +61,13 @@ def audit_entries(
 
 
 def audit_choices(db: Session, *, by: Person) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Who occurs in the trail (sign-in names), and which actions."""
+    """The values to filter by: sign-in names and actions that occur in the trail."""
     require(by, Action.SEE_AUDIT)
     return audit_reading.values_of(db, column="person_name"), audit_reading.values_of(db, column="what")
 
 
 def export_audit(db: Session, *, by: Person, wanted: AuditFilter) -> tuple[str, Iterator[ShownEntry]]:
-    """(the head of the whole trail, the entries in order); withheld as :func:`audit_entries` does."""
+    """The head of the whole trail, and the entries in order, withheld as in :func:`audit_entries`."""
     require(by, Action.SEE_AUDIT)
     entries = audit_reading.entries_in_order(db, wanted=wanted)
     return last_number_and_hash(db)[1], _shown(entries, by, _blinded(db, by))
@@ -79,13 +80,16 @@ def verify_audit(
     head: str | None = None,
     progress: Callable[[int, int], None] = lambda *_: None,
 ) -> AuditCheck:
-    """Follow the chain from the first entry to the last, and hold every saved judgement against its entry.
+    """Verify the chain from the first entry to the last, and compare every saved judgement with its entry.
 
     Args:
         db: a session that reads.
         by: who asks.
-        head: a head that was noted earlier; it must still be in the chain.
-        progress: is told how many entries of how many are done.
+        head: a head that was noted earlier, which must still be in the chain; None for no such check.
+        progress: called with the number of entries done and of all entries.
+
+    Returns:
+        The first fault found; verification stops there.
     """
     require(by, Action.SEE_AUDIT)
     total = audit_reading.count_entries(db)
@@ -129,7 +133,7 @@ def _fault(entry: AuditEntry, *, expected: int, previous: str) -> str | None:
 def _hold_against(
     db: Session, checked: AuditCheck, recorded: dict[int, int], begun: datetime | None
 ) -> AuditCheck:
-    """Every judgement has its entry and says the same, and no entry has lost its judgement."""
+    """Check that every judgement equals its entry, and that no entry has lost its judgement."""
     count, stranger = 0, None
     with closing(judgements.saved_judgements(db)) as all_saved:
         for saved in all_saved:
@@ -157,7 +161,7 @@ def _hold_against(
 
 
 def _without_nulls(new: str | None) -> str | None:
-    """What was recorded without the fields that had no value: an entry is older than some of the fields."""
+    """The recorded values without empty fields: an entry may be older than some of the fields."""
     if new is None or ":null" not in new:
         return new
     return canonical({name: value for name, value in json.loads(new).items() if value is not None})
@@ -169,7 +173,7 @@ def _digest(what: str, person_id: int | None, subject: str, new: str | None) -> 
 
 
 def _blinded(db: Session, by: Person) -> tuple[str, ...]:
-    """How the subjects begin whose details are not for this person: questions that are theirs to judge."""
+    """Prefixes of the subjects whose details are withheld: questions that this person judges."""
     if not by.id or not by.may(Action.JUDGE):
         return ()
     mine = {*batches_of(db, person_id=by.id), *pools_of(db, person_id=by.id)}

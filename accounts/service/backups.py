@@ -1,4 +1,4 @@
-"""Backups on record: that the workspace was backed up, and that it was restored from one."""
+"""Records backups of the workspace, and restores from them, in the audit trail."""
 
 from __future__ import annotations
 
@@ -13,8 +13,18 @@ from domain.people import Action, Person, require
 def record_backup(
     db: Session, *, by: Person, file: str, sha256: str, rows: int, images: int, now: datetime
 ) -> None:
-    """Put on record that a backup was made; ``sha256`` is what its last line says."""
-    require(by, Action.MANAGE_PEOPLE)  # an admin's: a backup holds everything, the accounts too
+    """Record that a backup was made.
+
+    Args:
+        db: a session that writes.
+        by: who made it.
+        file: its name.
+        sha256: the hash in its last line.
+        rows: number of database rows.
+        images: number of image files.
+        now: the time.
+    """
+    require(by, Action.MANAGE_PEOPLE)  # admins only: a backup contains everything, including the accounts
     record(
         db,
         by=by,
@@ -28,7 +38,17 @@ def record_backup(
 def record_restore(
     db: Session, *, by: Person, file: str, made_at: datetime, rows: int, images: int, now: datetime
 ) -> None:
-    """Put on record that everything before this entry comes from a backup; what came after it is gone."""
+    """Record that the workspace was restored: everything before this entry comes from the backup.
+
+    Args:
+        db: a session that writes.
+        by: who restored it.
+        file: its name.
+        made_at: when the backup was made.
+        rows: number of database rows.
+        images: number of image files.
+        now: the time.
+    """
     require(by, Action.MANAGE_PEOPLE)
     record(
         db,

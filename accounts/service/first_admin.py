@@ -1,4 +1,4 @@
-"""The first administrator: a code from the machine's own command line, used once in the browser."""
+"""The first admin account, created in the browser with a code from the command line."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from domain.errors import NotSignedIn, Refused
 from domain.people import Action, Person, Role, require
 from storage.accounts import first_admin_codes
 
-#: How long a code holds.
+#: How long a code is valid.
 CODE_HOLDS = timedelta(hours=1)
 
 
 def make_first_admin_code(db: Session, *, by: Person, code: str, now: datetime) -> datetime:
-    """Keep the code (its hash only) for an hour; an earlier one does not hold any more. Until when it holds.
+    """Store the hash of a code that is valid for an hour; an earlier code becomes invalid.
+
+    Returns:
+        The time until which it is valid.
 
     Raises:
         Refused: there is an admin already.
@@ -34,12 +37,13 @@ def make_first_admin_code(db: Session, *, by: Person, code: str, now: datetime) 
 def become_first_admin(
     db: Session, *, code: str, name: str, display_name: str, password: str, now: datetime
 ) -> Person:
-    """The first account with the role admin, for whoever has the code; the code is used up.
+    """Create the first admin account for a person who has the code. A code can be used once.
 
     Raises:
-        NotSignedIn: no such code, or it has expired or been used.
+        NotSignedIn: there is no such code, or it has expired or been used.
         Refused: there is an admin already.
-        InvalidValue, AlreadyThere: name or password won't do; the code still holds.
+        InvalidValue: name or password is not allowed; the code stays valid after the rollback.
+        AlreadyThere: the name is taken; likewise.
     """
     _refuse_a_second(db)
     if not first_admin_codes.use_code(db, code_sha256=token_sha256(_as_made(code)), now=now):
@@ -61,7 +65,7 @@ def become_first_admin(
 
 
 def any_admin(db: Session) -> bool:
-    """Whether somebody can give accounts and roles."""
+    """Whether there is an enabled account with the role admin."""
     return bool(people_with(db, role=Role.ADMIN))
 
 
@@ -71,5 +75,5 @@ def _refuse_a_second(db: Session) -> None:
 
 
 def _as_made(code: str) -> str:
-    """Without the blanks and dashes that make it readable, in capitals."""
+    """The code without spaces and dashes, in capitals."""
     return "".join(sign for sign in code.upper() if sign.isalnum())

@@ -1,4 +1,4 @@
-"""Accounts: who there is, what their roles are, who is kept out."""
+"""Accounts: adding people, changing roles and passwords, disabling accounts."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from storage.accounts import people, sign_ins
 
 
 def command_line_person() -> Person:
-    """Whoever runs commands on the machine: number 0, kept as nobody, with every role."""
+    """The person who runs commands on the machine: id 0, without an account, with every role."""
     return Person(id=0, name="command-line", display_name="Command line", roles=frozenset(Role))
 
 
 def any_people(db: Session) -> bool:
-    """Whether anybody has an account; before the first one the sign-in page says how to make it."""
+    """Whether there is any account; otherwise the sign-in page explains how to create the first one."""
     return people.count_people(db) > 0
 
 
@@ -35,12 +35,20 @@ def add_person(
     demo: bool = False,
     now: datetime,
 ) -> Person:
-    """A new account. Without a password the person can come by OIDC only.
+    """Create an account.
 
-    Demo people all have the one password that the sign-in page shows; they are given none here.
+    Args:
+        db: a session that writes.
+        by: who acts.
+        name: the sign-in name, in any case.
+        display_name: shown to others; None or empty for the sign-in name.
+        roles: one or more.
+        password: None for a person who signs in with OpenID Connect only.
+        demo: a demo account, which gets the password that the sign-in page shows.
+        now: the time.
 
     Raises:
-        InvalidValue: the name, the password or the roles won't do.
+        InvalidValue: name, display name, password or roles are not allowed.
         AlreadyThere: the name is taken.
     """
     require(by, Action.MANAGE_PEOPLE)
@@ -73,13 +81,21 @@ def change_roles(
     instead_of: Iterable[Role] | None = None,
     now: datetime,
 ) -> Person:
-    """Give the person these roles in place of the ones they have; it holds from their next click on.
+    """Replace a person's roles; this takes effect with their next request. Locks the person's row.
 
-    ``instead_of`` are the roles that whoever asks has seen; None: whatever they are.
+    Args:
+        db: a session that writes.
+        by: who acts.
+        name: the person's sign-in name.
+        roles: one or more; the same roles again change nothing.
+        instead_of: the roles that the user was shown; None for no such check.
+        now: the time.
 
     Raises:
-        StaleRevision: somebody changed the roles since they were seen; both are named.
-        Refused: nobody could manage people any more.
+        NotFound: there is no such person.
+        InvalidValue: no role.
+        StaleRevision: the roles have changed since they were shown.
+        Refused: the person is the last admin.
     """
     require(by, Action.MANAGE_PEOPLE)
     person = person_named(db, name=name)
@@ -102,9 +118,13 @@ def change_roles(
 
 
 def set_password(db: Session, *, by: Person, name: str, password: str, now: datetime) -> Person:
-    """A new password; whoever is signed in with the old one is signed out everywhere.
+    """Set a person's password and end all their sign-ins.
 
-    A demo account with a password of its own is no demo account any more.
+    A demo account becomes an ordinary account.
+
+    Raises:
+        NotFound: there is no such person.
+        InvalidValue: the password is not allowed.
     """
     require(by, Action.MANAGE_PEOPLE)
     person = person_named(db, name=name)
@@ -117,7 +137,12 @@ def set_password(db: Session, *, by: Person, name: str, password: str, now: date
 
 
 def disable_person(db: Session, *, by: Person, name: str, now: datetime) -> Person:
-    """The person is out at their next click, and can't sign in; what they did stays."""
+    """Disable an account and end all its sign-ins; what the person did stays. Again changes nothing.
+
+    Raises:
+        NotFound: there is no such person.
+        Refused: the person is the last admin.
+    """
     require(by, Action.MANAGE_PEOPLE)
     person = person_named(db, name=name)
     if person.disabled_at is not None:
@@ -130,7 +155,11 @@ def disable_person(db: Session, *, by: Person, name: str, now: datetime) -> Pers
 
 
 def enable_person(db: Session, *, by: Person, name: str, now: datetime) -> Person:
-    """The person may sign in again."""
+    """Enable a disabled account. Again changes nothing.
+
+    Raises:
+        NotFound: there is no such person.
+    """
     require(by, Action.MANAGE_PEOPLE)
     person = person_named(db, name=name)
     if person.disabled_at is None:
@@ -141,16 +170,16 @@ def enable_person(db: Session, *, by: Person, name: str, now: datetime) -> Perso
 
 
 def list_people(db: Session, *, by: Person) -> list[Person]:
-    """Everybody, by name."""
+    """All people, sorted by name."""
     require(by, Action.MANAGE_PEOPLE)
     return people.list_people(db)
 
 
 def person_named(db: Session, *, name: str) -> Person:
-    """The person who signs in by that name.
+    """The person with a sign-in name, in any case. Checks no permission.
 
     Raises:
-        NotFound: nobody does.
+        NotFound: there is no such person.
     """
     person = people.find_person(db, name=name.strip().lower())
     if person is None:
@@ -159,14 +188,14 @@ def person_named(db: Session, *, name: str) -> Person:
 
 
 def people_with(db: Session, *, role: Role) -> list[Person]:
-    """Everybody who has the role and is not disabled, by name."""
+    """All people with a role whose account is not disabled, sorted by name. Checks no permission."""
     return [
         person for person in people.list_people(db) if role in person.roles and person.disabled_at is None
     ]
 
 
 def demo_people(db: Session) -> list[Person]:
-    """The people of a demo workspace, whom the sign-in page lists; nobody in a real one."""
+    """The demo accounts, which the sign-in page lists; none in a workspace that is no demo."""
     return [person for person in people.list_people(db) if person.demo and person.disabled_at is None]
 
 

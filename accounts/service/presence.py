@@ -1,4 +1,4 @@
-"""One sign-in: how it begins, how long it holds, how it ends."""
+"""Sign-ins: checking the password, starting, validating and ending a sign-in."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from domain.errors import NotSignedIn
 from domain.people import Person
 from storage.accounts import people, sign_ins
 
-#: How long a browser may be silent before it has to sign in again, unless a setting says otherwise.
+#: Default time without a request after which a browser must sign in again.
 IDLE_LIMIT = timedelta(hours=12)
-#: How long a sign-in holds at most, however busy the browser is, unless a setting says otherwise.
+#: Default maximum duration of a sign-in.
 LONGEST = timedelta(days=7)
-#: How long the row of a sign-in that ended is kept: for it a browser is known as the person's own.
+#: How long an ended sign-in is stored; it identifies the browser as the person's own.
 _KEPT = timedelta(days=30)
-#: ``last_seen_at`` is written at most this often: a write at every click would be one too many.
+#: ``last_seen_at`` is written at most this often, not with every request.
 SEEN_EVERY = timedelta(minutes=1)
 
 _WRONG = "That name and password do not go together."
@@ -29,24 +29,26 @@ _DISABLED = "This account is disabled. Ask an admin to enable it again."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveSignIn:
-    """A sign-in that holds: who it is, and whether it is time to write down that they were seen."""
+    """A valid sign-in; ``seen_is_due``: :func:`note_seen` should be called."""
 
     person: Person
     seen_is_due: bool
 
 
 def check_password(db: Session, *, name: str, password: str) -> Person:
-    """Whose name and password these are. It reads only: argon2 takes its time, and no writer should wait.
+    """Find the person with a name and password.
+
+    It only reads, because argon2 is slow and writers must not wait. Call
+    :func:`accounts.service.attempts.begin_attempt` before. The time taken does not reveal which names exist.
 
     Raises:
-        NotSignedIn: they don't go together (the text does not say which names exist), or the account is
-            disabled.
+        NotSignedIn: name and password do not match, or the account is disabled.
     """
     person = people.find_person(db, name=name.strip().lower())
     kept = people.password_hash_of(db, person_id=person.id) if person else None
     if not matches(password, kept) or person is None:
         raise NotSignedIn(_WRONG)
-    if person.disabled_at is not None:  # said only to somebody who knows the password
+    if person.disabled_at is not None:  # told only to somebody who knows the password
         raise NotSignedIn(_DISABLED)
     return person
 
@@ -62,11 +64,20 @@ def begin_sign_in(
     way: str = "password",
     now: datetime,
 ) -> None:
-    """Write down that a browser with this token is the person's from now on; old rows are cleared away.
+    """Start a sign-in of a browser; deletes old ended sign-ins.
 
-    ``replaces`` is the token that the browser had: it ends, else one browser answers for two people.
-    ``password``, just checked, is hashed anew when the recommended cost has changed since. ``browser`` is
-    what its owner will know it by, ``way`` how they came.
+    Args:
+        db: a session that writes.
+        person: whose name and password, or claims, were just checked.
+        token: the browser's new secret; only its hash is stored.
+        replaces: the browser's previous token, whose sign-in ends.
+        password: just checked; it is hashed again if the recommended cost has changed. None without one.
+        browser: a description by which its owner will recognise it.
+        way: how they signed in.
+        now: the time.
+
+    Raises:
+        NotSignedIn: the account was disabled meanwhile.
     """
     current = people.load_person(db, person_id=person.id)
     if current.disabled_at is not None:
@@ -98,7 +109,18 @@ def live_sign_in(
     idle: timedelta = IDLE_LIMIT,
     longest: timedelta = LONGEST,
 ) -> LiveSignIn | None:
-    """The sign-in of a token, unless it is unknown, revoked, idle too long, too old, or its person is out."""
+    """The valid sign-in of a token.
+
+    Args:
+        db: a session that reads.
+        token: of the browser; None gives None.
+        now: the time.
+        idle: longest time without a request.
+        longest: longest duration.
+
+    Returns:
+        None if the token is unknown, the sign-in has ended or expired, or the account is disabled.
+    """
     if not token:
         return None
     found = sign_ins.sign_in_and_person(db, token_sha256=token_sha256(token))
@@ -111,7 +133,7 @@ def live_sign_in(
 
 
 def holds(sign_in: sign_ins.SignIn, *, now: datetime, idle: timedelta, longest: timedelta) -> bool:
-    """Whether nobody has ended it, the browser was not silent for too long, and it is not too old."""
+    """Whether a sign-in is valid: not ended, not idle for too long, and not too old."""
     fresh = now - sign_in.last_seen_at <= idle and now - sign_in.signed_in_at <= longest
     return sign_in.revoked_at is None and fresh
 
@@ -124,18 +146,18 @@ def person_of_token(
     idle: timedelta = IDLE_LIMIT,
     longest: timedelta = LONGEST,
 ) -> Person | None:
-    """Whose live sign-in the token is, None when it is nobody's."""
+    """The person of a token's valid sign-in, as :func:`live_sign_in` finds it; None if there is none."""
     live = live_sign_in(db, token=token, now=now, idle=idle, longest=longest)
     return live.person if live else None
 
 
 def note_seen(db: Session, *, token: str, now: datetime) -> None:
-    """The browser was heard of just now."""
+    """Store the time of the browser's latest request."""
     sign_ins.seen(db, token_sha256=token_sha256(token), now=now)
 
 
 def sign_out(db: Session, *, token: str, now: datetime) -> None:
-    """End the sign-in of that token, in every tab."""
+    """End the sign-in of a token, in every tab; an unknown or ended one changes nothing."""
     kept = sign_ins.find_sign_in(db, token_sha256=token_sha256(token))
     if kept is None or kept.revoked_at is not None:
         return

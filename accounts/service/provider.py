@@ -1,4 +1,4 @@
-"""People who come by an OpenID Connect provider: who they are, and what it says of their roles."""
+"""People who sign in with an OpenID Connect provider: their account, and roles from claims."""
 
 from __future__ import annotations
 
@@ -19,14 +19,20 @@ _DISABLED = "This account is disabled. Ask an admin to enable it again."
 def person_of_claims(
     db: Session, *, claims: Mapping[str, object], role_claim: RoleClaim | None = None, now: datetime
 ) -> Person:
-    """Who the OIDC provider says this is: by its subject, else by a verified e-mail that is a sign-in name.
+    """Find the account for the claims of an ID token: by subject, else by a verified e-mail as sign-in name.
 
-    The first time, the subject is kept with the account, and counts alone from then on. Without
-    ``role_claim`` roles are ours, and no claim gives one; with it the person has at each sign-in the roles
-    that the claim gives, and no others.
+    On the first sign-in the subject is stored with the account; only the subject counts after that.
+
+    Args:
+        db: a session that writes.
+        claims: of the verified ID token.
+        role_claim: with it, each sign-in sets the person's roles to those that the claim gives; None to leave
+            roles as they are.
+        now: the time.
 
     Raises:
-        NotSignedIn: no account belongs to these claims, it is disabled, or the claims give no role.
+        NotSignedIn: there is no subject or no account for these claims, the account is disabled, or the
+            claims give no role.
     """
     said = Claims.of(claims)
     person = _known(db, said, now)

@@ -1,4 +1,4 @@
-"""A person's sign-ins: which there are, and ending them here, elsewhere or everywhere."""
+"""A person's sign-ins: listing them, and ending one or all of them; changing one's own password."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MARK_LENGTH = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnSignIn:
-    """A live sign-in as its owner sees it. ``mark`` names it; ``here`` says that it is this browser's."""
+    """A valid sign-in as shown to its owner; ``mark`` identifies it, ``here``: it is this browser's."""
 
     mark: str
     browser: str
@@ -40,7 +40,7 @@ def own_sign_ins(
     idle: timedelta = IDLE_LIMIT,
     longest: timedelta = LONGEST,
 ) -> list[OwnSignIn]:
-    """The person's own sign-ins that hold, the one last heard of first."""
+    """The person's own valid sign-ins, the one used last first; ``token`` is that of this browser."""
     here = token_sha256(token) if token else ""
     return [
         OwnSignIn(
@@ -60,7 +60,7 @@ def end_own_sign_in(db: Session, *, person: Person, mark: str, now: datetime) ->
     """End one of the person's own sign-ins.
 
     Raises:
-        NotFound: none of theirs has that mark, or it has ended.
+        NotFound: the person has no such sign-in, or it has ended.
     """
     for each in sign_ins.sign_ins_not_revoked(db, person_id=person.id):
         if each.token_sha256[:_MARK_LENGTH] == mark:
@@ -74,7 +74,11 @@ def end_own_sign_in(db: Session, *, person: Person, mark: str, now: datetime) ->
 
 
 def sign_out_everywhere(db: Session, *, person: Person, but: str | None, now: datetime) -> int:
-    """End all sign-ins of the person's own, ``but`` that of this token; how many that were."""
+    """End all of the person's own sign-ins except that of the token ``but``.
+
+    Returns:
+        The number of sign-ins ended.
+    """
     spared = token_sha256(but) if but else None
     ended = sign_ins.revoke_all_of(db, person_id=person.id, now=now, but=spared)
     record(
@@ -89,7 +93,14 @@ def sign_out_everywhere(db: Session, *, person: Person, but: str | None, now: da
 
 
 def sign_out_person(db: Session, *, by: Person, name: str, now: datetime) -> int:
-    """Sign somebody out everywhere; they may sign in again. How many sign-ins that ended."""
+    """End all sign-ins of a person, who may sign in again.
+
+    Returns:
+        The number of sign-ins ended.
+
+    Raises:
+        NotFound: there is no such person.
+    """
     require(by, Action.MANAGE_PEOPLE)
     person = person_named(db, name=name)
     ended = sign_ins.revoke_all_of(db, person_id=person.id, now=now)
@@ -102,11 +113,11 @@ def sign_out_person(db: Session, *, by: Person, name: str, now: datetime) -> int
 def change_own_password(
     db: Session, *, person: Person, token: str | None, current: str, password: str, now: datetime
 ) -> None:
-    """A new password of the person's own; every sign-in but this browser's ends.
+    """Change one's own password; all sign-ins except that of ``token`` end.
 
     Raises:
-        InvalidValue: the new one won't do.
-        Refused: the current one is wrong, there is none, or the account is a demo.
+        InvalidValue: the new password is not allowed.
+        Refused: the current password is wrong, there is none, or the account is a demo account.
     """
     if person.demo:
         raise Refused("Demo people keep the password that the sign-in page shows.")
@@ -125,5 +136,5 @@ def change_own_password(
 
 
 def has_password(db: Session, *, person: Person) -> bool:
-    """Whether the person can sign in by a password of their own."""
+    """Whether the person has a password."""
     return people.password_hash_of(db, person_id=person.id) is not None

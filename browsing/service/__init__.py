@@ -1,4 +1,4 @@
-"""What the screens and commands ask of browsing; the only door to storage in this room."""
+"""Services for browsing: search, a question's history, dataset statistics, rules for many questions."""
 
 from browsing.applying import MOST_QUEUED, Step, said
 from browsing.search import Search, Standing

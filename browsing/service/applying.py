@@ -1,4 +1,4 @@
-"""Fix once, apply to many: reject or queue the like of an error, and take it back."""
+"""Applies one decision to many questions: reject or queue all that a search finds, and undo it."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _EXAMPLES = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplyPreview:
-    """What a step would take: ``count`` questions, the first few of them, and why others are left out.
+    """The questions that a step would apply to: their count, numbers, and the first few as examples.
 
-    ``numbers`` are all that it would take. ``left_out`` counts by reason.
+    ``left_out`` counts the questions that the search finds but the step leaves out, by reason.
     """
 
     count: int
@@ -41,11 +41,11 @@ class ApplyPreview:
 
 
 def preview_apply(db: Session, *, by: Person, search: Search) -> ApplyPreview:
-    """What a step would take of what the search finds, without doing it.
+    """Compute which questions a step would apply to; writes nothing.
 
     Raises:
-        NotFound: no such dataset or batch.
-        Refused: the search index is behind, so not all would be found.
+        NotFound: there is no such dataset or batch.
+        Refused: the search index is not up to date, so the search would not find all.
     """
     require(by, Action.DRAW_BATCH)
     state = index_state(db)
@@ -67,18 +67,23 @@ def preview_apply(db: Session, *, by: Person, search: Search) -> ApplyPreview:
 def reject_like(
     db: Session, *, by: Person, search: Search, reason: str, expected: int, now: datetime
 ) -> AppliedRule:
-    """Reject all that the search finds in the rest: they come into no later draw and no release.
+    """Reject all questions that a search finds and that were not drawn, judged or rejected yet.
+
+    They enter no later draw or release.
 
     Args:
-        db: a session.
-        by: who does it.
-        search: what finds them.
-        reason: what is wrong with them.
-        expected: the count of the preview that was looked at.
+        db: a session that writes.
+        by: who acts.
+        search: the search.
+        reason: what is wrong with the questions.
+        expected: the count of the preview that the user was shown.
         now: the time.
 
     Raises:
-        Refused: other questions are found than the preview had; none, or too many.
+        NotFound: there is no such dataset or batch.
+        InvalidValue: no reason.
+        Refused: the count differs from the preview's, is 0 or too large, the search is too wide, or the
+            search index is not up to date.
     """
     require(by, Action.DRAW_BATCH)
     return _applied(db, by=by, step=Step.REJECT, search=search, reason=reason, expected=expected, now=now)
@@ -87,11 +92,24 @@ def reject_like(
 def queue_like(
     db: Session, *, by: Person, search: Search, reason: str, batch_name: str, expected: int, now: datetime
 ) -> AppliedRule:
-    """Put all that the search finds in the rest into a new batch, which is no random sample of anything.
+    """Put all questions that a search finds and that were not drawn, judged or rejected yet into a new batch.
+
+    The batch is not a random sample.
+
+    Args:
+        db: a session that writes.
+        by: who acts.
+        search: the search.
+        reason: why they are to be reviewed.
+        batch_name: of the new batch.
+        expected: the count of the preview that the user was shown.
+        now: the time.
 
     Raises:
-        AlreadyThere: a batch has that name.
-        Refused: other questions are found than the preview had; none, or too many.
+        AlreadyThere: there is a batch of that name.
+        NotFound: as :func:`reject_like`.
+        InvalidValue: no reason, or a name that is not allowed.
+        Refused: as :func:`reject_like`.
     """
     require(by, Action.DRAW_BATCH)
     name = batch_name.strip()
@@ -105,11 +123,12 @@ def queue_like(
 
 
 def take_rule_back(db: Session, *, by: Person, rule: int, reason: str, now: datetime) -> AppliedRule:
-    """Let a rule hold no more: its questions can be drawn again. Its batch is closed; what was judged stays.
+    """Undo a rule: its questions can be drawn again, and its batch is closed. Verdicts stay.
 
     Raises:
-        NotFound: no such rule.
-        Refused: it was taken back already.
+        NotFound: there is no such rule.
+        InvalidValue: no reason.
+        Refused: it was undone already.
     """
     require(by, Action.DRAW_BATCH)
     found = applying.rule_of(db, number=rule)
@@ -129,7 +148,11 @@ def take_rule_back(db: Session, *, by: Person, rule: int, reason: str, now: date
 
 
 def applied_rules(db: Session, *, by: Person, dataset: str | None = None) -> list[AppliedRule]:
-    """What was applied to many, the newest first."""
+    """All rules, or those of one dataset, the newest first.
+
+    Raises:
+        NotFound: there is no such dataset.
+    """
     require(by, Action.DRAW_BATCH)
     number = None if dataset is None else dataset_number(db, name=dataset)
     return applying.list_rules(db, dataset_id=number)

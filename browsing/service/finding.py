@@ -1,4 +1,4 @@
-"""Finding questions: page by page by number, so that the thousandth page is as quick as the first."""
+"""Searches questions, page by page by question number, so that the last page is as fast as the first."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from storage.browsing.found_questions import FoundQuestion, found_questions, val
 from storage.sampling.batches import list_batches, load_batch
 from storage.sampling.frames import dataset_names, dataset_number
 
-#: Above it a count says "more than". Twice as many took 185 ms of 1.6 million (benchmarks/browse.py).
+#: A count stops here. Counting twice as many took 185 ms of 1.6 million questions (benchmarks/browse.py).
 COUNTED = 5_000
 
-# What somebody says now: a verdict that they changed their mind about does not count.
+# The latest revision of each person's verdict in each batch.
 _VERDICT = (
     "SELECT question_id FROM verdict said WHERE decision = :decision AND NOT EXISTS ("
     "SELECT 1 FROM verdict since WHERE since.batch_id = said.batch_id "
@@ -41,7 +41,7 @@ _DECISIONS = {Standing.ACCEPTED: "accept", Standing.REVISED: "revise", Standing.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A page of what was found; ``before`` and ``after`` say whether there are more on either side."""
+    """A page of results; ``before`` and ``after``: whether there are more on either side."""
 
     questions: tuple[FoundQuestion, ...]
     before: bool
@@ -50,7 +50,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """What a search of that dataset may choose from, each with its number of questions, the most first."""
+    """The values that a search can filter by, with their numbers of questions, the most frequent first."""
 
     categories: tuple[tuple[str, int], ...]
     content_types: tuple[tuple[str, int], ...]
@@ -59,13 +59,17 @@ class Choices:
 
 
 def browsable(db: Session, *, by: Person) -> list[str]:
-    """The datasets there are, by name."""
+    """The names of all datasets, sorted."""
     require(by, Action.BROWSE)
     return dataset_names(db)
 
 
 def choices(db: Session, *, by: Person, dataset: str) -> Choices:
-    """The values to choose from. It reads every question of the dataset: remember what it says."""
+    """The values to filter by. It reads every question of the dataset, so callers should cache the result.
+
+    Raises:
+        NotFound: there is no such dataset.
+    """
     require(by, Action.BROWSE)
     dataset_id = dataset_number(db, name=dataset)
     columns = ("category", "content_type", "generator", "prompt_version")
@@ -79,7 +83,11 @@ def choices(db: Session, *, by: Person, dataset: str) -> Choices:
 
 
 def batches_of(db: Session, *, by: Person, dataset: str) -> list[str]:
-    """The dataset's batches, by name."""
+    """The names of the dataset's batches.
+
+    Raises:
+        NotFound: there is no such dataset.
+    """
     require(by, Action.BROWSE)
     return [each.name for each in list_batches(db, dataset_id=dataset_number(db, name=dataset))]
 
@@ -93,10 +101,18 @@ def find(
     before: int | None = None,
     most: int = 50,
 ) -> Found:
-    """The next questions above the number ``after``, or the last ones below ``before``.
+    """Find a page of questions, in the order of their numbers.
+
+    Args:
+        db: a session that reads.
+        by: who asks.
+        search: the search.
+        after: the page begins above this question number.
+        before: if given, the page ends below this question number instead.
+        most: questions per page.
 
     Raises:
-        NotFound: no such dataset or batch.
+        NotFound: there is no such dataset or batch.
     """
     require(by, Action.BROWSE)
     numbers = words.matching(db, **asked(db, search), after=after, before=before, most=most + 1)
@@ -109,7 +125,11 @@ def find(
 
 
 def count_found(db: Session, *, by: Person, search: Search) -> tuple[int, bool]:
-    """How many there are, and whether that is all; a count stops at :data:`COUNTED`."""
+    """The number of questions that a search finds, at most :data:`COUNTED`, and whether it is exact.
+
+    Raises:
+        NotFound: there is no such dataset or batch.
+    """
     require(by, Action.BROWSE)
     count = len(words.matching(db, **asked(db, search), most=COUNTED + 1))
     return min(count, COUNTED), count <= COUNTED
@@ -120,7 +140,11 @@ def _shown(db: Session, numbers: list[int]) -> tuple[FoundQuestion, ...]:
 
 
 def asked(db: Session, search: Search) -> dict[str, Any]:
-    """What storage is asked: words, facets, and conditions on the number."""
+    """The arguments of :func:`storage.browsing.words.matching` for a search.
+
+    Raises:
+        NotFound: there is no such dataset or batch.
+    """
     facets = []
     for column in ("format", "task", "difficulty", "category", "content_type", "generator", "prompt_version"):
         value = getattr(search, column)

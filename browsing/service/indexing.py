@@ -1,4 +1,4 @@
-"""Keeping the search index up to date: in parts, so that nobody who is judging waits."""
+"""Updates the search index in parts, so that reviewers do not have to wait."""
 
 from __future__ import annotations
 
@@ -6,19 +6,24 @@ from sqlmodel import Session
 
 from storage.browsing.search import IndexState, index_more, index_state
 
-#: Questions that go into the index in one transaction: a third of a second.
+#: Questions that are indexed in one transaction, which takes a third of a second.
 AT_ONCE = 10_000
 
 
 def search_index(db: Session) -> IndexState:
-    """How far the index has come. It tells of no question, so it asks for no person."""
+    """The state of the search index. Checks no permission, because it shows no question."""
     return index_state(db)
 
 
 def index_questions(db: Session, *, most: int = AT_ONCE) -> bool:
-    """Put the next questions into the index; whether there are more. Each call is a transaction of its own.
+    """Index the next questions; not recorded in the audit trail, because it changes no data.
 
-    It changes nothing that anybody said, so it is not put on record.
+    Args:
+        db: a session that writes.
+        most: questions to index in this call.
+
+    Returns:
+        Whether there are more.
     """
     state = index_state(db)
     if not state.behind:

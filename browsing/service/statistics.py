@@ -1,4 +1,4 @@
-"""A dataset in numbers, as the papers on ReXVQA (Table 1) and GEMeX (Table 3, its figures) print theirs."""
+"""Statistics of a dataset, as in the papers on ReXVQA (Table 1) and GEMeX (Table 3 and figures)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from storage.sampling.frames import dataset_number
 
 _WORDS, _OBSERVATIONS = 40, 200
 _CHARACTERS, _IN_WORDS = 10, 2  # the widths of the histograms' bins
-#: What is counted, in the order in which it is shown.
+#: The columns that are counted, in the order of display.
 COUNTED = statistics.COLUMNS
 _Kinds = Mapping[tuple[str, ...], Mapping[int, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormatLine:
-    """Questions of one answer format ("all" for all), those with boxes, and their boxes."""
+    """Counts of one answer format, or of "all": questions, questions with boxes, boxes."""
 
     name: str
     questions: int
@@ -32,13 +32,17 @@ class FormatLine:
 
     @property
     def boxes_a_question(self) -> float | None:
-        """Boxes over questions; None for no question."""
+        """Mean number of boxes per question; None without a question."""
         return self.boxes / self.questions if self.questions else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lengths:
-    """Lengths of ``n`` texts; histograms as (from, to, texts); ``words`` (a word, texts that have it)."""
+    """Lengths of ``n`` texts in characters and words.
+
+    The histograms are (from, to, number of texts). ``words`` are the most frequent ones: (word, number of
+    texts that contain it).
+    """
 
     n: int
     mean_characters: float | None
@@ -50,11 +54,12 @@ class Lengths:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetStatistics:
-    """All of it. ``counts``: by column, (value, questions), the most first; "" where a question has none.
+    """All statistics of a dataset.
 
-    ``boxes``: (boxes, questions that have so many). ``observations``: what boxes show, as (label, questions,
-    boxes), those of the most questions first.
-    ``splits``: of the newest release, (side, task) -> questions; empty where there is none.
+    ``counts`` are (value, questions) by column, the most frequent first (tasks in their own order); "" if a
+    question has no value. ``boxes`` are (boxes per question, questions). ``observations`` are the labels of
+    boxes: (label, questions, boxes), the most frequent first. ``splits`` are questions by (side, task) of the
+    newest release, empty without one.
     """
 
     dataset: str
@@ -72,10 +77,16 @@ class DatasetStatistics:
 def dataset_statistics(
     db: Session, *, by: Person, dataset: str, progress: Callable[[int], None] = lambda _: None
 ) -> DatasetStatistics:
-    """Count the dataset. It reads every question, without keeping any: remember what it says.
+    """Compute the statistics of a dataset. It reads every question, so callers should cache the result.
+
+    Args:
+        db: a session that reads.
+        by: who asks.
+        dataset: its name.
+        progress: called with the number of questions read.
 
     Raises:
-        NotFound: no such dataset.
+        NotFound: there is no such dataset.
     """
     require(by, Action.BROWSE)
     number = dataset_number(db, name=dataset)
@@ -102,7 +113,14 @@ def dataset_statistics(
 
 
 def statistics_version(db: Session, *, by: Person, dataset: str) -> tuple[int, int]:
-    """The newest question (0 for none) and release: as long as both stay, so do the statistics."""
+    """The numbers of the newest question and release; the statistics change only if one of them does.
+
+    Returns:
+        0 for a number without a question or release.
+
+    Raises:
+        NotFound: there is no such dataset.
+    """
     require(by, Action.BROWSE)
     number = dataset_number(db, name=dataset)
     return (

@@ -1,4 +1,4 @@
-"""One question with its whole history: as the machine wrote it, and everything since, in order."""
+"""A question with its history: the machine's version and all events since, in order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from storage.sampling.frames import dataset_number
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """``question`` is the machine's version; ``events`` are in the order in which they happened."""
+    """A question's history; ``question`` is the machine's version, ``events`` are in order of time."""
 
     number: int
     question: Question
@@ -29,7 +29,7 @@ class History:
     events: tuple[QuestionEvent, ...]
 
 
-#: What comes first when two things happened in the same moment.
+#: The order of events with the same time.
 _ORDER = (
     "imported", "rule", "drawn", "assigned", "own answer", "skipped", "verdict", "adjudication", "released",
     "rule taken back",
@@ -37,10 +37,10 @@ _ORDER = (
 
 
 def question_number(db: Session, *, by: Person, dataset: str, question: str) -> int:
-    """The number of a question, by its id within the dataset.
+    """The number of the question with an id.
 
     Raises:
-        NotFound: no such dataset or question.
+        NotFound: there is no such dataset or question.
     """
     require(by, Action.BROWSE)
     found = number_of(db, dataset_id=dataset_number(db, name=dataset), key=question)
@@ -50,10 +50,10 @@ def question_number(db: Session, *, by: Person, dataset: str, question: str) -> 
 
 
 def history(db: Session, *, by: Person, question_number: int) -> History:
-    """The question and all that happened to it.
+    """A question with all its events.
 
     Raises:
-        NotFound: no question has that number.
+        NotFound: there is no such question.
     """
     require(by, Action.BROWSE)
     question = load_question(db, question_id=question_number)

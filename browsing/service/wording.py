@@ -1,4 +1,4 @@
-"""What happened to a question, in words: a line and details, the same on screen and in the terminal."""
+"""Texts for the events of a question's history, the same on screen and in the terminal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,12 @@ _DECIDED = {Decision.ACCEPT: "accepted it", Decision.REVISE: "corrected it", Dec
 
 
 def told(event: QuestionEvent, question: Question) -> tuple[str, list[str]]:
-    """(the line, details below it). ``question`` is the machine's version."""
+    """The text of an event: one line, and the details below it.
+
+    Args:
+        event: of :func:`browsing.service.telling.history`.
+        question: the machine's version.
+    """
     return _TELL[event.what](event, question)
 
 
@@ -104,7 +109,7 @@ def _taken_back(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
 
 
 def _displayed(image: ImageDisplay | None) -> list[str]:
-    """Whether the radiographs were on screen; nothing where that was not recorded."""
+    """Whether the radiographs were on screen; empty if that was not recorded."""
     return [] if image is None else [_DISPLAYED[image]]
 
 

@@ -1,4 +1,4 @@
-"""Patient data: the workspace's rules, patients in texts, patients in pixels."""
+"""Services for patient data: the workspace's rules, patient data in texts and in pixels."""
 
 from __future__ import annotations
 

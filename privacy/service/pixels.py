@@ -1,4 +1,4 @@
-"""Text in the pixels: ranked by a program, seen by a person, asked for by a release."""
+"""Burned-in text: a program ranks the images, a person decides, and a release may require the decision."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ _WORKERS = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PixelState:
-    """How far a dataset is: of ``images``, how many were ranked, looked at, and are to be removed.
+    """Progress of a dataset: how many of its ``images`` were ranked, decided, and decided to be removed.
 
-    ``asked`` is the workspace's rule; ``open`` are the images that a release would still be refused for.
+    ``asked`` is the workspace's rule. ``open`` is the number of images without a required decision; a release
+    is refused while it is above 0.
     """
 
     images: int
@@ -49,10 +50,17 @@ def rank_images(
     workspace: Workspace,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> tuple[str, list[tuple[str, float, int]]]:
-    """Look for text in the images that this machine's method has not ranked yet; nothing is written.
+    """Rank the images that were not ranked with this machine's method yet; writes nothing.
+
+    Args:
+        db: a session that reads.
+        by: who acts.
+        dataset: its name.
+        workspace: where the images are.
+        progress: called with the number of images ranked and to be ranked.
 
     Returns:
-        The method, and (SHA-256, score, words) of each image.
+        The method, and (SHA-256, score, words) of each image. An image that can't be shown is left out.
 
     Raises:
         NotFound: there is no such dataset.
@@ -72,7 +80,7 @@ def rank_images(
 
 
 def ranking_told(ranked: tuple[str, list[tuple[str, float, int]]]) -> str:
-    """What a ranking was made by and found, as a sentence for whoever started it."""
+    """A sentence for the user about the result of :func:`rank_images`."""
     with_text = sum(score > 0 for _, score, _ in ranked[1])
     if ranked[0] == OWN_METHOD:
         return (
@@ -85,7 +93,7 @@ def ranking_told(ranked: tuple[str, list[tuple[str, float, int]]]) -> str:
 def record_ranks(
     db: Session, *, by: Person, ranked: tuple[str, list[tuple[str, float, int]]], now: datetime
 ) -> None:
-    """Keep what ``rank_images`` found."""
+    """Store the result of :func:`rank_images`."""
     require(by, Action.PROTECT_PATIENTS)
     patient_data.keep_ranks(db, ranks=ranked[1], method=ranked[0], now=now)
     if ranked[1]:
@@ -94,7 +102,7 @@ def record_ranks(
 
 
 def pixel_state(db: Session, *, by: Person, dataset: str) -> PixelState:
-    """How far the looking at a dataset's images is.
+    """The progress of checking a dataset's images for burned-in text.
 
     Raises:
         NotFound: there is no such dataset.
@@ -113,9 +121,9 @@ def pixel_state(db: Session, *, by: Person, dataset: str) -> PixelState:
 
 
 def next_looks(db: Session, *, by: Person, dataset: str, count: int) -> list[PixelLook]:
-    """The images that nobody has decided on yet, those with most text first; those not ranked lead.
+    """The next images to decide on: those not ranked first, then by score, highest first.
 
-    Where the workspace asks for DICOM images alone, so does this.
+    Only DICOM images, if the workspace's rule requires decisions for DICOM images only.
 
     Raises:
         NotFound: there is no such dataset.
@@ -127,7 +135,7 @@ def next_looks(db: Session, *, by: Person, dataset: str, count: int) -> list[Pix
 
 
 def removed_images(db: Session, *, by: Person, dataset: str) -> list[PixelLook]:
-    """The images that a person took out.
+    """The images that a person decided to remove.
 
     Raises:
         NotFound: there is no such dataset.
@@ -140,10 +148,16 @@ def removed_images(db: Session, *, by: Person, dataset: str) -> list[PixelLook]:
 def decide_images(
     db: Session, *, by: Person, decisions: Sequence[tuple[str, PixelDecision]], now: datetime
 ) -> None:
-    """Keep what a person saw in these images (by SHA-256). The same again changes nothing.
+    """Store a person's decisions on images; the same decision again changes nothing.
+
+    Args:
+        db: a session that writes.
+        by: who decides.
+        decisions: SHA-256 of the image file and decision, of each image.
+        now: the time.
 
     Raises:
-        NotFound: the workspace has no such image.
+        NotFound: the workspace has no such image; nothing is stored.
     """
     require(by, Action.PROTECT_PATIENTS)
     unknown = {sha256 for sha256, _ in decisions} - known_images(db, sha256=[each for each, _ in decisions])
@@ -165,7 +179,7 @@ def _rank(store: ImageStore, reader: GuardedReader, sha256: str) -> TextRank | N
         with store.on_disk(sha256) as path:
             picture = reader.picture(path, name=sha256[:12], longest=LONGEST)
     except (NotFound, Refused, UnreadableImage):
-        return None  # it can't be shown, so nobody will see text in it; it stays among the unranked
+        return None  # it can't be shown, so nobody can see text in it; it stays unranked
     return text_rank(picture)
 
 

@@ -1,4 +1,4 @@
-"""The workspace's rules on patient data: what is kept of an image file, and what a release asks for."""
+"""The workspace's rules on patient data: which image files are kept, what a release requires."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from domain.people import Action, Person, require
 from imaging.pseudonyms import PseudonymKey
 from storage.privacy import patient_data
 
-#: What each choice means, in the words that a person chooses by.
+#: The consequences of each choice, as shown to the user.
 CONSEQUENCES: dict[Originals | ConfirmPixels, str] = {
     Originals.WHOLE: (
         "Image files are kept byte for byte, with all that their headers say of the patient. Choose this for "
@@ -36,7 +36,7 @@ CONSEQUENCES: dict[Originals | ConfirmPixels, str] = {
 
 
 def rules(db: Session, *, by: Person) -> PatientDataRules:
-    """The rules as they are."""
+    """The current rules."""
     require(by, Action.PROTECT_PATIENTS)
     return patient_data.rules_of(db)
 
@@ -50,10 +50,18 @@ def change_rules(
     revision: int,
     now: datetime,
 ) -> PatientDataRules:
-    """Choose anew; None leaves a rule as it is. Files that are in the workspace are not touched.
+    """Change the rules; files that are already in the workspace stay as they are.
+
+    Args:
+        db: a session that writes.
+        by: who acts.
+        originals: which version of an imported image file is kept; None for no change.
+        confirm_pixels: which images must be checked before a release; None for no change.
+        revision: of the rules that the user was shown.
+        now: the time.
 
     Raises:
-        StaleRevision: the rules of that revision were changed since.
+        StaleRevision: somebody else has changed the rules since.
     """
     require(by, Action.PROTECT_PATIENTS)
     before = patient_data.rules_of(db)
@@ -77,13 +85,13 @@ def change_rules(
 
 
 def kept_how(db: Session) -> tuple[Originals, PseudonymKey]:
-    """What the door keeps, and the key of its pseudonyms: for services that bring files in."""
+    """The rule for imported image files, and the key of the pseudonyms; for services that import files."""
     secret = patient_data.pseudonym_secret(db)
     return patient_data.rules_of(db).originals, PseudonymKey(secret=secret)
 
 
 def pseudonym_key(db: Session, *, by: Person) -> PseudonymKey:
-    """The workspace's key, for de-identifying files that are not brought in yet."""
+    """The workspace's key, for de-identifying files outside the workspace."""
     require(by, Action.PROTECT_PATIENTS)
     return PseudonymKey(secret=patient_data.pseudonym_secret(db))
 

@@ -1,6 +1,6 @@
-"""Looking for patients in a dataset's texts: by patterns, and by what the headers of its images say.
+"""Searches a dataset's texts for patient data, by patterns and by the values of its images' headers.
 
-Finding only reads, and recording is one short write, so that nobody who judges waits for it.
+Searching only reads, and storing the hits is one short write, so that reviewers do not have to wait.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _FROM_PATTERNS = frozenset(HitKind) - FROM_HEADERS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundHits:
-    """What was found, not recorded yet: hits by number of the question.
+    """The result of a search, not stored yet; ``hits`` are (question number, hit).
 
-    ``headers`` are how many image headers were searched for, ``headers_kept`` whether there were any to read:
-    of files that were de-identified at the door, what their import found stays.
+    ``headers`` is the number of image headers whose values were searched for. ``headers_kept`` is false if
+    the workspace de-identifies files on import; the hits that the import found by headers then stay.
     """
 
     dataset_id: int
@@ -48,7 +48,7 @@ class FoundHits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HitReport:
-    """What stands recorded of a dataset: ``with_hits`` of ``questions``, and hits by kind."""
+    """The stored hits of a dataset: ``with_hits`` of ``questions`` questions, and hits by kind."""
 
     dataset: str
     questions: int
@@ -64,14 +64,14 @@ def find_hits(
     workspace: Workspace,
     progress: Callable[[int, int, str], None] = lambda _done, _all, _what: None,
 ) -> FoundHits:
-    """Search all texts of the dataset; nothing is written.
+    """Search all texts of a dataset; writes nothing.
 
     Args:
-        db: a session that reads only.
+        db: a session that reads.
         by: who searches.
         dataset: its name.
         workspace: where the images are, whose headers are read.
-        progress: is told how many of how many, and of what.
+        progress: called with the number done, the number of all, and "headers" or "questions".
 
     Raises:
         NotFound: there is no such dataset.
@@ -99,7 +99,7 @@ def find_hits(
 
 
 def record_hits(db: Session, *, by: Person, found: FoundHits, now: datetime) -> None:
-    """Keep what was found in place of what was found before: where it stands, not what it says."""
+    """Replace the stored hits of a dataset; places are stored, not the text."""
     require(by, Action.PROTECT_PATIENTS)
     kinds = frozenset(HitKind) if found.headers_kept else _FROM_PATTERNS
     text_hits.replace_hits(db, dataset_id=found.dataset_id, hits=found.hits, kinds=sorted(kinds))
@@ -116,17 +116,18 @@ def record_hits(db: Session, *, by: Person, found: FoundHits, now: datetime) -> 
 def search_with_headers(
     db: Session, *, dataset_id: int, by_exam: Mapping[str, Iterable[IdentityValue]]
 ) -> int:
-    """Look for header values that are about to be forgotten, in all texts of the dataset, and keep the hits.
+    """Search all texts of a dataset for header values that are not stored, and add the hits.
 
-    For the import, in its own transaction: of a file that is de-identified at the door nobody can read the
-    header again.
+    For imports that de-identify files, in the transaction of the import: the original headers can't be read
+    later. Checks no permission.
 
     Args:
+        db: a session that writes.
         dataset_id: of the dataset that the exams are in.
-        by_exam: key of the exam -> the values of its images' headers.
+        by_exam: the values of the images' headers, by the exam's key.
 
     Returns:
-        How many hits there are.
+        The number of hits.
     """
     if not by_exam:
         return 0
@@ -145,7 +146,7 @@ def search_with_headers(
 
 
 def hit_report(db: Session, *, by: Person, dataset: str) -> HitReport:
-    """What was found when the dataset was last searched.
+    """The stored hits of a dataset, counted.
 
     Raises:
         NotFound: there is no such dataset.
@@ -163,7 +164,15 @@ def hit_report(db: Session, *, by: Person, dataset: str) -> HitReport:
 def hits(
     db: Session, *, by: Person, dataset: str, kind: HitKind | None = None, first: int = 0, count: int = 20
 ) -> list[HitInText]:
-    """Hits with the texts that they stand in, by question.
+    """Stored hits with the texts that contain them, by question.
+
+    Args:
+        db: a session that reads.
+        by: who asks.
+        dataset: its name.
+        kind: only hits of this kind; None for all.
+        first: number of hits to skip.
+        count: most hits to return.
 
     Raises:
         NotFound: there is no such dataset.
@@ -175,7 +184,7 @@ def hits(
 
 def _hits_of(texts: Iterable[tuple[str, str]], exam: int, values: HeaderValues) -> Iterator[TextHit]:
     for field, text in texts:
-        # A path is numbers by nature; what matters in it is only whether they are those of a header.
+        # A path contains numbers anyway; only values of a header matter in it.
         if not field.startswith("file"):
             yield from hits_by_pattern(text, field=field)
         if values:
@@ -193,9 +202,9 @@ def _identity_of(
                 with store.on_disk(sha256) as path:
                     known = reader.known_of(path, name=f"exam {exam}", key=None, identity=True)
             except UnreadableImage:
-                continue  # it was readable when it came in; its texts are searched by pattern all the same
+                continue  # it was readable on import; its texts are still searched by pattern
             except (NotFound, Refused):
-                continue  # the file is gone, or has other bytes by now
+                continue  # the file is gone or has been changed
             found[exam] += known.identity
             if done % 100 == 0 or done == len(images):
                 progress(done, len(images), "headers")
