@@ -49,6 +49,7 @@ const scripts = await build({
     reading: "src/reading/reading-form.ts",
     adjudication: "src/adjudication/adjudication-form.ts",
     connection: "src/connection/connection.ts",
+    figure: "src/figure/figure.ts",
     "unsaved-input": "src/unsaved-input/unsaved-input.ts",
   },
   loader: { ".css": "text" }, // the viewer brings its own style
@@ -60,6 +61,7 @@ const styles = await build({
     reading: "src/reading/reading.css",
     adjudication: "src/adjudication/adjudication.css",
     connection: "src/connection/connection.css",
+    figure: "src/figure/figure.css",
     "unsaved-input": "src/unsaved-input/unsaved-input.css",
   },
 });

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -30,19 +30,14 @@ class ShareOfMany:
     n: int
 
 
-def chart(
-    made: alt.Chart | alt.LayerChart | alt.FacetChart, *, width: Literal["stretch", "content"] = "stretch"
-) -> None:
-    """Draw it, with words that can be read on the page as it is.
-
-    ``width="content"`` keeps the chart's own width: in a narrower window it is scrolled, not squeezed or cut.
-    """
+def chart(made: alt.Chart | alt.LayerChart | alt.FacetChart) -> None:
+    """Draw it, with words that can be read on the page as it is."""
     words: dict[str, Any] = {"labelColor": _ON_LIGHT, "titleColor": _ON_LIGHT} if is_light() else {}
     # Streamlit's theme moves the first and the last label off what they name.
     made = made.configure_axis(labelFlush=False, **words)
     if words:
         made = made.configure_legend(**words).configure_header(**words)
-    st.altair_chart(made, width=width)
+    st.altair_chart(made, width="stretch")
 
 
 def share_intervals(shares: Sequence[ShareOfMany], *, title: str) -> alt.LayerChart:

@@ -109,7 +109,7 @@ def _accuracy(report: StudyReport, *, task: str) -> _Made:
 
 def _differences(report: StudyReport, *, task: str) -> _Made:
     found = rows.difference_rows(report, task=task)
-    reach = reach_of(found)
+    reach = _reach_of(found)
     svg = forest(
         found,
         title=f"Accuracy less that of {report.facts.model}, points: {_of(task)}",
@@ -122,7 +122,7 @@ def _differences(report: StudyReport, *, task: str) -> _Made:
     return found, svg
 
 
-def reach_of(found: Sequence[ForestRow[Any]]) -> float:
+def _reach_of(found: Sequence[ForestRow[Any]]) -> float:
     """How far the axis of differences goes to both sides: whole tens of points, 10 at least."""
     ends = [abs(end) for row in found for end in (row.low, row.high, row.estimate) if end is not None]
     return max([0.1, *(math.ceil(float(end) * 10) / 10 for end in ends)])
@@ -130,11 +130,11 @@ def reach_of(found: Sequence[ForestRow[Any]]) -> float:
 
 def _kappa(report: StudyReport, *, task: str) -> _Made:
     found = rows.kappa_rows(report, task=task)
-    names = raters_of(report, found)
+    names = _raters_of(report, found)
     svg = grid(
         names,
         names,
-        kappa_cells(found),
+        _kappa_cells(found),
         title=f"Cohen's kappa: {_of(task)}",
         caption=f"{_about(report)}Value, {_level(report)} interval, n. Grey: not defined, or n below {FEW}. "
         "Of answers as given, not of right and wrong.",
@@ -142,7 +142,7 @@ def _kappa(report: StudyReport, *, task: str) -> _Made:
     return found, svg
 
 
-def kappa_cells(found: Sequence[StudyAgreement]) -> dict[tuple[str, str], Square]:
+def _kappa_cells(found: Sequence[StudyAgreement]) -> dict[tuple[str, str], Square]:
     """A cell for each two raters, in both directions."""
     cells = {}
     for each in found:
@@ -157,7 +157,7 @@ def kappa_cells(found: Sequence[StudyAgreement]) -> dict[tuple[str, str], Square
     return cells
 
 
-def raters_of(report: StudyReport, found: Sequence[StudyAgreement]) -> list[str]:
+def _raters_of(report: StudyReport, found: Sequence[StudyAgreement]) -> list[str]:
     """The raters of these pairs: readers first, then models, then arms by their names."""
     there = {name for each in found for name in (each.a, each.b)}
     known = [each.rater for each in report.tables.raters if each.rater in there]
@@ -205,7 +205,7 @@ def _confusion(report: StudyReport, *, rater: str) -> _Made:
     svg = grid(
         sorted({each.key for each in found}),
         sorted({each.answer for each in found}),
-        confusion_cells(found),
+        _confusion_cells(found),
         title=f"Key (rows) and answer (columns): {rater}",
         caption=f"{_about(report)}Single-choice and closed questions; letters in the question's own order, "
         "share of the row.",
@@ -213,7 +213,7 @@ def _confusion(report: StudyReport, *, rater: str) -> _Made:
     return found, svg
 
 
-def confusion_cells(found: Sequence[ConfusionCell]) -> dict[tuple[str, str], Square]:
+def _confusion_cells(found: Sequence[ConfusionCell]) -> dict[tuple[str, str], Square]:
     """A cell for each key and answer of one rater."""
     return {
         (each.key, each.answer): Square(
@@ -228,7 +228,7 @@ def _places(report: StudyReport) -> _Made:
     svg = grid(
         list(dict.fromkeys(each.rater for each in found)),
         [f"place {place}" for place in sorted({each.place for each in found})],
-        place_cells(found),
+        _place_cells(found),
         title="Place of the option: chosen more often than it is right, points",
         caption=f"{_about(report)}Times chosen / times the key stood there, of n. Places as they were shown: "
         "for a reader in the shuffled order, for a model in the question's own.",
@@ -236,7 +236,7 @@ def _places(report: StudyReport) -> _Made:
     return found, svg
 
 
-def place_cells(found: Sequence[PlaceRow]) -> dict[tuple[str, str], Square]:
+def _place_cells(found: Sequence[PlaceRow]) -> dict[tuple[str, str], Square]:
     """A cell for each rater and place of an option."""
     return {
         (each.rater, f"place {each.place}"): Square(

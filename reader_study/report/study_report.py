@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Collection
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from domain.errors import Refused
 from domain.protocols import protocol_from_plain
-from measures.results import Record, tables_from_records, tables_to_records
+from measures.results import PairedDifference, Record, tables_from_records, tables_to_records
 from reader_study.report.facts import StudyFacts, facts_from_plain
 from reader_study.report.sentences import sentences
 from reader_study.report.tables import ReportTables
@@ -66,6 +67,27 @@ class StudyReport:
         protocol = protocol_from_plain(self.facts.protocol)
         facts = replace(self.facts, model=chosen_model(self.tables, protocol.model, model))
         return replace(self, facts=facts, words=sentences(facts, self.tables, protocol))
+
+    def of_kinds(self, kinds: Collection[str]) -> StudyReport:
+        """The rows of the readers, or of the models, alone; comparisons with the chosen model stay.
+
+        Args:
+            kinds: of the raters that are kept. Tables of something else than raters keep all their rows.
+        """
+        kept = {each.rater for each in self.tables.overall if each.kind in kinds}
+        compared = kept | {self.facts.model}
+
+        def is_kept(row: object) -> bool:
+            raters = {getattr(row, name) for name in ("rater", "a", "b") if hasattr(row, name)}
+            if isinstance(row, PairedDifference):
+                return raters <= compared and not raters.isdisjoint(kept)
+            return raters <= kept
+
+        tables = {
+            table.name: tuple(filter(is_kept, getattr(self.tables, table.name)))
+            for table in fields(self.tables)
+        }
+        return replace(self, tables=ReportTables(**tables))
 
 
 def chosen_model(tables: ReportTables, of_protocol: str, asked: str | None) -> str | None:

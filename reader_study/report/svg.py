@@ -147,6 +147,21 @@ def held(svg: str) -> str:
     return f'<div class="holding" style="min-width:{width * 0.8:.0f}px;max-width:{width}px">{svg}{over}</div>'
 
 
+def in_theme(svg: str, *, dark: bool, paper: str) -> str:
+    """The figure for a page with a theme of its own, whatever the reader's screen is.
+
+    A file is one image with a title to a screen reader; here each word is read out.
+
+    Args:
+        svg: a figure as it is in its file.
+        dark: whether the page is dark.
+        paper: the page's own colour, as CSS has it.
+    """
+    svg = svg.replace("(prefers-color-scheme:dark)", "all" if dark else "not all", 1)
+    svg = re.sub(r"--paper:#\w+", f"--paper:{paper}", svg)
+    return svg.replace('role="img"', 'role="group"', 1)
+
+
 def panels(series: dict[str, list[LearningQuarter]], *, title: str, caption: str) -> str:
     """One small plot a reader: shares with their intervals over the parts of an order, times below.
 

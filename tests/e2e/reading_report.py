@@ -18,6 +18,8 @@ def check_report(page: Page, first: list[ReadingRow], second: list[ReadingRow], 
     page.get_by_role("button", name="Compute the figures").click(timeout=30_000)
     page.get_by_text(f"On {cases} cases, rea was right on {wrong_from}").wait_for(timeout=60_000)
     page.get_by_text(f"On {cases} cases, rob was right on {cases}").wait_for()
+    drawing = page.get_by_role("region", name="Accuracy, per cent: all tasks")
+    drawing.get_by_text(f"{wrong_from}/{cases}").wait_for()
     whole = page.get_by_role("link", name="JSON").get_attribute("href")
     report = page.request.get(whole).json()["tables"]
     assert {each["rater"]: each["n"] for each in report["accuracy"] if each["task"] == "all"} == {

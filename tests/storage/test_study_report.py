@@ -233,6 +233,17 @@ def test_every_figure_has_its_rows_and_each_file_is_the_one_of_the_whole_folder(
         file_of(found, "figures/../report.json")
 
 
+def test_figures_of_readers_alone_keep_their_comparison_with_the_model(made, tmp_path):
+    read_all(made, "rea", place=0)
+    predict(made, tmp_path, {case.question.id: {"answer": "A"} for case in scored(made)})
+    readers, models = (report(made).of_kinds([kind]).tables for kind in ("reader", "model"))
+    assert [{each.rater for each in tables.accuracy} for tables in (readers, models)] == [{"rea"}, {"m"}]
+    assert {frozenset((each.a, each.b)) for each in readers.paired} == {frozenset(("rea", "m"))}
+    assert models.paired == ()
+    assert readers.agreement == models.agreement == ()
+    assert readers.failed == report(made).tables.failed
+
+
 def test_holm_counts_the_family_of_the_protocol_and_the_report_says_its_size(sqlite_engine, tmp_path):
     made = make_study_world(
         sqlite_engine,

@@ -9,7 +9,7 @@ import pytest
 
 from reader_study.report.rows import ForestRow
 from reader_study.report.shades import GREY, ON_GREY, colour, ink
-from reader_study.report.svg import Axis, Square, forest, grid, held
+from reader_study.report.svg import Axis, Square, forest, grid, held, in_theme
 
 AXIS = Axis(low=0.0, high=1.0, ticks=(0.0, 1.0))
 
@@ -87,3 +87,17 @@ def test_the_names_of_rows_are_held_over_a_grid_on_a_page():
 def test_a_figure_without_a_grid_is_held_as_it_is():
     made = forest([], title="t", caption="c", axis=AXIS)
     assert held(made) == made
+
+
+@pytest.mark.parametrize(("dark", "asked"), [(True, "@media all{"), (False, "@media not all{")])
+def test_a_page_has_the_figure_in_its_own_theme_and_on_its_own_paper(dark, asked):
+    made = in_theme(forest([row()], title="t", caption="c", axis=AXIS), dark=dark, paper="#123456")
+    assert asked in made
+    assert "prefers-color-scheme" not in made
+    assert set(re.findall(r"--paper:(#\w+)", made)) == {"#123456"}
+
+
+def test_the_words_of_a_figure_on_a_page_are_not_hidden_behind_its_title():
+    made = forest([row()], title="t", caption="c", axis=AXIS)
+    assert 'role="img"' in made
+    assert 'role="img"' not in in_theme(made, dark=False, paper="#ffffff")

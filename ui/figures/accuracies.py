@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from measures.results import AccuracyResult
-from reader_study.report import rows
 from reader_study.report.figures import figure_name
+from reader_study.report.rows import difference_rows
 from reader_study.report.tables import TaskAccuracy
-from ui.chart import chart
-from ui.figures import charts
 from ui.figures.view import View
 from ui.parts import plain
 from ui.tables import table
@@ -24,14 +24,11 @@ _BY = {
 
 
 def show_accuracies(view: View) -> None:
-    found = [each for each in rows.accuracy_rows(view.report, task=view.task) if each.kind in view.kinds]
-    chart(charts.forest(found, title="accuracy, per cent", whole=True))
-    view.files(figure_name("accuracy", view.task))
-    level = view.report.facts.settings.confidence
-    st.caption(f"{level:.0%} intervals (Wilson, by exam where exams repeat); overlap is no test.")
+    tables = view.chosen.tables
+    view.figure(figure_name("accuracy", view.task))
     by = st.segmented_control("By", list(_BY), default="task", key=f"{view.key}-by")
     name = _BY[by or "task"]
-    _crossed(view.kept(getattr(view.report.tables, name)), by or "task")
+    _crossed(getattr(tables, name), by or "task")
     table(
         [
             {
@@ -42,7 +39,7 @@ def show_accuracies(view: View) -> None:
                 "Tasks": each.tasks,
                 "": each.note,
             }
-            for each in view.kept(view.report.tables.overall)
+            for each in tables.overall
         ]
     )
     st.caption("Micro: every question once. Macro: the plain mean of the tasks.")
@@ -52,7 +49,7 @@ def show_accuracies(view: View) -> None:
 
 
 def _boxes(view: View) -> None:
-    found = view.kept(view.report.tables.boxes)
+    found = view.chosen.tables.boxes
     if not found:
         return
     st.markdown("**Boxes: mean overlap (IoU) with the key's**")
@@ -90,7 +87,7 @@ def _printed(view: View) -> None:
         view.tables("printed_by_task", "printed_by_category")
 
 
-def _crossed(found: list[AccuracyResult], by: str) -> None:
+def _crossed(found: Sequence[AccuracyResult], by: str) -> None:
     """Right of n with the share and its interval, raters down; categories are many and go down instead."""
     groups = list(dict.fromkeys(each.group for each in found))
     if not groups:
@@ -135,11 +132,7 @@ def show_differences(view: View) -> None:
     if view.report.facts.model is None:
         st.info("No model has predictions on these cases. Bring some in under “Answers from outside”.")
         return
-    found = [each for each in rows.difference_rows(view.report, task=view.task) if each.kind in view.kinds]
-    model = view.report.facts.model
-    chart(charts.forest(found, title=f"accuracy less that of {model}, points", zero=True))
-    view.files(figure_name("differences", view.task))
-    st.caption("Paired on the same cases (Tango), each by itself: not adjusted for their number.")
+    view.figure(figure_name("differences", view.task))
     st.caption(plain(view.report.facts.family))
     table(
         [
@@ -151,7 +144,7 @@ def show_differences(view: View) -> None:
                 "p (exact)": _p(each.details.p_exact),
                 "p (Holm)": _p(each.details.p_holm),
             }
-            for each in found
+            for each in difference_rows(view.chosen, task=view.task)
         ]
     )
     st.markdown("**Readers together against each model**")

@@ -4,34 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
-from reader_study.report import rows
-from reader_study.report.figures import figure_name, kappa_cells, raters_of
-from reader_study.report.study_report import FEW
-from ui.chart import chart
-from ui.figures import charts
-from ui.figures.squares import show_squares
+from reader_study.report.figures import figure_name
+from reader_study.report.rows import kappa_rows
 from ui.figures.view import View
 from ui.tables import table
 
 
 def show_agreement(view: View) -> None:
-    kinds = view.kind_of
-    found = [
-        each
-        for each in rows.kappa_rows(view.report, task=view.task)
-        if kinds.get(each.a) in view.kinds and kinds.get(each.b) in view.kinds
-    ]
+    found = kappa_rows(view.chosen, task=view.task)
     if not found:
         st.info("Agreement needs two raters who answered the same cases.")
         return
-    names = raters_of(view.report, found)
-    st.markdown("**Cohen's kappa**")
-    show_squares(kappa_cells(found), rows=names, columns=names, of="Cohen's kappa")
-    view.files(figure_name("kappa", view.task))
-    st.caption(
-        f"Value, interval, n. Grey: not defined, or n below {FEW}. Of answers as given, not of right and "
-        "wrong."
-    )
+    view.figure(figure_name("kappa", view.task))
     table(
         [
             {
@@ -49,11 +33,8 @@ def show_agreement(view: View) -> None:
             for each in found
         ]
     )
-    again = [each for each in rows.repeat_rows(view.report) if "reader" in view.kinds]
-    if again:
-        st.markdown("**A reader with the same reader, on hidden repeats**")
-        chart(charts.forest(again, title="kappa", factor=1.0, zero=True))
-        view.files("repeats")
+    if view.chosen.tables.repeats:
+        view.figure("repeats")
     view.tables("agreement", "printed_kappa", "group_agreement", "repeats")
 
 

@@ -19,7 +19,7 @@ from ui.tables import table
 def show_lists(view: View) -> None:
     report = view.report
     st.markdown("**Readers and models**")
-    table([_rater(each) for each in view.kept(report.tables.raters)])
+    table([_rater(each) for each in view.chosen.tables.raters])
     st.markdown("**Replies without an answer**")
     table([_failed(each) for each in report.tables.failed], empty="No model.")
     st.markdown("**Reported as faulty**")

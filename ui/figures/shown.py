@@ -96,8 +96,8 @@ def _show(summary: StudySummary, digest: str, report: StudyReport) -> None:
     )
     view = View(
         report=report,
+        chosen=report.of_kinds(shown or kinds),
         task=task or tasks[0],
-        kinds=frozenset(shown or kinds),
         address=f"/files/study-reports/{digest}",
         query=urlencode({"model": model}) if model else "",
         key=key,
