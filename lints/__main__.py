@@ -3,12 +3,12 @@
 import sys
 from pathlib import Path
 
-from lints import actions, migrations, modules, names, records, screens, services
+from lints import actions, cycles, migrations, modules, names, records, screens, services
 from lints.source import Offence, sources
 
 RULES = (*screens.RULES, *actions.RULES, *services.RULES, *records.RULES, *modules.RULES)
 #: Rules that need all files at once.
-RULES_OF_ALL = names.RULES
+RULES_OF_ALL = (*names.RULES, *cycles.RULES)
 
 
 def offences(root: Path) -> list[Offence]:

@@ -24,8 +24,8 @@ from intake.parsing_process import LARGE, batches_of
 from intake.recognition import FileFormat, recognised
 from intake.refusals import RefusalList, refusal_list
 from intake.reports import ImportRefused, ImportReport, Progress
+from intake.service.batch_writer import BatchWriter
 from intake.service.door import Door, check_door, door_of, kept_of_a_header
-from intake.service.landing import Landing
 from intake.service.look import Look, image_source, look_at
 from intake.service.pictures import Pictures
 from intake.zipped import ZippedImages
@@ -137,7 +137,7 @@ def import_questions(
         )
         large = path.stat().st_size >= LARGE
         with indexes_afterwards(db, wanted=large):
-            landing = Landing(
+            writer = BatchWriter(
                 db,
                 dataset_id=dataset_id,
                 import_id=import_id,
@@ -150,20 +150,20 @@ def import_questions(
             records = 0
             minimum = datasets.minimum_explanation_of(db, dataset_id=dataset_id)
             for batch in parse(minimum_explanation=minimum):
-                landing.land(batch)
+                writer.write(batch)
                 records += batch.records
-                told(batch, records, questions=landing.questions, refused=refusals.count, pictures=pictures)
+                told(batch, records, questions=writer.questions, refused=refusals.count, pictures=pictures)
             # Beside the making of the indexes: before, the parsing process has the second processor.
             digest = stack.enter_context(ThreadPoolExecutor(1)).submit(_sha256, path)
         if records == 0:
             refusals.add("", "file", "holds no records")
         report = _report(
-            dataset, name, known_format.value, refusals, listed_at, landing=landing, pictures=pictures
+            dataset, name, known_format.value, refusals, listed_at, writer=writer, pictures=pictures
         )
         if refusals.count and (not skip_bad or records == 0):
             raise ImportRefused(report)
-        search_with_headers(db, dataset_id=dataset_id, by_exam=landing.identity)
-        counts = {"questions": landing.questions, "known": landing.known, "refused": refusals.count}
+        search_with_headers(db, dataset_id=dataset_id, by_exam=writer.identity)
+        counts = {"questions": writer.questions, "known": writer.known, "refused": refusals.count}
         file_sha256 = digest.result()
         datasets.finish_import(db, import_id=import_id, file_sha256=file_sha256, **counts)
         new = {
@@ -244,21 +244,21 @@ def _report(
     refusals: RefusalList,
     listed_at: Path,
     *,
-    landing: Landing | None = None,
+    writer: BatchWriter | None = None,
     pictures: Pictures | None = None,
 ) -> ImportReport:
     return ImportReport(
         dataset=dataset,
         file_name=file_name,
         file_format=file_format,
-        questions=landing.questions if landing else 0,
-        known=landing.known if landing else 0,
+        questions=writer.questions if writer else 0,
+        known=writer.known if writer else 0,
         refused=refusals.count,
-        exams=landing.exams if landing else 0,
+        exams=writer.exams if writer else 0,
         images=pictures.new if pictures else 0,
         refusals=tuple(refusals.shown),
         refusals_file=listed_at if refusals.count else None,
-        problems={check: landing.problems.get(check, 0) for check in Check} if landing else {},
+        problems={check: writer.problems.get(check, 0) for check in Check} if writer else {},
     )
 
 

@@ -169,7 +169,7 @@ def test_the_indexes_are_there_after_a_large_import_and_after_a_refused_one(impo
 
 def test_a_dataset_of_many_questions_is_asked_by_its_index(importer, monkeypatch):
     importer(lines(*(record(number) for number in range(5))))
-    monkeypatch.setattr("intake.service.landing.FEW", 3)
+    monkeypatch.setattr("intake.service.batch_writer.FEW", 3)
     report = importer.refused(lines(record(4), record(5)))
     assert [each.record for each in report.refusals] == ["line 1"]
     assert FEW > 1_000

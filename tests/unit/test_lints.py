@@ -163,6 +163,22 @@ def test_the_command_leaves_the_workspace_and_hidden_folders_alone(tmp_path, cap
     assert capsys.readouterr().out == "own lints: nothing found\n"
 
 
+def test_modules_that_import_each_other_are_found(tmp_path, capsys):
+    (tmp_path / "intake").mkdir()
+    (tmp_path / "intake" / "rows.py").write_text("from intake import writer\n", encoding="utf-8")
+    (tmp_path / "intake" / "writer.py").write_text("from intake.rows import Row\n", encoding="utf-8")
+    assert main([str(tmp_path)]) == 1
+    assert "import-cycle: " in capsys.readouterr().out
+
+
+def test_modules_that_import_one_way_are_fine(tmp_path, capsys):
+    (tmp_path / "intake").mkdir()
+    (tmp_path / "intake" / "rows.py").write_text("from intake import writer\n", encoding="utf-8")
+    (tmp_path / "intake" / "writer.py").write_text("from domain.rows import Row\n", encoding="utf-8")
+    assert main([str(tmp_path)]) == 0
+    assert "nothing found" in capsys.readouterr().out
+
+
 def names_hidden(*paths: str) -> list[str]:
     return [
         offence.text.split("'")[1] for offence in hides_a_room(Source(path=path, text="") for path in paths)
