@@ -185,8 +185,8 @@ class GuardedReader:
         """:func:`imaging.display.display_jpeg` of a file, decoded and rendered in the reading process.
 
         Args:
-            path: of the file.
-            name: of the file in errors; None for the last part of the path.
+            content: the file, as bytes or as a path.
+            name: of the file in errors; None for the last part of a path.
             window: values after the modality transform; None for the first window of the file.
             longest: pixels of the longer side at most; None for full size.
 

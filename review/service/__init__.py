@@ -1,4 +1,9 @@
-"""The review room's services: one transaction's worth of work each, a module a noun."""
+"""Services for review: batches, assignments, judging, adjudication, hidden questions and estimates.
+
+A function is one transaction, which the caller commits. ``by`` or ``person`` is who acts;
+:class:`domain.errors.NotAllowed` is raised unless their roles allow the action. ``now`` is the time that is
+stored. Names of batches and people are given as the user knows them; NotFound is raised for an unknown name.
+"""
 
 from review.pace import RULE
 from review.progress import Line, Progress, Rate, percent

@@ -1,4 +1,4 @@
-"""Settling what reviewers disagree on: the rules, the disputes, one dispute, its settlement."""
+"""Services for adjudication: its rules, the disputes of a batch, one dispute, its adjudication."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from storage.sampling.batches import load_batch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disputed:
-    """A question that reviewers disagree on; ``settled`` is the latest adjudication, None while open."""
+    """A question that reviewers disagree on; ``settled`` is its latest adjudication, None while open."""
 
     question_number: int
     question_id: str
@@ -44,10 +44,10 @@ class Disputed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeSheet:
-    """All that an adjudicator sees of one dispute.
+    """The data that an adjudicator sees of one dispute.
 
-    ``called`` are the reviewers as they are shown, in the order of ``verdicts``: by name, or "Reviewer A"
-    where names are hidden.
+    ``called`` are the reviewers' names as shown, in the order of ``verdicts``: display names, or "Reviewer A"
+    if names are hidden.
     """
 
     batch: Batch
@@ -64,12 +64,12 @@ class DisputeSheet:
 
     @property
     def revision(self) -> int:
-        """The one that the next adjudication has."""
+        """The revision of the next adjudication."""
         return (self.settled.revision if self.settled else 0) + 1
 
 
 def adjudication_rules(db: Session, *, by: Person, batch: str) -> KeptRules:
-    """How the batch's disputes are settled."""
+    """The rules of adjudication of a batch."""
     require(by, Action.ASSIGN)
     return adjudications.rules_of(db, batch_id=load_batch(db, name=batch).id)
 
@@ -77,12 +77,22 @@ def adjudication_rules(db: Session, *, by: Person, batch: str) -> KeptRules:
 def change_adjudication_rules(
     db: Session, *, by: Person, batch: str, rules: AdjudicationRules, revision: int, now: datetime
 ) -> KeptRules:
-    """Name the adjudicators and say how disputes are settled; ``revision`` is the one that was looked at.
+    """Change the rules of adjudication, including the adjudicators. Locks the batch.
+
+    The same rules again change nothing.
+
+    Args:
+        db: a session that writes.
+        by: who acts.
+        batch: its name.
+        rules: the new rules.
+        revision: of the rules that the user was shown.
+        now: the time.
 
     Raises:
-        NotFound: no such batch or person.
-        Refused: one of them is no reviewer or disabled.
-        StaleRevision: somebody changed the rules since; both are named.
+        NotFound: there is no such batch or person.
+        Refused: an adjudicator is no reviewer, or disabled.
+        StaleRevision: somebody changed the rules since; the text has both.
     """
     require(by, Action.ASSIGN)
     found = load_batch(db, name=batch)
@@ -111,14 +121,14 @@ def change_adjudication_rules(
 
 
 def batches_to_settle(db: Session, *, person: Person) -> list[Batch]:
-    """The batches whose disputes the person settles."""
+    """The batches in which the person is an adjudicator."""
     require(person, Action.ADJUDICATE)
     found = adjudications.batches_to_settle(db, person_id=person.id)
     return [load_batch(db, batch_id=each) for each in found]
 
 
 def disputed(db: Session, *, person: Person, batch_id: int) -> list[Disputed]:
-    """The batch's disputes, open and settled, by position; those that the person judged too are left out.
+    """The batch's disputes, open and settled, by position, without questions that the person judged.
 
     Raises:
         NotAllowed: the person is no adjudicator of the batch.
@@ -142,7 +152,7 @@ def disputed(db: Session, *, person: Person, batch_id: int) -> list[Disputed]:
 
 
 def open_dispute(db: Session, *, person: Person, batch_id: int, question_number: int) -> DisputeSheet:
-    """One dispute, with everybody's latest verdict side by side.
+    """One question with each reviewer's latest verdict, for its adjudication.
 
     Raises:
         NotAllowed: the person is no adjudicator of the batch, or judged the question.
@@ -178,15 +188,16 @@ def open_dispute(db: Session, *, person: Person, batch_id: int, question_number:
 
 
 def adjudicate(db: Session, *, person: Person, adjudication: Adjudication) -> Adjudication:
-    """Settle a dispute; a later revision, by the same or another adjudicator, supersedes the earlier.
+    """Store an adjudication; a later revision, by any adjudicator, supersedes it. Locks the batch.
 
     Returns:
         The adjudication as stored. The same revision with the same content returns the first, unchanged.
 
     Raises:
         NotAllowed: the person is no adjudicator of the batch, or judged the question.
-        StaleRevision: it was settled otherwise meanwhile.
-        InvalidValue: the corrected question couldn't stand, or it follows somebody who said otherwise.
+        StaleRevision: somebody else has adjudicated it differently meanwhile.
+        InvalidValue: the corrected question is not valid, or ``follows`` names a reviewer with another
+            decision or correction.
         Refused: fewer than two people have judged it, or the radiograph was not drawn and the person has not
             confirmed that.
     """
@@ -242,7 +253,11 @@ def _verdicts(db: Session, person: Person, batch: Batch, question_number: int) -
 
 
 def _cleaned(adjudication: Adjudication, question: Question) -> Adjudication:
-    """Without corrections that change nothing; the corrected question must be able to stand."""
+    """The adjudication without corrections that change nothing.
+
+    Raises:
+        InvalidValue: the corrected question is not valid.
+    """
     correction = without_unchanged(question, adjudication.correction)
     corrected(question, correction)
     decision = adjudication.decision

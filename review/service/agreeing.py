@@ -1,4 +1,4 @@
-"""Agreement between the reviewers of a batch, and each one's drift, for coordinators."""
+"""Agreement between the reviewers of a batch, and each reviewer's drift over time, for coordinators."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ from storage.sampling.batches import batch_sizes, load_batch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchAgreement:
-    """Agreement in a batch and how second opinions were ``sought``, None where by no rule.
+    """Agreement in a batch.
 
-    ``between`` rests on ``counted`` of the ``shared`` questions (those that two people or more have judged);
-    ``left_out`` says in words which are not counted and why, ``sought_text`` how they were sought.
-    ``people`` are display names by number; ``drift`` by the person's number.
+    ``sought`` is the rule for second opinions, None without one; ``sought_text`` explains it to the user.
+    ``between`` uses ``counted`` of the ``shared`` questions, which two people or more have judged;
+    ``left_out`` explains which are not counted and why. ``people`` are display names by person id, ``drift``
+    is by person id, in blocks of ``drift_block`` questions.
     """
 
     batch: Batch
@@ -47,10 +48,10 @@ class BatchAgreement:
 
 @collector_paused()
 def batch_agreement(db: Session, *, by: Person, batch: str) -> BatchAgreement:
-    """Every pair of reviewers, all of them together, and each one's drift.
+    """Agreement of each pair of reviewers and of all together, and each reviewer's drift.
 
-    Where a second opinion was sought because of what the first found, only the random share counts: in it
-    every question was to be judged twice, whatever was found.
+    If second opinions were requested because the first reviewer found a problem, only the random share
+    counts: in it every question was to be judged twice, whatever was found.
 
     Raises:
         NotFound: no such batch.

@@ -1,4 +1,4 @@
-"""Giving the questions of a batch to reviewers, moving them on, taking them back."""
+"""Services for assigning the questions of a batch to reviewers, reassigning and withdrawing them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from storage.sampling.batches import load_batch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssignSummary:
-    """What was given out: questions by sign-in name, and what is still lacking, in words."""
+    """The number of questions assigned, by sign-in name; ``notes`` say what is still missing."""
 
     batch: str
     given: dict[str, int]
@@ -43,17 +43,25 @@ class AssignSummary:
 
     @property
     def total(self) -> int:
-        """Questions given out; one given to two people counts twice."""
+        """The number of assignments; a question given to two people counts twice."""
         return sum(self.given.values())
 
 
 def assign(
     db: Session, *, by: Person, batch: str, to: Sequence[str], overlap: int = 1, now: datetime
 ) -> AssignSummary:
-    """Give every question that has fewer than ``overlap`` reviewers to some of these people.
+    """Assign every question that has fewer than ``overlap`` reviewers to some of these people.
 
-    Questions of one exam go together, evenly by number. To add a second reviewer later, assign again with
-    ``overlap=2``. Nothing that is assigned already is moved.
+    Questions of one exam go to the same person, and people get equal numbers. Existing assignments stay. To
+    add a second reviewer later, assign again with ``overlap=2``. Locks the batch.
+
+    Args:
+        db: a session that writes.
+        by: who acts.
+        batch: its name.
+        to: sign-in names of reviewers.
+        overlap: reviewers per question, counting those in a shared queue.
+        now: the time.
 
     Raises:
         NotFound: no such batch or person.
@@ -95,7 +103,13 @@ def assign(
 def preview_assign(
     db: Session, *, by: Person, batch: str, to: Sequence[str], overlap: int = 1
 ) -> AssignSummary:
-    """What :func:`assign` would give to whom; nothing is written."""
+    """Compute what :func:`assign` would assign; writes nothing.
+
+    Raises:
+        NotFound: there is no such batch or person.
+        Refused: somebody is no reviewer, or disabled.
+        InvalidValue: no name.
+    """
     require(by, Action.ASSIGN)
     found = load_batch(db, name=batch)
     people = reviewers_named(db, to)
@@ -115,14 +129,24 @@ def preview_assign(
 def reassign(
     db: Session, *, by: Person, batch: str, from_: str, to: Sequence[str], now: datetime
 ) -> AssignSummary:
-    """Move one person's open questions to others; what is done or skipped stays where it is.
+    """Move one person's open questions to others; done and skipped questions stay. Locks the batch.
 
-    The person may be disabled, or no reviewer any more. A question that all of the others judge already
-    stays where it is.
+    A question that all of the others already have stays. Hidden questions are not moved: if all of the others
+    move, they are removed.
+
+    Args:
+        db: a session that writes.
+        by: who acts.
+        batch: its name.
+        from_: sign-in name of the person, who may be disabled or no longer a reviewer.
+        to: sign-in names of reviewers.
+        now: the time.
 
     Raises:
-        NotFound: no such batch or person.
-        Refused: the batch is closed, nothing is open, or nobody could take anything.
+        NotFound: there is no such batch or person.
+        InvalidValue: no name, or the person themselves.
+        Refused: the batch is closed, somebody is no reviewer, the person takes questions from the shared
+            queue or has no open question, or nobody can take any.
     """
     require(by, Action.ASSIGN)
     found = open_batch(db, batch)
@@ -158,13 +182,16 @@ def reassign(
 
 
 def withdraw(db: Session, *, by: Person, batch: str, from_: str, now: datetime) -> int:
-    """Take back one person's open questions; what is done or skipped stays. They leave a shared queue.
+    """Withdraw one person's open questions; done and skipped questions stay. Locks the batch.
+
+    The person also leaves the batch's shared queue, and hidden questions that are still open are removed.
 
     Returns:
-        How many were taken back.
+        The number of questions withdrawn.
 
     Raises:
-        Refused: the batch is closed, or nothing is open.
+        NotFound: there is no such batch or person.
+        Refused: the batch is closed, or the person has no open question and was in no shared queue.
     """
     require(by, Action.ASSIGN)
     found = open_batch(db, batch)
@@ -232,7 +259,7 @@ def _withdraw(
 
 
 def _no_longer_hidden(db: Session, batch: Batch, person: Person, by: Person, *, now: datetime) -> None:
-    """What is hidden from somebody goes to nobody else; of what is left over they could tell it."""
+    """Remove a person's open hidden questions: left alone in the queue, they could be recognised."""
     open_ = open_hidden(db, batch_id=batch.id, person_id=person.id)
     waiting = [each.number for each in not_given_yet(db, batch_id=batch.id, person_id=person.id)]
     _withdraw(db, batch, person, open_, now=now)

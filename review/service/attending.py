@@ -1,4 +1,4 @@
-"""Reviewers' attention in a batch, and the hidden questions that it is measured by, for coordinators."""
+"""Reviewers' attention in a batch, measured with hidden questions, for coordinators."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from storage.sampling.batches import load_batch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenLine:
-    """A hidden question as a coordinator sees it: from whom, made of what, and what became of it.
+    """A hidden question as shown to a coordinator.
 
-    ``first`` and ``decision`` are what was first said of its source and of itself, ``seen`` what the reviewer
-    made of the fault; None where there is none, or nothing is said yet.
+    ``first`` is the reviewer's first decision on its source, ``decision`` that on the hidden question,
+    ``seen`` whether the planted fault was found; None without a verdict or a fault.
     """
 
     hidden: HiddenQuestion
@@ -42,7 +42,10 @@ class HiddenLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewerAttention:
-    """``person`` is None for all together; ``hidden`` counts what is hidden, judged or not."""
+    """The attention of one reviewer; ``person`` is None for all together.
+
+    ``repeats_hidden`` and ``planted_hidden`` count all hidden questions, judged or not.
+    """
 
     person: str | None
     repeats_hidden: int
@@ -52,7 +55,10 @@ class ReviewerAttention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchAttention:
-    """A batch's attention: all reviewers together first where there are several, then each."""
+    """The attention of a batch's reviewers: all together first, if there are several, then each.
+
+    ``judged`` of ``hidden`` questions were judged; ``removed`` ones do not count.
+    """
 
     batch: Batch
     plan: HiddenPlan | None
@@ -63,13 +69,13 @@ class BatchAttention:
 
 
 def batches_with_hidden(db: Session, *, by: Person) -> dict[int, int]:
-    """How many questions are hidden in each batch, by its number; batches without any are not named."""
+    """The number of hidden questions by batch number; batches without any are left out."""
     require(by, Action.SEE_PROGRESS)
     return stored.batches_with_hidden(db)
 
 
 def hidden_lines(db: Session, *, by: Person, batch: str) -> list[HiddenLine]:
-    """Every hidden question of the batch, removed ones too.
+    """All hidden questions of a batch, including removed ones.
 
     Raises:
         NotFound: no such batch.
@@ -91,7 +97,7 @@ def hidden_lines(db: Session, *, by: Person, batch: str) -> list[HiddenLine]:
 
 
 def batch_attention(db: Session, *, by: Person, batch: str) -> BatchAttention:
-    """How each reviewer of the batch does on repeats and planted faults; removed ones don't count.
+    """Each reviewer's results on repeats and planted faults; removed questions do not count.
 
     Raises:
         NotFound: no such batch.
@@ -164,6 +170,6 @@ def _reviewer(person: str | None, theirs: list[HiddenJudged], attention: Attenti
 
 
 def _between(times: list[datetime], one: datetime, other: datetime) -> int:
-    """How many verdicts lie between those two."""
+    """The number of verdicts between two times."""
     first, second = sorted((one, other))
     return max(0, bisect_left(times, second) - bisect_left(times, first) - 1)

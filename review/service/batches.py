@@ -1,4 +1,4 @@
-"""A batch's own affairs: its settings, and whether it takes verdicts."""
+"""Services for a batch's settings, and for closing and reopening it."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from storage.sampling import batches as stored
 
 
 def batch_named(db: Session, *, by: Person, name: str) -> Batch:
-    """The batch of that name.
+    """The batch with a name.
 
     Raises:
-        NotFound: there is none; those there are, are named.
+        NotFound: there is no such batch; the text lists those that exist.
     """
     require(by, Action.SEE_PROGRESS)
     return stored.load_batch(db, name=name)
 
 
 def settings_are_frozen(db: Session, *, by: Person, batch: str) -> bool:
-    """Whether judging has begun, so that mode, parts and the report can't be changed any more."""
+    """Whether judging has begun, after which mode, parts and report can't be changed."""
     require(by, Action.ASSIGN)
     return judging_has_begun(db, batch_id=stored.load_batch(db, name=batch).id)
 
@@ -36,15 +36,23 @@ def settings_are_frozen(db: Session, *, by: Person, batch: str) -> bool:
 def change_settings(
     db: Session, *, by: Person, batch: str, settings: BatchSettings, revision: int, now: datetime
 ) -> Batch:
-    """New settings in place of those of ``revision``; once judging has begun, guideline and anchors only.
+    """Replace the settings of a batch; once judging has begun, only guideline and anchors. Locks the batch.
+
+    Args:
+        db: a session that writes.
+        by: who acts.
+        batch: its name.
+        settings: the new settings.
+        revision: of the batch that the user was shown.
+        now: the time.
 
     Returns:
-        The batch with its new revision; as it is, when nothing differs.
+        The batch with its new revision; unchanged if nothing differs.
 
     Raises:
-        StaleRevision: somebody changed the settings since; says who, when, and what differs.
-        Refused: mode, parts or report would change after judging has begun, or the report would be shown
-            where image alignment isn't asked for.
+        StaleRevision: somebody changed the settings since; the text says who, when, and what differs.
+        Refused: mode, parts or report would change after judging has begun, or the report would be shown in a
+            batch that does not ask for image alignment.
         InvalidValue: an anchor is empty.
     """
     require(by, Action.ASSIGN)
@@ -72,12 +80,12 @@ def change_settings(
 
 
 def close_batch(db: Session, *, by: Person, batch: str, now: datetime) -> Batch:
-    """Take no further verdicts; nothing happens to a closed batch."""
+    """Close a batch, so that it takes no verdicts; a closed batch stays as it is. Locks the batch."""
     return _set_state(db, by=by, batch=batch, state=BatchState.CLOSED, now=now)
 
 
 def reopen_batch(db: Session, *, by: Person, batch: str, now: datetime) -> Batch:
-    """Take verdicts again; nothing happens to an open batch."""
+    """Open a closed batch again; an open batch stays as it is. Locks the batch."""
     return _set_state(db, by=by, batch=batch, state=BatchState.OPEN, now=now)
 
 
@@ -92,7 +100,7 @@ def _set_state(db: Session, *, by: Person, batch: str, state: BatchState, now: d
 
 
 def batch_subject(batch: Batch) -> str:
-    """How the audit trail names a batch."""
+    """The subject of a batch in the audit trail."""
     return f"batch {batch.id}"
 
 

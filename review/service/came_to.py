@@ -1,4 +1,4 @@
-"""What review came to on each judged question: the adjudication's word, else that of the reviewers."""
+"""The outcome of review for each judged question: the adjudication, else the reviewers' verdicts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from storage.review.standing import last_words
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Said:
-    """The verdicts and adjudications of batches, and those of the batches that ask for the key alone."""
+    """Latest verdicts and adjudications of batches; ``key_only``: the batches that ask for the key only."""
 
     standing: LatestVerdicts
     settled: tuple[Settled, ...]
@@ -27,7 +27,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """What one person last said of a question; of several batches the one in which it was said last."""
+    """A person's latest verdict on a question, in whichever batch; ``full``: not only on the key."""
 
     person_id: int
     full: bool
@@ -37,7 +37,16 @@ class _Word:
 
 
 def outcomes_of(said: Said, batches: Collection[int], cell_of: Mapping[int, Hashable]) -> list[Outcome]:
-    """One for each question that was judged in these batches and has a cell, by the question's number."""
+    """Resolve the outcome of each question that was judged in some batches and has a cell.
+
+    Args:
+        said: all verdicts and adjudications.
+        batches: numbers of the batches that count.
+        cell_of: the cell of the sample, by question number.
+
+    Returns:
+        One outcome per question, by question number.
+    """
     standing = said.standing
     kept = last_words(standing, np.isin(standing.batches, list(batches)))
     settled = {each.question_number: each for each in said.settled if each.batch_id in batches}
@@ -55,7 +64,7 @@ def outcomes_of(said: Said, batches: Collection[int], cell_of: Mapping[int, Hash
         standing_word = settled.get(number)
         decision, errors, key_error = _came_to(full or theirs, standing_word)
         if standing_word is None and 0 < len(full) < len(theirs):
-            # who looked at the key alone counts for it too
+            # a reviewer who judged only the key counts for the key
             key_error = any(each.key_error for each in theirs)
         found.append(
             Outcome(
@@ -72,7 +81,7 @@ def outcomes_of(said: Said, batches: Collection[int], cell_of: Mapping[int, Hash
 
 
 def _words(said: Said, rows: NDArray[np.int64]) -> list[_Word]:
-    """Each row as a word; the same words are one object."""
+    """The verdicts of some rows; equal ones are the same object."""
     standing = said.standing
     full = ~np.isin(standing.batches[rows], list(said.key_only))
     known: dict[tuple[int, bool, int, int, bool], _Word] = {}
@@ -98,7 +107,10 @@ def _words(said: Said, rows: NDArray[np.int64]) -> list[_Word]:
 def _came_to(
     said: Sequence[_Word], settled: Settled | None
 ) -> tuple[Decision | None, frozenset[ErrorKind], bool]:
-    """(decision, kinds of error, whether the key is wrong): the adjudication's, else the reviewers'."""
+    """Decision, kinds of error, and whether the key is wrong: the adjudication's, else the reviewers'.
+
+    The decision is None if the reviewers disagree.
+    """
     if settled is None and len(said) == 1:
         return said[0].decision, said[0].errors, said[0].key_error
     if settled is None:

@@ -1,4 +1,4 @@
-"""The batch and the people that a coordinator names, checked."""
+"""Loads and checks the batch and the reviewers that a coordinator names."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from storage.sampling.batches import load_batch
 
 
 def open_batch(db: Session, name: str) -> Batch:
-    """The open batch of that name; held to the end, so that two coordinators at once give nothing out twice.
+    """Load an open batch and lock it until the transaction ends, so that nothing is assigned twice.
 
     Raises:
-        NotFound: there is none.
+        NotFound: there is no such batch.
         Refused: it is closed.
     """
     batch = load_batch(db, name=name, lock=True)
@@ -27,10 +27,10 @@ def open_batch(db: Session, name: str) -> Batch:
 
 
 def reviewers_named(db: Session, names: Sequence[str]) -> list[Person]:
-    """The people of those names, each once, by name: the order of the command changes nothing.
+    """The reviewers with these sign-in names, each once, sorted by name; the given order does not matter.
 
     Raises:
-        NotFound: nobody is called so.
+        NotFound: there is no such person.
         Refused: somebody is no reviewer, or disabled.
         InvalidValue: no name.
     """

@@ -1,4 +1,4 @@
-"""Taking the next question from a shared queue, keeping it, handing it back."""
+"""Services for a reviewer in a shared queue: claiming the next question, and handing one back."""
 
 from __future__ import annotations
 
@@ -20,14 +20,17 @@ from storage.review.hidden_sources import last_place, open_hidden
 from storage.review.verdicts import last_judged_question
 from storage.sampling.batches import load_batch
 
-#: Who goes on without judging holds so many questions at most, and then meets the first of them again.
+#: A reviewer who goes on without judging holds at most this many questions, then gets the first of them
+#: again.
 _MOST_HELD = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextClaim:
-    """The question that is the person's now, or None; then ``free_at`` is when one that is with somebody
-    else may come back, None where nothing is left that they could take.
+    """The question that the person has claimed.
+
+    ``question`` is None if there is none. ``free_at`` is then the time when a question that somebody else
+    holds may become free, None if nothing is left that the person could take.
     """
 
     question: int | None
@@ -35,21 +38,25 @@ class NextClaim:
 
 
 def is_shared(db: Session, *, batch_id: int) -> bool:
-    """Whether the batch's questions go to whoever is free."""
+    """Whether the batch has a shared queue."""
     return shared_queues.shared_queue(db, batch_id=batch_id) is not None
 
 
 def claim_next(
     db: Session, *, person: Person, batch_id: int, after: int | None = None, now: datetime
 ) -> NextClaim:
-    """The next question of a shared queue for this person: one that they hold already, else one that is free.
+    """Claim the next question of a shared queue: one that the person already holds, else a free one.
+
+    Questions of the same exam come first. A hidden question is given if one is due. Locks the batch, so a
+    free question is claimed once.
 
     Args:
         db: a session that writes.
-        person: who is free.
-        batch_id: the batch; without a shared queue, or closed, or not the person's, it gives nothing.
-        after: the question that they come from; it is not given again while there is another.
-        now: the time; the claim lasts from here for as long as the queue says.
+        person: the reviewer.
+        batch_id: the batch; the result is empty if it is closed, has no shared queue, or the person is not in
+            it.
+        after: the question that the person comes from; it is not given again while there is another.
+        now: the time; the claim lasts for the queue's idle time from now on.
     """
     require(person, Action.JUDGE)
     queue = shared_queues.shared_queue(db, batch_id=batch_id)
@@ -84,29 +91,32 @@ def claim_next(
         return NextClaim(question=number)
     free_at = claims.others_hold(db, **mine)
     if free_at is None and claims.count_takeable(db, **mine):
-        free_at = now  # others are about to take it, or not: looking again will tell
+        free_at = now  # others may be about to take it: the caller should try again
     return NextClaim(question=None, free_at=free_at)
 
 
 def may_hand_back(db: Session, *, person: Person, batch_id: int, question_number: int) -> bool:
-    """Whether the question is claimed by the person from a shared queue, and not judged yet."""
+    """Whether the person has claimed the question from a shared queue and not judged it yet."""
     require(person, Action.JUDGE)
     mine = {"batch_id": batch_id, "person_id": person.id}
     return question_number in (*claims.held_claims(db, **mine), *open_hidden(db, **mine))
 
 
 def hand_back(db: Session, *, person: Person, batch_id: int, question_number: int, now: datetime) -> None:
-    """Put a question of a shared queue back for somebody else; drafts stay, should it come back.
+    """Return a claimed question to the shared queue; drafts are kept.
 
     Raises:
-        Refused: it is not from a shared queue, or is judged or skipped already.
+        NotFound: the question is not the person's.
+        Refused: the batch is closed, or the question is not from a shared queue, or judged or skipped
+            already.
     """
     require(person, Action.JUDGE)
     held = hold_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
     check_open(held)
     mine = {"batch_id": batch_id, "person_id": person.id}
     handed = claims.release(db, **mine, question_id=question_number)
-    # A hidden question goes back as any other does, or it could be told by that; it does not come again.
+    # A hidden question can be handed back like any other, so that it can't be recognised; it does not come
+    # again.
     if not handed and question_number not in open_hidden(db, **mine):
         raise Refused(
             "Only a question from a shared queue that is not judged yet can be handed back. "
@@ -117,7 +127,7 @@ def hand_back(db: Session, *, person: Person, batch_id: int, question_number: in
 
 
 def _is_due(db: Session, hidden: HiddenQuestion, exam: int | None) -> bool:
-    """Whether the person has judged enough, and is not in the midst of an exam's questions."""
+    """Whether the person has judged enough questions and is not in the middle of an exam."""
     mine = {"batch_id": hidden.batch_id, "person_id": hidden.person_id}
     states, _ = assignments.counts(db, **mine)
     if states.get(AssignmentState.DONE, 0) < hidden.after:
@@ -139,7 +149,7 @@ def _give_hidden(
 
 
 def _hand_over(db: Session, person: Person, batch_id: int, claim: claims.Claim, *, now: datetime) -> None:
-    """The assignment that goes with a claim; who had it before and let it run out has it no more."""
+    """Create the assignment of a claim, and withdraw that of the person whose claim has expired."""
     number = claim.question_number
     if claim.person_id is not None and claim.person_id != person.id:
         there = assignments.assignment(

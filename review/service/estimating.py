@@ -1,4 +1,4 @@
-"""What the sample says of the whole: which batches count, what became of their questions, by what group."""
+"""Services for estimates of a whole dataset from its random batches, in all and by group."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from storage.review.outcomes import FEATURES
 from storage.sampling import batches as stored
 from storage.sampling import frames
 
-#: What estimates may be broken down by, beside the batches.
+#: The groups that estimates can be broken down by, in addition to batches.
 GROUPS = FEATURES
 BATCH = "batch"
 _EXAMPLES = 3
@@ -30,7 +30,11 @@ _EXAMPLES = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whole:
-    """What a sample says of the whole, and what more to judge for a narrower interval of the key errors."""
+    """Estimates of a whole dataset.
+
+    ``plans`` say how many more questions to judge for a narrower interval. ``notes`` are sentences for the
+    user.
+    """
 
     dataset: str
     batches: tuple[str, ...]
@@ -41,9 +45,9 @@ class Whole:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """The same for a part of the whole: a task, a category, a generator, a prompt version, or a batch.
+    """Estimates of a part of the dataset: a task, category, generator, prompt version or batch.
 
-    ``examples`` are questions with each kind of error, the first few.
+    ``examples`` are the first few questions with each kind of error.
     """
 
     name: str
@@ -52,7 +56,7 @@ class Part:
 
 
 def estimable(db: Session, *, by: Person) -> dict[str, list[str]]:
-    """The batches of each dataset that say something of its whole, the oldest first."""
+    """The batches of each dataset that can be used for estimates, the oldest first."""
     require(by, Action.SEE_PROGRESS)
     chosen = applying.chosen_batches(db)
     found: dict[str, list[str]] = {}
@@ -68,10 +72,11 @@ def estimable(db: Session, *, by: Person) -> dict[str, list[str]]:
 def read_sample(
     db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None = None
 ) -> SampleFacts:
-    """What estimates of a dataset are made from, for who makes several of them: reading takes the time.
+    """Read the data for estimates once, for callers that compute several; reading takes most of the time.
 
     Raises:
-        As :func:`estimate_whole`.
+        NotFound: there is no such dataset or batch.
+        Refused: none of the batches can be used for estimates.
     """
     require(by, Action.SEE_PROGRESS)
     return sample_facts(db, dataset=dataset, names=batches)
@@ -87,8 +92,15 @@ def estimate_whole(
     goal: float = GOAL,
     read: SampleFacts | None = None,
 ) -> Whole:
-    """Rates of the whole dataset from all its random batches, or those named; from what was ``read`` of
-    them, where that is there already.
+    """Estimate rates of a whole dataset.
+
+    Args:
+        db: a session that reads.
+        by: who asks.
+        dataset: its name.
+        batches: names of batches; None for all random batches of the dataset.
+        goal: half-width of the interval that the plans aim at, as a share (0 to 1).
+        read: the result of :func:`read_sample` for the same dataset and batches, if there is one.
 
     Raises:
         NotFound: no such dataset or batch.
@@ -122,8 +134,19 @@ def estimate_groups(
     examples: bool = False,
     read: SampleFacts | None = None,
 ) -> tuple[Part, ...]:
-    """The same by "task", "category", "generator" or "prompt_version", the most questions first; or by
-    "batch", each on its own, in the order in which they were drawn.
+    """Estimate rates of each part of a dataset.
+
+    Args:
+        db: a session that reads.
+        by: who asks.
+        dataset: its name.
+        group: one of ``GROUPS``, or "batch" for each batch by itself.
+        batches: names of batches; None for all random batches of the dataset.
+        examples: whether to load examples of each kind of error.
+        read: the result of :func:`read_sample` for the same dataset and batches, if there is one.
+
+    Returns:
+        Parts with a judged question: batches in the order of drawing, others with the most questions first.
 
     Raises:
         NotFound: no such dataset, batch or group.
@@ -148,10 +171,21 @@ def estimate_groups(
 def check_key_errors(
     db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None, under: float
 ) -> str:
-    """The figure by which the key errors' upper limit lies under that share, in words.
+    """Check that the upper limit of the rate of key errors is below a share, for a release.
+
+    Args:
+        db: a session that reads.
+        by: who asks.
+        dataset: its name.
+        batches: names of batches; None for all random batches of the dataset.
+        under: the share, 0 to 1.
+
+    Returns:
+        A sentence with the figures.
 
     Raises:
-        Refused: it does not, with the figure.
+        NotFound: there is no such dataset or batch.
+        Refused: the limit is not below the share, with the figure; or no batch can be used for estimates.
     """
     require(by, Action.SEE_PROGRESS)
     facts = sample_facts(db, dataset=dataset, names=batches)
@@ -168,10 +202,10 @@ def check_key_errors(
 
 @collector_paused()
 def statement(db: Session, *, dataset: str, batches: Sequence[str] | None) -> tuple[str, ...]:
-    """What the sample says of the questions that it was drawn from, for a data card; nothing where nothing.
+    """Sentences for a data card about the questions that the sample was drawn from; empty without a sample.
 
-    Of what came in or was rejected since it does not speak: a release made again is the same. No action is
-    asked for: it is one part of another service's work, which asks for its own.
+    Questions that were imported or rejected later have no influence, so a release made again is the same.
+    Checks no permission; the calling service does.
     """
     try:
         facts = sample_facts(db, dataset=dataset, names=batches)
@@ -183,7 +217,7 @@ def statement(db: Session, *, dataset: str, batches: Sequence[str] | None) -> tu
 
 # ------------------------------------------------------------------------------------------------ by group
 def _parts(db: Session, facts: SampleFacts, group: str) -> dict[str, Sample]:
-    """The sample cut by the values of a column, those with the most questions first."""
+    """The sample divided by the values of a column, those with the most questions first."""
     cells = Cells(db, facts.dataset_id, facts.batches)
     sizes: dict[str, dict[CellKey, int]] = {}
     for segment in cells.segments:

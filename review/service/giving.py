@@ -1,4 +1,4 @@
-"""What every way of giving questions out shares: who holds what, giving, and the words for it."""
+"""Functions that all ways of assigning questions share: current assignments, assigning, texts."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from storage.review.assignments import add_assignments, all_assignments, batch_m
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """Everybody's state at every question: ``states[question][person]``, and who is on which exam."""
+    """All assignments of a batch: ``states[question][person]``, and the people on each exam."""
 
     states: dict[int, dict[int, AssignmentState]]
     on_exam: dict[int, frozenset[int]]
 
 
 def everybody_holds(db: Session, batch: Batch) -> Held:
-    """Everybody's state at every question of the batch."""
+    """Load all assignments of a batch."""
     states: dict[int, dict[int, AssignmentState]] = {}
     for question_number, person_number, state in all_assignments(db, batch_id=batch.id):
         states.setdefault(question_number, {})[person_number] = state
@@ -36,9 +36,9 @@ def everybody_holds(db: Session, batch: Batch) -> Held:
 
 
 def give(db: Session, batch: Batch, held: Held, parts: Split, *, now: datetime) -> None:
-    """Open assignments for all that was split."""
+    """Create the assignments of a split; withdrawn ones are opened again."""
     for person_number, group in parts.given.items():
-        # A question that was taken back is opened again: its row is still there.
+        # The row of a withdrawn question still exists and is opened again.
         again = {
             each.question_number
             for each in group
@@ -57,20 +57,20 @@ def give(db: Session, batch: Batch, held: Held, parts: Split, *, now: datetime) 
 
 
 def by_name(parts: Split, people: Sequence[Person]) -> dict[str, list[int]]:
-    """The numbers of the questions that each was given."""
+    """The question numbers that each person was assigned, by sign-in name."""
     return {person.name: sorted(each.question_number for each in parts.given[person.id]) for person in people}
 
 
 def holders_of(states: dict[int, AssignmentState]) -> frozenset[int]:
-    """Who has the question: everybody but those from whom it was taken back."""
+    """The people who have the question: all assigned, except where it was withdrawn."""
     return frozenset(person for person, state in states.items() if state is not AssignmentState.WITHDRAWN)
 
 
 def names_of(people: Sequence[Person]) -> str:
-    """Their sign-in names."""
+    """Sign-in names, separated by commas."""
     return ", ".join(person.name for person in people)
 
 
 def questions_text(count: int) -> str:
-    """A count of questions in words, such as "1,204 questions"."""
+    """A count of questions as text: "1,204 questions"."""
     return f"{count:,} question" if count == 1 else f"{count:,} questions"

@@ -1,4 +1,4 @@
-"""A question that is the person's: what every write of a reviewer begins with."""
+"""Loads and locks a reviewer's question; every write of a reviewer begins with this."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from storage.review.shared_queues import SharedQueue
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldQuestion:
-    """A question of the person, in its batch; ``key`` names it to storage, ``subject`` to the audit trail.
+    """A reviewer's question, locked in this transaction.
 
-    A question of a shared queue may be ``late``: its time ran out and somebody else has it. What was judged
-    by then still counts, since nobody's work is thrown away. ``assigned`` is as it is now, ``work`` as it
-    was read.
+    ``key`` identifies it in storage, ``subject`` in the audit trail. ``late``: the claim of a shared queue
+    has expired and somebody else has the question; a verdict is still accepted, so that no work is lost.
+    ``assigned`` is the current assignment, ``work`` the data as read.
     """
 
     place: BatchForPerson
@@ -49,15 +49,15 @@ class HeldQuestion:
 
     @property
     def queue(self) -> SharedQueue | None:
-        """The batch's shared queue; None where it has none."""
+        """The batch's shared queue, if it has one."""
         return self.place.queue
 
 
 def hold_batch(db: Session, *, person: Person, batch_id: int) -> BatchForPerson:
-    """The batch as it is for the person; nobody closes or changes it until this transaction ends.
+    """Load a batch and lock it, so that nobody closes or changes it until the transaction ends.
 
     Raises:
-        NotFound: there is no such batch; the text is that of a question which is not the person's.
+        NotFound: there is no such batch; the text is the same as for a question that is not the person's.
     """
     place = batch_for_person(db, batch_id=batch_id, person_id=person.id, hold=True)
     if place is None:
@@ -75,18 +75,24 @@ def hold_question(  # allow writes-without-record: a claim that lasts on is the 
     active: bool = True,
     place: BatchForPerson | None = None,
 ) -> HeldQuestion:
-    """The question, if it is the person's; other writers of it wait until this transaction ends.
+    """Load a reviewer's question and lock it until the transaction ends.
 
-    A claim of a shared queue has its full time again from ``now``, unless nobody is ``active``. ``place`` is
-    what :func:`hold_batch` gave in this transaction, where it was asked for already.
+    Args:
+        db: a session that writes.
+        person: the reviewer.
+        batch_id: its batch.
+        question_number: its number.
+        now: the time; a claim of a shared queue is extended from now on.
+        active: whether the person did something; otherwise the claim is not extended.
+        place: the result of :func:`hold_batch` in this transaction, if there is one.
 
     Raises:
-        NotFound: no such question, or it never was the person's; which of the two, is not told.
+        NotFound: there is no such question, or it never was the person's; the text does not tell which.
     """
     place = place or hold_batch(db, person=person, batch_id=batch_id)
     key = {"batch_id": batch_id, "question_id": question_number, "person_id": person.id}
     queue = place.queue
-    if queue is not None and active:  # before the assignment is locked: whoever takes a claim over locks so
+    if queue is not None and active:  # before the assignment is locked, in the same order as claim_next
         claims.renew(db, **key, expires_at=now + queue.idle)
     work = question_work(db, **key, lock=True)
     if work is None:
@@ -111,7 +117,7 @@ def whole(asked: QuestionOnExam) -> Question:
     """The question with its key.
 
     Raises:
-        ValueError: it was read without the key.
+        ValueError: it was loaded without the key.
     """
     if asked.question is None:
         raise ValueError("the question was read without its key")
@@ -119,12 +125,16 @@ def whole(asked: QuestionOnExam) -> Question:
 
 
 def may_open(place: BatchForPerson, work: QuestionWork) -> bool:
-    """Whether it is still the person's: of a shared queue also what they had and let run out."""
+    """Whether the person may open the question: it is theirs, or was theirs in a shared queue."""
     return work.assigned.state is not AssignmentState.WITHDRAWN or place.shares
 
 
 def check_open(held: HeldQuestion) -> None:
-    """Raise Refused where the batch is closed or the question was taken back."""
+    """Check that a question can be written.
+
+    Raises:
+        Refused: the batch is closed, or the question was withdrawn.
+    """
     if held.batch.state is BatchState.CLOSED:
         raise Refused(
             f"Not saved: batch {held.batch.name} is closed. A coordinator can open it again; "
@@ -138,11 +148,11 @@ def check_open(held: HeldQuestion) -> None:
 
 
 def set_state(db: Session, held: HeldQuestion, state: AssignmentState, *, now: datetime) -> None:
-    """Put the person's assignment into that state, and their claim on it with it."""
+    """Set the state of the person's assignment, and update their claim."""
     if held.assigned.state is state:
         return
     if held.queue is not None:
-        if state is AssignmentState.SKIPPED:  # the judgement is still asked for, of somebody else
+        if state is AssignmentState.SKIPPED:  # somebody else has to judge it
             claims.release(
                 db,
                 batch_id=held.key["batch_id"],

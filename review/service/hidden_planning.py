@@ -1,4 +1,4 @@
-"""What a plan hides from whom, and where: read from what is there, and nothing written."""
+"""Computes which hidden questions a plan adds for each reviewer, and where; writes nothing."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from storage.review.assignments import ROOM, people_counts
 from storage.review.hidden import ToHide
 from storage.review.hidden_sources import QueuedRow, queue_of, reports_of, sound_questions
 
-#: Sound questions that are tried for a fault, at the most, for each planted one.
+#: The most correct questions that are tried for each planted fault.
 _TRIED = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenCount:
-    """What one reviewer gets: repeats, planted questions, and how many of each there was no way to hide."""
+    """The hidden questions of one reviewer: repeats and planted ones, and how many could not be hidden."""
 
     person: Person
     repeats: int
@@ -39,10 +39,13 @@ class HiddenCount:
 
 
 def plan_hidden(db: Session, batch: Batch, plan: HiddenPlan) -> tuple[list[ToHide], list[HiddenCount]]:
-    """What the plan asks for beyond what is hidden already, and what each reviewer gets; nothing is written.
+    """Compute the questions to hide in addition to those already hidden; writes nothing.
+
+    Returns:
+        The questions to hide, and the counts for each reviewer, sorted by name.
 
     Raises:
-        InvalidValue: a fault that nobody could find in what the batch asks for.
+        InvalidValue: a fault that can't be found with the parts of the form that the batch asks for.
     """
     unfit = [each for each in plan.faults if each not in FINDABLE[batch.settings.parts]]
     if plan.planted and unfit:
@@ -71,7 +74,7 @@ def _for_person(
     db: Session, batch: Batch, plan: HiddenPlan, person: Person, rows: Sequence[QueuedRow], *, shares: bool
 ) -> tuple[list[ToHide], HiddenCount]:
     there = stored.hidden_questions(db, batch_id=batch.id, person_id=person.id)
-    # The first that is hidden in a batch makes this room between its questions.
+    # The first hidden question of a batch spreads the positions by this factor.
     step = 1 if stored.hidden_set(db, batch_id=batch.id) else ROOM
     queue = [
         Queued(
@@ -135,7 +138,7 @@ def _planted(
     count: int,
     done: int,
 ) -> list[ToHide]:
-    """By turns of the kinds, each of the first sound question that allows it; one order for everybody."""
+    """Plant the kinds of faults in turn, each in the first correct question that allows it."""
     if not count:
         return []
     start = draw_hash(f"{plan.seed}:planted") % 2**32 / 2**32

@@ -1,4 +1,4 @@
-"""Hiding questions in a batch: repeats of a reviewer's own, and planted ones with a known fault."""
+"""Services for hidden questions of a batch: repeats of a reviewer's own, and planted faults."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from storage.sampling.batches import load_batch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenSummary:
-    """What was hidden, or would be, by reviewer; ``faults`` are the planted ones by kind."""
+    """The questions that were or would be hidden, by reviewer; ``faults`` counts planted ones by kind."""
 
     batch: str
     people: tuple[HiddenCount, ...]
@@ -40,7 +40,7 @@ class HiddenSummary:
 
 
 def hidden_plan(db: Session, *, by: Person, batch: str) -> HiddenPlan | None:
-    """What is hidden in the batch by the latest plan; None where nothing ever was."""
+    """The latest plan of hidden questions of a batch; None without one."""
     require(by, Action.ASSIGN)
     found = stored.hidden_set(db, batch_id=load_batch(db, name=batch).id)
     return found.plan if found else None
@@ -48,7 +48,12 @@ def hidden_plan(db: Session, *, by: Person, batch: str) -> HiddenPlan | None:
 
 @collector_paused()
 def preview_hiding(db: Session, *, by: Person, batch: str, plan: HiddenPlan) -> HiddenSummary:
-    """What :func:`hide_questions` would hide from whom; nothing is written."""
+    """Compute what :func:`hide_questions` would hide; writes nothing.
+
+    Raises:
+        NotFound: there is no such batch.
+        InvalidValue: a fault that can't be found with the parts of the form that the batch asks for.
+    """
     require(by, Action.ASSIGN)
     found = load_batch(db, name=batch)
     return _summary(found, *plan_hidden(db, found, plan))
@@ -57,15 +62,22 @@ def preview_hiding(db: Session, *, by: Person, batch: str, plan: HiddenPlan) -> 
 def hide_questions(
     db: Session, *, by: Person, batch: str, plan: HiddenPlan, veil: int, now: datetime
 ) -> HiddenSummary:
-    """Hide from each reviewer of the batch what the plan asks for and they do not have yet.
+    """Hide questions from each reviewer of a batch until the plan is fulfilled. Locks the batch.
 
-    Said again after others were assigned, or more was judged, it goes on from there. ``veil`` is a secret
-    number of 62 bits that counts the first time only.
+    It can be called again after more was assigned or judged, and adds what is missing.
+
+    Args:
+        db: a session that writes.
+        by: who acts.
+        batch: its name.
+        plan: the hidden questions that each reviewer is to have in all.
+        veil: a random number of 62 bits that masks question numbers; stored on the first call only.
+        now: the time.
 
     Raises:
-        NotFound: no such batch.
-        Refused: the batch is closed, or there is nobody and nothing to hide anything from.
-        InvalidValue: a fault that nobody could find in what the batch asks for.
+        NotFound: there is no such batch.
+        Refused: the batch is closed, or there is nothing to hide; the text says why.
+        InvalidValue: a fault that can't be found with the parts of the form that the batch asks for.
     """
     require(by, Action.ASSIGN)
     found = open_batch(db, batch)
@@ -86,14 +98,14 @@ def hide_questions(
 def remove_hidden(
     db: Session, *, by: Person, batch: str, numbers: Sequence[int], why: str, now: datetime
 ) -> int:
-    """Take hidden questions out of what is measured; those not judged yet leave the reviewer's queue.
+    """Remove hidden questions from the measures; open ones leave the reviewer's queue. Locks the batch.
 
     Returns:
-        How many.
+        The number of questions removed.
 
     Raises:
         InvalidValue: no reason, or no question.
-        NotFound: one of them is no hidden question of the batch, or is removed already.
+        NotFound: one is no hidden question of the batch, or is removed already; nothing is removed.
     """
     require(by, Action.ASSIGN)
     found = load_batch(db, name=batch, lock=True)
@@ -118,7 +130,7 @@ def remove_hidden(
 
 
 def withdraw_if_open(db: Session, hidden: HiddenQuestion, *, now: datetime) -> None:
-    """Out of the person's queue, unless it is judged or skipped."""
+    """Withdraw a hidden question unless it is judged or skipped."""
     state = next(
         (
             each.state

@@ -1,4 +1,7 @@
-"""A reviewer's writes: own answer, verdict, skip, drafts, time, opening the report."""
+"""Services for what a reviewer writes: own answer, verdict, skip, drafts, times, opening the report.
+
+Each locks the batch and the question. NotFound does not tell whether a question exists.
+"""
 
 from __future__ import annotations
 
@@ -51,13 +54,18 @@ LONGEST_REASON = 500  # characters of a skip's reason
 def open_to_judge(
     db: Session, *, person: Person, batch_id: int, shown: int, now: datetime
 ) -> tuple[HeldQuestion, QuestionOnExam]:
-    """The question that a verdict is to be given on, held until this transaction ends, with its exam.
+    """Load and lock the question that a verdict is given on, with its exam.
 
-    ``shown`` is its number as the person's browser has it.
+    Args:
+        db: a session that writes.
+        person: the reviewer.
+        batch_id: its batch.
+        shown: the question's number as the browser has it, masked by the batch's veil.
+        now: the time.
 
     Raises:
-        NotFound: no such question, or it is not, or no longer, the person's; which of the two, is not told.
-        Refused: the batch wants the person's own answer first.
+        NotFound: there is no such question, or it is not, or no longer, the person's.
+        Refused: the batch requires the person's own answer first.
     """
     require(person, Action.JUDGE)
     place = hold_batch(db, person=person, batch_id=batch_id)
@@ -77,20 +85,27 @@ def give_verdict(
     held: HeldQuestion | None = None,
     asked: QuestionOnExam | None = None,
 ) -> Verdict:
-    """Record one reviewer's judgement of one question; a later revision supersedes the earlier.
+    """Store a verdict and mark the question as done; a later revision supersedes the earlier one.
 
-    Corrections that change nothing are left out. ``held`` and ``asked`` are the question as this transaction
-    has read it, where it did already.
+    Corrections that change nothing are left out. Drafts are deleted.
+
+    Args:
+        db: a session that writes.
+        verdict: the new verdict.
+        person: the reviewer.
+        held: of :func:`open_to_judge` in this transaction, if it was called.
+        asked: likewise.
 
     Returns:
-        The verdict as the database has it. The same revision with the same content returns the first,
-        unchanged.
+        The verdict as stored. The same revision with the same content returns the first one, unchanged.
 
     Raises:
-        StaleRevision: that revision is saved with other content, or it is not the next one.
-        Refused: the batch is closed, the question not the person's, something asked for is missing, or the
+        NotAllowed: the verdict is another person's.
+        NotFound: the question is not the person's.
+        StaleRevision: that revision is stored with other content, or it is not the next one.
+        Refused: the batch is closed, the question was withdrawn, something required is missing, or the
             radiograph was not drawn and the person has not confirmed that.
-        InvalidValue: the corrected question couldn't stand.
+        InvalidValue: the corrected question is not valid.
     """
     require(person, Action.JUDGE)
     if verdict.person_id != person.id:
@@ -155,16 +170,27 @@ def commit_own_answer(
     image: ImageDisplay | None = None,
     now: datetime,
 ) -> OwnAnswer:
-    """Keep the reviewer's own answer, once, before the key is fetched; None is "cannot determine".
+    """Store the reviewer's own answer, once, before the key is shown.
+
+    Args:
+        db: a session that writes.
+        person: the reviewer.
+        batch_id: the batch.
+        question_number: the question.
+        answer: None for "cannot determine".
+        confidence: 1 (a guess) to 5 (certain).
+        image: whether the radiographs were on screen, as the form sent it; None if not recorded.
+        now: the time.
 
     Returns:
-        The own answer as stored; the same one given again returns the first.
+        The own answer as stored; the same answer again returns the first one.
 
     Raises:
-        StaleRevision: another answer is committed already; both are named.
-        InvalidValue: the answer names no option, or the confidence is not 1 to 5.
-        Refused: the batch is closed, or shows the key from the start, or the radiograph was not drawn and the
-            person has not confirmed that.
+        NotFound: the question is not the person's.
+        StaleRevision: another answer is stored already; the text has both.
+        InvalidValue: the answer does not fit the question, or the confidence is not 1 to 5.
+        Refused: the batch is closed or shows the key from the start, the question was withdrawn, or the
+            radiograph was not drawn and the person has not confirmed that.
     """
     require(person, Action.JUDGE)
     held = hold_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
@@ -196,10 +222,13 @@ def commit_own_answer(
 def skip_question(
     db: Session, *, person: Person, batch_id: int, question_number: int, reason: str, now: datetime
 ) -> None:
-    """Put the question aside with a reason; it can be opened and judged later.
+    """Skip a question with a reason; it can still be judged later. The same again changes nothing.
+
+    In a shared queue the question goes to somebody else.
 
     Raises:
-        Refused: it has a verdict, the batch is closed, or it is not the person's.
+        NotFound: the question is not the person's.
+        Refused: it has a verdict, was withdrawn, or the batch is closed.
         InvalidValue: the reason is empty or too long.
     """
     require(person, Action.JUDGE)
@@ -209,7 +238,7 @@ def skip_question(
     held = hold_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
     before = verdicts.last_skip(db, **held.key)
     if held.assigned.state is AssignmentState.SKIPPED and before is not None and before[1] == reason:
-        return  # the second click
+        return  # a repeated request
     check_open(held)
     if held.assigned.state is AssignmentState.DONE:
         raise Refused("This question has a verdict already. Change the verdict instead of skipping it.")
@@ -231,13 +260,25 @@ def keep_draft(  # allow writes-without-record: a draft is nothing said yet
     body: Any,  # noqa: ANN401 - any JSON value
     now: datetime,
 ) -> int:
-    """Keep what is typed, ticked or drawn; ``revision`` is the one the form knows, 0 where there was none.
+    """Store a draft of a part of the form.
+
+    Args:
+        db: a session that writes.
+        person: the reviewer.
+        batch_id: the batch.
+        question_number: the question.
+        part: name of the part of the form.
+        revision: of the draft that the form was made from, 0 without one.
+        body: the draft.
+        now: the time.
 
     Returns:
-        The draft's new revision. The same body sent twice returns the first's.
+        The draft's new revision; the same body sent twice returns the same revision.
 
     Raises:
-        StaleRevision: another tab kept the draft since, or it has become a verdict.
+        NotFound: the question is not the person's.
+        StaleRevision: another tab has stored the draft since, or it has become a verdict.
+        Refused: the batch is closed, or the question was withdrawn.
     """
     require(person, Action.JUDGE)
     held = hold_question(db, person=person, batch_id=batch_id, question_number=question_number, now=now)
@@ -266,7 +307,12 @@ def record_look(  # allow writes-without-record: looking times count by themselv
     seconds_away: float,
     now: datetime,
 ) -> None:
-    """Keep the time on a question so far; each figure only ever grows."""
+    """Store the times spent on a question so far, in seconds; a stored time never decreases.
+
+    Raises:
+        NotFound: the question is not the person's.
+        InvalidValue: a time is negative or not finite.
+    """
     require(person, Action.JUDGE)
     for name, value in (("seconds", seconds), ("looking", seconds_looking), ("away", seconds_away)):
         if not 0 <= value < float("inf"):
@@ -292,15 +338,27 @@ def open_report(
     image: ImageDisplay | None = None,
     now: datetime,
 ) -> str:
-    """The report's text, after image alignment was rated; from now on that rating stays.
+    """Open the report after image alignment was rated; the rating can't be changed after that.
 
-    Opening it again gives the text again, whatever rating comes with it.
+    Opening it again returns the text again and ignores the rating.
+
+    Args:
+        db: a session that writes.
+        person: the reviewer.
+        batch_id: the batch.
+        question_number: the question.
+        image_alignment: the rating, 1 to 5.
+        image: whether the radiographs were on screen, as the form sent it; None if not recorded.
+        now: the time.
+
+    Returns:
+        The text of the report.
 
     Raises:
-        Refused: the batch doesn't show reports, the own answer is not committed yet, or the radiograph was
-            not drawn and the person has not confirmed that.
+        Refused: the batch does not show reports or is closed, the own answer is missing, the question was
+            withdrawn, or the radiograph was not drawn and the person has not confirmed that.
         InvalidValue: image alignment is not 1 to 5.
-        NotFound: the exam has no report.
+        NotFound: the exam has no report, or the question is not the person's.
     """
     require(person, Action.JUDGE)
     if isinstance(image_alignment, bool) or image_alignment not in VALUES:

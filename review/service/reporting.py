@@ -1,4 +1,4 @@
-"""How far batches have come."""
+"""Services for the progress of batches."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from storage.sampling.batches import batch_sizes, list_batches, load_batch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchOverview:
-    """A batch in a list: its questions, and its judgements asked for, done, skipped, left."""
+    """A batch in a list: its questions, and its judgements requested (``asked``), done, skipped, left."""
 
     batch: Batch
     questions: int
@@ -37,7 +37,7 @@ class BatchOverview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonLoad:
-    """One person's questions of a batch."""
+    """The numbers of one person's questions of a batch."""
 
     person: Person
     done: int
@@ -47,7 +47,7 @@ class PersonLoad:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedLoad:
-    """A batch's shared queue: who takes from it (sign-in names), and its judgements by where they are."""
+    """A batch's shared queue: its members (sign-in names), and its judgements by state."""
 
     pool: tuple[str, ...]
     overlap: int
@@ -59,7 +59,7 @@ class SharedLoad:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchLoad:
-    """Everybody's questions of a batch, its shared queue, and how many are with nobody and in no queue."""
+    """The workload of a batch: by person, in the shared queue, and questions with nobody."""
 
     people: tuple[PersonLoad, ...]
     unassigned: int
@@ -68,7 +68,7 @@ class BatchLoad:
 
 @collector_paused()
 def progress(db: Session, *, by: Person, batch: str, now: datetime) -> Progress:
-    """The batch in numbers: done and left, tiers, errors found; see :mod:`review.progress`.
+    """Compute the progress of a batch: done and left, tiers, errors found; see :mod:`review.progress`.
 
     Raises:
         NotFound: no such batch.
@@ -85,8 +85,14 @@ def progress(db: Session, *, by: Person, batch: str, now: datetime) -> Progress:
 
 
 def counted_version(db: Session, *, by: Person, batches: Sequence[str] | None = None) -> tuple[object, ...]:
-    """As long as it stays the same, so does what is counted of these batches, of all where None: verdicts
-    and adjudications are only ever added. Counting a large batch takes seconds, asking this a moment.
+    """A value that changes whenever counts of batches may change; use it as the key of a cache.
+
+    Counting a large batch takes seconds, this takes milliseconds.
+
+    Args:
+        db: a session that reads.
+        by: who asks.
+        batches: names of batches; None for all.
     """
     require(by, Action.SEE_PROGRESS)
     listed = [each for each in list_batches(db) if batches is None or each.name in batches]
@@ -98,7 +104,7 @@ def counted_version(db: Session, *, by: Person, batches: Sequence[str] | None = 
 
 
 def shown_names(people: Sequence[Person]) -> dict[int, str]:
-    """Display names by the person's number; with the sign-in name where two people share one."""
+    """Display names by person id, with the sign-in name added if two people share a display name."""
     shared = Counter(person.display_name for person in people)
     return {
         person.id: person.display_name
@@ -135,7 +141,7 @@ def overview(db: Session, *, by: Person) -> list[BatchOverview]:
 
 
 def batch_load(db: Session, *, by: Person, batch: str) -> BatchLoad:
-    """Who has how many questions of the batch, by name; people who had all of theirs taken back are left out.
+    """Each person's number of questions of a batch, sorted by name, without people who have none left.
 
     Raises:
         NotFound: no such batch.

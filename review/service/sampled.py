@@ -1,4 +1,4 @@
-"""A sample as it lies in the database: which batches count, its cells, what became of its questions."""
+"""Reads a sample from the database: the batches that count, its cells, the outcomes of its questions."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ from storage.review.standing import standing_verdicts
 from storage.sampling import batches as stored
 from storage.sampling import draws, frames
 
-#: (first number before it, last number), tier, further values.
+#: ((number before the first, last number) of the segment, tier, further values).
 CellKey = tuple[tuple[int, int], Difficulty | None, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleFacts:
-    """Everything about a sample that was read: the batches that count, what was said of their questions.
+    """The data of a sample.
 
-    ``left_out`` are batches that say nothing of the whole, each with the reason. ``whole`` are all questions
-    of the dataset.
+    ``batches`` are those that count; ``left_out`` are (name, reason) of the others. ``whole`` is the number
+    of questions of the dataset, ``rejected_since`` of those rejected by rule. ``aside`` are (batch, question)
+    that were skipped.
     """
 
     dataset: str
@@ -47,11 +48,16 @@ class SampleFacts:
 
 
 def sample_facts(db: Session, *, dataset: str, names: Sequence[str] | None) -> SampleFacts:
-    """All random batches of the dataset, or those of these names; no action is asked for here.
+    """Read the data of a sample. Checks no permission.
+
+    Args:
+        db: a session that reads.
+        dataset: its name.
+        names: of batches; None for all random batches of the dataset.
 
     Raises:
-        NotFound: no such dataset or batch.
-        Refused: none of the batches says anything of the whole.
+        NotFound: there is no such dataset or batch.
+        Refused: none of the batches can be used for estimates.
     """
     dataset_id = frames.dataset_number(db, name=dataset)
     listed = stored.list_batches(db, dataset_id=dataset_id)
@@ -90,7 +96,13 @@ def sample_facts(db: Session, *, dataset: str, names: Sequence[str] | None) -> S
 
 
 def sample_of(db: Session, facts: SampleFacts, batches: Sequence[Batch] | None = None) -> Sample:
-    """The sample that all the batches make together, or these of them; nothing of them is read again."""
+    """Combine batches to a sample; verdicts are not read again.
+
+    Args:
+        db: a session that reads.
+        facts: of :func:`sample_facts`.
+        batches: some of its batches; None for all.
+    """
     batches = facts.batches if batches is None else batches
     ids = {each.id for each in batches}
     cells = Cells(db, facts.dataset_id, batches)
@@ -108,7 +120,12 @@ def sample_of(db: Session, facts: SampleFacts, batches: Sequence[Batch] | None =
 
 
 def why_not(batch: Batch, chosen: set[int]) -> str:
-    """Why a batch says nothing of the whole; "" where it does. ``chosen``: those that a search found."""
+    """Why a batch can't be used for estimates; "" if it can.
+
+    Args:
+        batch: the batch.
+        chosen: numbers of the batches that were made from a search.
+    """
     if batch.id in chosen:
         return "its questions were found by a search, not drawn"
     if batch.settings.parts is Parts.IMAGE_ALIGNMENT:
@@ -117,15 +134,15 @@ def why_not(batch: Batch, chosen: set[int]) -> str:
 
 
 class Cells:
-    """The parts of the whole within which every question had the same chance in each of the draws.
+    """The cells of a sample: within one, every question had the same chance in each of the draws.
 
-    Between two ends of frames all draws have the same questions before them, so the segments of numbers
-    between those ends, by tier and by all further fields of these draws, are such parts. Where no two
-    frames overlap the draws' own counts are their sizes; else they are counted anew.
+    The ends of the draws' frames divide the question numbers into segments; all questions of a segment were
+    in the same frames. A cell is a segment, a tier, and values of all further strata of the draws. If no two
+    frames overlap, the sizes are those of the draws; otherwise they are counted.
     """
 
     def __init__(self, db: Session, dataset_id: int, batches: Sequence[Batch]) -> None:
-        """Find the segments and their sizes."""
+        """Compute the segments and sizes."""
         drawn = [(batch, draw) for batch in batches for draw in draws.draws_of(db, batch_id=batch.id)]
         wanted = {name for batch in batches for name in batch.plan.strata}
         self.further = tuple(name for name in ("task", "category") if name in wanted)
@@ -156,7 +173,7 @@ class Cells:
 
     def of(self, drawn: DrawnColumns) -> dict[int, CellKey]:
         """The cell of each question, by its number."""
-        # The segments lie one after the other; every question of these draws is in one.
+        # The segments are in order and do not overlap; every question of these draws is in one.
         segments = np.searchsorted(self._ends, drawn.numbers)
         inside = segments < len(self._ends)
         columns = [drawn.features[name] for name in self.further]
@@ -177,12 +194,12 @@ class Cells:
 
 
 def _rejected_later(db: Session, dataset_id: int, drawn_at: Sequence[datetime]) -> bool:
-    """Whether a rule rejected questions after one of the draws had them in its frame."""
+    """Whether a rule rejected questions after one of the draws."""
     applied = applying.rejecting_rules(db, dataset_id=dataset_id)
     return any(rule > draw for rule in applied for draw in drawn_at)
 
 
 def cell_name(key: CellKey) -> str:
-    """Tier and further values of a cell, as they are shown."""
+    """The name of a cell on screen: tier and further values."""
     _, tier, further = key
     return " / ".join([tier or "no tier", *(value or "none" for value in further)])

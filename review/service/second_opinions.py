@@ -1,4 +1,4 @@
-"""Giving a second reviewer to a random share of a batch, and to the questions where something was found."""
+"""Services for second opinions: a second reviewer for a random share, and where a problem was found."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ WHERE_FOUND = SecondWay.WHERE_FOUND
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecondSummary:
-    """Second opinions given out: questions by sign-in name; ``notes`` say what is still to come, in words.
+    """The second opinions assigned: numbers of questions by sign-in name.
 
-    ``random`` and ``found`` are how many of the questions given out are of the random share, and beyond it.
+    ``random`` of the questions are in the random share, ``found`` are not. ``notes`` are sentences for the
+    user.
     """
 
     batch: str
@@ -51,7 +52,7 @@ class _Plan:
 
 
 def second_opinions(db: Session, *, by: Person, batch: str) -> SecondOpinions | None:
-    """How second opinions of the batch are sought; None where by no rule.
+    """The rule for second opinions of a batch; None without one.
 
     Raises:
         NotFound: no such batch.
@@ -71,19 +72,28 @@ def seek_second_opinions(
     seed: int | None,
     now: datetime,
 ) -> SecondSummary:
-    """Give a second reviewer to a random share of the batch, and with ``where_found`` where something was
-    found.
+    """Assign a second reviewer to a random share of a batch and, if wanted, where a problem was found.
 
-    The share is of all questions of the batch, taken by hash of ``seed`` and question before anything is
-    judged; something was found where a verdict revises, rejects or names a kind of error. A question that
-    has two reviewers already gets none, one without a first is left for later: call it again then. Share
-    and seed are kept with the batch, and are those from before where None.
+    The random share is chosen by hash of seed and question, independent of verdicts. A problem was found if a
+    verdict revises, rejects or names a kind of error. Questions with two reviewers get no further one;
+    questions without a first reviewer are left for a later call, which assigns only what is missing. Locks
+    the batch.
+
+    Args:
+        db: a session that writes.
+        by: who acts.
+        batch: its name.
+        to: sign-in names of reviewers.
+        where_found: whether to add the questions in which the first reviewer found a problem.
+        share: of all questions of the batch, above 0 to 1; None for that of an earlier call.
+        seed: None for that of an earlier call, or 0.
+        now: the time.
 
     Raises:
-        NotFound: no such batch or person.
-        Refused: the batch is closed, somebody is no reviewer, no random share is named, or another seed, a
-            smaller share or another way than the batch's before.
-        InvalidValue: no name, or a share that is none.
+        NotFound: there is no such batch or person.
+        Refused: the batch is closed, somebody is no reviewer, there is no random share, or an earlier call
+            had another seed, a larger share, or included the questions where a problem was found.
+        InvalidValue: no name, or a share or seed outside its range.
     """
     require(by, Action.ASSIGN)
     found = open_batch(db, batch)
@@ -112,7 +122,7 @@ def preview_second_opinions(
     share: float | None,
     seed: int | None,
 ) -> SecondSummary:
-    """What :func:`seek_second_opinions` would give to whom; nothing is written."""
+    """Compute what :func:`seek_second_opinions` would assign; writes nothing. Errors are the same."""
     require(by, Action.ASSIGN)
     found = load_batch(db, name=batch)
     sought = _sought(

@@ -1,4 +1,4 @@
-"""Giving a batch to whoever is free: a pool of people who take its questions from a shared queue."""
+"""Service for the shared queue of a batch, from which its members take questions one by one."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from review.service.choosing import open_batch, reviewers_named
 from storage.review import claims, shared_queues
 from storage.review.assignments import all_assignments
 
-#: How long a question stays with somebody who does nothing with it, in minutes, unless it is said otherwise.
+#: Default time after which an inactive member loses a claimed question, in minutes.
 IDLE_MINUTES = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShareSummary:
-    """Who takes questions from the queue, and how many further judgements it asks for."""
+    """The members of the queue, the number of judgements ``added`` to it, and of all that are ``free``."""
 
     batch: str
     pool: tuple[str, ...]
@@ -43,11 +43,19 @@ def share_batch(
     idle_minutes: int = IDLE_MINUTES,
     now: datetime,
 ) -> ShareSummary:
-    """Let these people take the batch's questions one by one, as they are free.
+    """Create or extend the shared queue of a batch. Locks the batch.
 
-    Each question goes to ``overlap`` of them, counting those whom it is assigned to already. Said again, it
-    adds people, a further reviewer a question, or the questions that were drawn since; a smaller overlap than
-    before takes nothing back.
+    Called again, it adds members, reviewers per question, or questions drawn since; a smaller overlap than
+    before removes nothing.
+
+    Args:
+        db: a session that writes.
+        by: who acts.
+        batch: its name.
+        to: sign-in names of reviewers, who become members.
+        overlap: reviewers per question, counting those it is assigned to already.
+        idle_minutes: how long an inactive member keeps a question.
+        now: the time.
 
     Raises:
         NotFound: no such batch or person.

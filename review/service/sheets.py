@@ -1,4 +1,7 @@
-"""Opening a question for a reviewer: what may be seen is fetched, what may not is not."""
+"""Services for showing questions to a reviewer; data that the reviewer may not see is not read.
+
+NotFound does not tell whether a question exists or is another person's.
+"""
 
 from __future__ import annotations
 
@@ -44,13 +47,13 @@ from storage.review.verdicts import (
     last_verdict,
 )
 
-#: How far ahead images are named: open questions looked through, exams taken.
+#: Images are preloaded for at most so many exams, among the next so many open questions.
 _QUESTIONS_AHEAD, _EXAMS_AHEAD = 8, 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewPage:
-    """What the review form shows: a question, the person's batches, whether they judged any in this one."""
+    """The data of the review form; ``any_judged``: whether the person has judged a question of the batch."""
 
     sheet: ReviewSheet
     veil: Veil
@@ -66,11 +69,20 @@ def open_sheet(
     question: int | None = None,
     now: datetime,
 ) -> ReviewSheet | None:
-    """The question with that number, or the first open one; None when nothing is left open.
+    """Load a question for a reviewer: :func:`open_page` without the list of batches.
+
+    Args:
+        db: a session that reads.
+        person: the reviewer.
+        batch_id: the batch.
+        question: the question's number; None for the first open one.
+        now: the time.
+
+    Returns:
+        None if no question is open.
 
     Raises:
-        NotAllowed: the person is no reviewer.
-        NotFound: no such question, or it is not, or no longer, the person's; which of the two, is not told.
+        NotFound: there is no such question, or it is not, or no longer, the person's.
     """
     page = open_page(db, person=person, batch_id=batch_id, question=question, now=now)
     return None if page is None else page.sheet
@@ -84,25 +96,24 @@ def open_page(
     question: int | None = None,
     place: BatchForPerson | None = None,
     coming: Sequence[ComingQuestion] | None = None,
-    now: datetime,  # noqa: ARG001 - every service of the sheet is told the time; opening keeps none yet
+    now: datetime,  # noqa: ARG001 - all services of the sheet take the time; opening does not store it yet
 ) -> ReviewPage | None:
-    """The question with that number, or the first open one, with what stands around it.
+    """Load a question for a reviewer, with progress, neighbours and the list of batches.
 
     Args:
-        db: a session.
+        db: a session that reads.
         person: the reviewer.
         batch_id: the batch.
         question: the question's number; None for the first open one.
-        place: the batch as it is for the person, where it was read already.
-        coming: the open questions behind the one that is asked for, where they were read already.
+        place: the batch as read in this transaction, if it was.
+        coming: the open questions after this one, if they were read.
         now: the time.
 
     Returns:
-        None when nothing is left open.
+        None if no question is open.
 
     Raises:
-        NotAllowed: the person is no reviewer.
-        NotFound: no such question, or it is not, or no longer, the person's; which of the two, is not told.
+        NotFound: there is no such question, or it is not, or no longer, the person's.
     """
     require(person, Action.JUDGE)
     mine: dict[str, Any] = {"person_id": person.id, "batch_id": batch_id}
@@ -161,9 +172,19 @@ def open_page(
 def page_after(
     db: Session, *, person: Person, place: BatchForPerson, left: AssignedQuestion, now: datetime
 ) -> ReviewPage | None:
-    """The open question that comes next behind ``left``, else the first open one of all; None without any.
+    """Load the next open question after ``left``, or the first open one if there is none after it.
 
-    Who leaves a question unjudged and goes on is not thrown back to it by every save.
+    A reviewer who left a question open therefore does not return to it after every save.
+
+    Args:
+        db: a session that reads.
+        person: the reviewer.
+        place: the batch as read in this transaction.
+        left: the question that the reviewer leaves.
+        now: the time.
+
+    Returns:
+        None if no question is open.
     """
     require(person, Action.JUDGE)
     mine = {"person_id": person.id, "batch_id": place.batch.id}
@@ -179,11 +200,11 @@ def page_after(
 def drawn_on(
     db: Session, *, person: Person, batch_id: int, question: int
 ) -> tuple[Exam, tuple[LabelledBox, ...]]:
-    """What a person's boxes are drawn on and compared with: the question's exam, and the machine's boxes.
+    """The exam that a reviewer draws boxes on, and the question's own boxes.
 
     Raises:
-        NotFound: no such question, or it is not, or no longer, the person's; which of the two, is not told.
-        Refused: the batch wants the person's own answer first.
+        NotFound: there is no such question, or it is not, or no longer, the person's.
+        Refused: the batch requires the person's own answer first.
     """
     place, work = _theirs(db, person=person, batch_id=batch_id, question=question)
     check_own_answer(work.own_answer, settings=place.batch.settings)
@@ -192,24 +213,21 @@ def drawn_on(
 
 
 def check_theirs(db: Session, *, person: Person, batch_id: int, question: int) -> None:
-    """Whether the person may open the question, and nothing else of it.
+    """Check that the person may open the question.
 
     Raises:
-        NotFound: no such question, or it is not, or no longer, the person's; which of the two, is not told.
+        NotFound: there is no such question, or it is not, or no longer, the person's.
     """
     _theirs(db, person=person, batch_id=batch_id, question=question)
 
 
 def veil(db: Session, *, batch_id: int) -> Veil:
-    """What stands on the wire for the numbers of the batch's questions."""
+    """The mask for the question numbers of a batch that are sent to browsers."""
     return Veil(secret=veil_of(db, batch_id=batch_id))
 
 
 def next_open(db: Session, *, person: Person, batch_id: int, after: int) -> int | None:
-    """The number of the open question that comes next behind ``after``, else the first open one of all.
-
-    Who leaves a question unjudged and goes on is not thrown back to it by every save. None: none is open.
-    """
+    """The number of the next open question after ``after``, else of the first open one; None without one."""
     require(person, Action.JUDGE)
     here = assignments.assignment(db, person_id=person.id, batch_id=batch_id, question_id=after)
     if here is not None:
@@ -221,13 +239,13 @@ def next_open(db: Session, *, person: Person, batch_id: int, after: int) -> int 
 
 
 def last_judged(db: Session, *, person: Person, batch_id: int) -> int | None:
-    """The number of the question that the person judged last, to be reopened; None before any."""
+    """The number of the question that the person judged last; None without a verdict."""
     require(person, Action.JUDGE)
     return last_judged_question(db, batch_id=batch_id, person_id=person.id)
 
 
 def skipped_questions(db: Session, *, person: Person, batch_id: int) -> list[tuple[int, str]]:
-    """(number, reason) of each question that the person has put aside, in the batch's order."""
+    """(number, reason) of each question that the person has skipped, in the order of the batch."""
     require(person, Action.JUDGE)
     found = []
     for each in assignments.skipped(db, person_id=person.id, batch_id=batch_id):
@@ -237,7 +255,7 @@ def skipped_questions(db: Session, *, person: Person, batch_id: int) -> list[tup
 
 
 def batches_for(db: Session, *, person: Person) -> list[BatchForReviewer]:
-    """The batches in which something is the person's, the oldest first; closed ones too."""
+    """The batches in which the person has questions, including closed ones, the oldest first."""
     require(person, Action.JUDGE)
     counts, _ = batch_counts(db, person_id=person.id)
     times = looking_times_of(db, person_id=person.id, batch_ids=[each.batch.id for each in counts])
@@ -245,11 +263,14 @@ def batches_for(db: Session, *, person: Person) -> list[BatchForReviewer]:
 
 
 def radiograph_file(db: Session, *, person: Person, exam_number: int, radiograph_key: str) -> StoredImage:
-    """The original file of a radiograph, if the person may see it: as coordinator, or with a question on it.
+    """The image file of a radiograph, if the person may see it.
+
+    Coordinators may see all; reviewers those of exams on which they have a question, may take one from a
+    shared queue, or adjudicate.
 
     Raises:
-        NotAllowed: no question about the exam is the person's.
-        NotFound: the exam has no such radiograph, or its file never came in.
+        NotAllowed: the person has no question on the exam.
+        NotFound: the exam has no such radiograph, or its image was not imported.
     """
     if not person.may(Action.ASSIGN):
         require(person, Action.JUDGE)
@@ -293,7 +314,7 @@ def _listed(db: Session, person: Person, counts: BatchCounts, times: list[float]
         for state in (AssignmentState.DONE, AssignmentState.SKIPPED, AssignmentState.OPEN)
     )
     if counts.shares:
-        # What is hidden is counted from the start: no total may grow when one of them comes.
+        # Hidden questions are counted from the start, so that the total does not grow when one is given.
         left += claims.count_takeable(db, **mine) + len(not_given_yet(db, **mine))
     return BatchForReviewer(
         batch=counts.batch,
@@ -310,7 +331,7 @@ def _upcoming(
     work: QuestionWork,
     coming: Sequence[ComingQuestion] | None,
 ) -> tuple[tuple[int, str], ...]:
-    """(exam number, radiograph id) of the exams that come next."""
+    """(exam number, radiograph id) of the next exams, for preloading."""
     mine = {"person_id": person.id, "batch_id": place.batch.id}
     if coming is None:
         coming, _ = coming_questions(db, **mine, position=work.assigned.position, limit=_QUESTIONS_AHEAD)
