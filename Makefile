@@ -10,14 +10,15 @@ PIP := $(PY) -m pip --disable-pip-version-check --no-input
 RUN_PINS := requirements.txt constraints.txt
 DEV_PINS := requirements-dev.txt $(RUN_PINS)
 
-.PHONY: app install demo test test-fast check check-style check-types check-imports check-rules frontend test-frontend check-frontend format screenshots benchmarks benchmark-viewer soak browser constraints landed clean help
+.PHONY: app install demo test test-fast test-full check check-style check-types check-imports check-rules frontend test-frontend check-frontend format screenshots benchmarks benchmark-viewer soak browser constraints landed clean help
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make app          the app on http://localhost:$(PORT), with a demo workspace where there is none yet"
 	@echo "make install      .venv/ with what app and commands need"
-	@echo "make test         every test, the browser's too"
-	@echo "make test-fast    every test but the browser's"
+	@echo "make test         the tests: both databases, the forms, the browser; under 12 minutes on two cores"
+	@echo "make test-fast    those of the logic and of the forms on SQLite; under 4 minutes"
+	@echo "make test-full    those that make test leaves out: races, kills, several processes, the demo, the viewer's room"
 	@echo "make check        ruff, mypy, import contracts, own lints, types and bundles of the frontend"
 	@echo "make frontend     the bundles of frontend/dist/ from frontend/src/; make check-frontend checks and compares"
 	@echo "make format       put the code into ruff's form"
@@ -57,20 +58,28 @@ demo: $(VENV)/app.stamp
 	@$(PY) cli.py demo --if-missing
 
 # --------------------------------------------------------------------------------------- tests and checks
-# The browser tests come last and one at a time: they measure races, and a busy machine blurs them. Tests of the
-# running app that open no browser come before, several at once.
-# What needs nginx runs where it is installed; where it is not, the rest runs and the gap is said.
-# What takes long is in `make soak`, with the same tests in their long form (marked soak).
+# Three tiers. `test-fast` is what you run while you work; `test` adds PostgreSQL, what is marked slow, and the main
+# ways through the app in the browser; `test-full` runs what is marked full and nothing else. A test belongs to
+# exactly one. The browser tests come last and one at a time: they measure races, and a busy machine blurs them.
+# What needs nginx runs where it is installed; where it is not, the rest runs and make says so.
+# What takes hours is in `make soak`: the same tests in their long form (marked soak).
 NGINX := $(shell PATH="$$PATH:/usr/sbin:/usr/local/sbin" command -v nginx)
+PYTEST := $(PY) -m pytest
+TWO := --numprocesses $(JOBS) --dist loadfile
 
 test: test-fast browser
-	$(PY) -m pytest tests/e2e -m "not soak and not browser" --numprocesses $(JOBS) --dist loadfile
-	$(PY) -m pytest tests/e2e -m "not soak and browser$(if $(NGINX),, and not nginx)"
+	$(PYTEST) tests --ignore tests/e2e -m "(slow or postgresql) and not full and not soak" $(TWO)
+	$(PYTEST) tests/e2e -m "not browser and not full and not soak" $(TWO)
+	$(PYTEST) tests/e2e -m "browser and not full and not soak"
+
+test-full: browser
+	$(PYTEST) tests -m "full and not browser and not soak" $(TWO)
+	$(PYTEST) tests/e2e -m "full and browser and not soak$(if $(NGINX),, and not nginx)"
 	$(if $(NGINX),,@echo "nginx is not installed here: two processes were tested directly, not behind it.")
 
 test-fast: $(VENV)/dev.stamp test-frontend
-	$(PY) -m pytest tests --ignore tests/e2e --numprocesses $(JOBS) --dist loadfile
-	$(PY) -m pytest measures domain --doctest-modules
+	$(PYTEST) tests --ignore tests/e2e -m "not (slow or postgresql or full or soak)" $(TWO)
+	$(PYTEST) measures domain --doctest-modules
 
 # The system's Chromium where there is one, else Playwright's own.
 browser: $(VENV)/dev.stamp

@@ -23,6 +23,16 @@ settings.register_profile("overread", deadline=None)
 settings.load_profile("overread")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test that runs on PostgreSQL, whether by a fixture or by a parameter."""
+    for item in items:
+        if not isinstance(item, pytest.Function):
+            continue
+        parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        if "postgres_server" in item.fixturenames or "postgres" in parameters:
+            item.add_marker("postgresql")
+
+
 @pytest.fixture(autouse=True, scope="session")
 def no_workspace_of_yours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """No test, nor a command that one starts, finds the workspace of the person who runs the tests."""

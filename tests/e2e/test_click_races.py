@@ -20,7 +20,7 @@ from storage.unit_of_work import reading, unit_of_work
 from tests.e2e import judging
 from tests.e2e.judging import open_review, press, verdicts
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 #: How often a race is run, and the first of the questions that it is run on.
 FEW, MANY = (6, 1), (30, 101)

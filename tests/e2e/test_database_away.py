@@ -27,7 +27,7 @@ from tests.e2e.disk import full, small_disk
 from tests.e2e.judging import open_review, press, verdicts, wait_for_question
 from tests.e2e.wire import open_socket
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 RATED = "3333nne"
 LEFT = "() => Object.keys(localStorage).filter(key => key.startsWith('overread-draft:'))"

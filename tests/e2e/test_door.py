@@ -21,7 +21,7 @@ from tests.e2e import judging
 from tests.e2e.conftest import PASSWORD, RunningApp, running_app
 from tests.storage.worlds import World
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 #: What must not be acted on, in every text that comes from outside.
 PLANTED = (

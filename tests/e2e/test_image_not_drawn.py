@@ -21,7 +21,7 @@ from tests.e2e.judging import press, verdicts, wait_for_images, wait_for_questio
 from tests.storage.judgements import accept, give, reject
 from tests.storage.worlds import assign_all, make_batch
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 RATED = "4444yym"
 #: Where the viewer and the plain editor fetch a radiograph of the small world from.

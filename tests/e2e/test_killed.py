@@ -12,6 +12,8 @@ import pytest
 from benchmarks.soak_kill import Outcome, postgres_soak, soak, sqlite_soak
 from tests.e2e.several_processes import free_ports
 
+pytestmark = pytest.mark.full
+
 
 def test_no_verdict_is_lost_when_the_app_is_killed(tmp_path: Path) -> None:
     with sqlite_soak(tmp_path) as (place, _):

@@ -27,7 +27,7 @@ from tests.e2e.conftest import RunningApp
 from tests.e2e.judging import press
 from tests.storage.worlds import NOW, World
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 QUESTIONS = (1, 2, 3, 4)
 KINDS = ("key", "explanation", "label", "category", "report", "peer", "model")

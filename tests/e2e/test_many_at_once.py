@@ -7,6 +7,8 @@ import pytest
 from benchmarks.soak_readers import soak
 from benchmarks.soak_world import postgres_place, sqlite_place
 
+pytestmark = pytest.mark.full
+
 
 @pytest.mark.parametrize(("opened", "processes"), [(sqlite_place, 1), (postgres_place, 2)])
 def test_readers_at_once_lose_nothing_and_double_nothing(opened, processes, tmp_path, monkeypatch):

@@ -29,7 +29,7 @@ from tests.e2e.reading_report import check_report
 from tests.e2e.viewing import narrow_height
 from tests.storage.worlds import SECRETS
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 CASES = int(os.environ.get("OVERREAD_READING_CASES", "10"))
 #: Rea takes a break in the case after so many, and has those from here on wrong.

@@ -13,7 +13,7 @@ from tests.e2e import judging
 from tests.e2e.judging import press
 from tests.storage.worlds import SECRETS
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tests.e2e import judging
 from tests.e2e.judging import draw, open_review, press, verdicts, wait_for_question
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 #: On how many questions a box is drawn and saved at once, in the short form and in `make soak`.
 FEW, MANY = 6, 20

@@ -24,7 +24,7 @@ from tests.e2e.judging import COLUMNS, ROWS, draw, open_review, press, wait_for_
 from tests.e2e.several_processes import HOST, Processes, answered_by, nginx_before, two_processes
 from tests.storage.bucket_server import running_bucket_server
 
-pytestmark = [pytest.mark.browser, pytest.mark.postgresql]
+pytestmark = [pytest.mark.browser, pytest.mark.postgresql, pytest.mark.full]
 
 RATED = "5443yym"  # four ratings, needs radiology, more than recall, medium
 

@@ -7,7 +7,7 @@ from tests.e2e import judging
 from tests.e2e.judging import drafts, open_review, press, question_shown, verdicts, wait_for_question
 from tests.storage.judgements import accept, give
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 RATED = "4444yyh"
 

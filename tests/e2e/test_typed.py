@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.e2e import judging
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 TEXT = "Look at the lines first: tubes, catheters, wires."
 KEPT = "() => Object.keys(sessionStorage).filter(key => key.startsWith('overread-typed:')).length"

@@ -14,7 +14,7 @@ from tests.e2e.conftest import fill_sign_in
 from tests.e2e.judging import drafts, press
 from tests.e2e.viewing import drag, open_viewer, place
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 RATED = "4444yyh"
 

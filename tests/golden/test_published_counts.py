@@ -8,6 +8,8 @@ import pytest
 
 from cli import main
 
+pytestmark = pytest.mark.full
+
 TASKS = {
     "differential diagnosis": 8585,
     "geometric": 179,

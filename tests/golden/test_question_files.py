@@ -8,6 +8,8 @@ from records.questions import QuestionRecord
 from records.schema import PATH, schema_text
 from tests.golden.question_files import HERE, WORLDS, imported
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_a_file_of_the_published_shape_comes_out_right(world, sqlite_engine, tmp_path):

@@ -29,6 +29,8 @@ from tests.golden.forms_world import BOX, FormsWorld, make_forms_world
 from tests.storage.import_worlds import NOW
 from tests.unit.makers.dicom_files import ramp
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):

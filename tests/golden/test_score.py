@@ -13,6 +13,8 @@ from measures.proportions import wilson
 from release.service import SplitPlan
 from tests.golden.forms_world import make_forms_world
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def folder(sqlite_engine, tmp_path) -> Path:

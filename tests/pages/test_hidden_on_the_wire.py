@@ -19,6 +19,8 @@ from tests.pages.conftest import texts
 from tests.storage.worlds import NOW, assign_all, make_batch, make_world
 from web.review.routes import ROUTES
 
+pytestmark = pytest.mark.slow
+
 HEADERS = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin"}
 PLAN = HiddenPlan(
     repeats=0.2, distance=5, planted=2, faults=(PlantedFault.KEY_SWAPPED, PlantedFault.PRIOR_WORDS), seed=3

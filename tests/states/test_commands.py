@@ -14,6 +14,8 @@ import cli
 from storage import schema
 from tests.states.workspaces import STATES, State, Subject, subject_in
 
+pytestmark = pytest.mark.slow
+
 #: Commands that show something, each with all the ways in which they are called here.
 SHOWING = {
     "user list": ["user list"],

@@ -17,6 +17,8 @@ from tests.pages.conftest import ROOT, SLOW, texts
 from tests.states.workspaces import PEOPLE, STATES, State
 from ui.navigation import HOME, PAGES, pages_for
 
+pytestmark = pytest.mark.slow
+
 #: Each state of a dataset alone, and those between which the services differ with another dataset beside it.
 STATES_TO_OPEN = (
     *(State(name=name) for name in STATES),

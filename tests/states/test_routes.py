@@ -21,6 +21,8 @@ from tests.states.workspaces import STATES, State, Subject, subject_in
 from web.gate import Gate
 from web.routes import ROUTES
 
+pytestmark = pytest.mark.slow
+
 #: Whom each route is asked by, and the addresses. Routes of files that are part of the app are not asked.
 ADDRESSES = {
     "GET /files/refusals/{name}": ("cora", ["/files/refusals/none.csv"]),

@@ -24,6 +24,8 @@ from storage.workspace import Workspace
 from tests.storage.backup_worlds import BY, LATER, furnish, workspace_on
 from tests.storage.worlds import NOW
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def workspace(engine, tmp_path):

@@ -31,6 +31,8 @@ from tests.storage.study_worlds import answer, make_study_world
 from tests.storage.test_backup_altered import members, sealed
 from tests.storage.worlds import NOW
 
+pytestmark = pytest.mark.slow
+
 #: The column of each table that a restore changes on purpose: sign-ins end, releases have moved.
 CHANGED = {"sign_in": "revoked_at", "release": "folder"}
 #: What live use must not do, before a restore and after it.

@@ -29,6 +29,8 @@ from storage.reader_study.readings import readings_of
 from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import Workspace
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).resolve().parents[2]
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 SMALL = {

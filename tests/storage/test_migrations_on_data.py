@@ -7,6 +7,8 @@ import pytest
 from storage.schema import is_current
 from tests.storage.migration_walk import fill, hashes, walk
 
+pytestmark = pytest.mark.full
+
 #: Tables of the first migration that the small world leaves empty.
 LEFT_EMPTY = {"release", "sign_in", "look"}
 

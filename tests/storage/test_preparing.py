@@ -12,6 +12,8 @@ from sqlalchemy import Engine
 
 from storage.schema import downgrade, is_current
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

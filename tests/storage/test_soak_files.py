@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchmarks.soak_files import soak_image_bombs, soak_images, soak_question_bombs, soak_questions
+
+pytestmark = pytest.mark.full
 
 
 def test_damaged_images_are_read_or_refused():

@@ -29,6 +29,8 @@ from web.review import routes as judging
 from web.sign_in import routes as sign_in
 from web.thread_limits import PIXEL_FETCHES
 
+pytestmark = pytest.mark.slow
+
 EXAMS = 41
 SHA256 = hashlib.sha256(PLATE).hexdigest()
 ROUTES = [

@@ -19,6 +19,8 @@ from imaging.reading import describe, read_radiograph
 from tests.unit.makers.dicom_files import dicom, inflating_to, nested, ramp
 from tests.unit.makers.raster_files import png
 
+pytestmark = pytest.mark.slow
+
 RICH = dicom(
     ramp(bits=12, signed=True),
     PhotometricInterpretation="MONOCHROME1",

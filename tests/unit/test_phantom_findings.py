@@ -5,6 +5,8 @@ import pytest
 
 from demo.phantom import CATALOGUE, FindingKind, FindingSpec, Side, View, Zone, render_exam
 
+pytestmark = pytest.mark.slow
+
 SEED, ROWS, COLUMNS = 14, 400, 320
 
 

@@ -13,6 +13,8 @@ from cli import COMMANDS, MODULES
 from storage.schema import alembic_config, prepare_workspace, revisions
 from ui.garbage import freeze_modules
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 #: Half a second and more of a processor between them, for a figure, a chart, a migration, a Parquet file.
 HEAVY = {
