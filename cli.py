@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -59,7 +60,10 @@ def main(arguments: list[str]) -> int:
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     called = arguments[0] if arguments else ""
     if called in COMMANDS:
+        gc.disable()  # what is imported stays, so looking for garbage in it is lost time
         import_module(f"commands.{MODULES.get(called, called)}").add_to(subparsers)
+        gc.freeze()
+        gc.enable()
     else:
         for name, purpose in COMMANDS.items():
             subparsers.add_parser(name, help=purpose)

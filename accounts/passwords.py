@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
-from argon2 import PasswordHasher
-from argon2.exceptions import InvalidHashError, VerificationError
+from functools import cache
+from typing import TYPE_CHECKING
 
 from domain.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from argon2 import PasswordHasher
 
 #: Any characters; length is what makes guessing slow (NIST SP 800-63B, 5.1.1.2, asks for 8 or more).
 MINIMUM_LENGTH = 10
@@ -16,8 +17,6 @@ MAXIMUM_LENGTH = 512
 
 #: The password of all demo accounts, shown on the sign-in page. No other account has it by default.
 DEMO_PASSWORD = "demo-password"  # noqa: S105 - public on purpose
-
-_HASHER = PasswordHasher()
 
 
 def check_password_rules(password: str, *, name: str) -> None:
@@ -36,7 +35,7 @@ def check_password_rules(password: str, *, name: str) -> None:
 
 def hash_password(password: str) -> str:
     """Hash a password with argon2id and a new salt, in the PHC string format."""
-    return _HASHER.hash(password)
+    return _hasher().hash(password)
 
 
 def matches(password: str, password_hash: str | None) -> bool:
@@ -45,8 +44,10 @@ def matches(password: str, password_hash: str | None) -> bool:
     Without a hash (there is no such name, or no password) a dummy is checked, so that the time taken does not
     reveal which names exist.
     """
+    from argon2.exceptions import InvalidHashError, VerificationError  # noqa: PLC0415 - see _hasher
+
     try:
-        _HASHER.verify(password_hash or _dummy_hash(), password)
+        _hasher().verify(password_hash or _dummy_hash(), password)
     except (VerificationError, InvalidHashError):
         return False
     return password_hash is not None
@@ -54,9 +55,16 @@ def matches(password: str, password_hash: str | None) -> bool:
 
 def needs_rehash(password_hash: str) -> bool:
     """Whether the library's recommended cost has changed since the hash was made."""
-    return _HASHER.check_needs_rehash(password_hash)
+    return _hasher().check_needs_rehash(password_hash)
 
 
-@lru_cache(maxsize=1)
+@cache
+def _hasher() -> PasswordHasher:
+    from argon2 import PasswordHasher  # noqa: PLC0415 - most commands see no password
+
+    return PasswordHasher()
+
+
+@cache
 def _dummy_hash() -> str:
-    return _HASHER.hash("nobody has this password")
+    return _hasher().hash("nobody has this password")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-
-from pydicom import Dataset
+from typing import TYPE_CHECKING
 
 from domain.vocabulary import Sex, View
 from imaging.pseudonyms import PseudonymKey
+
+if TYPE_CHECKING:
+    from pydicom import Dataset
 
 # Header attribute -> field of ImageFacts. Names, dates, exam numbers, institutions, devices and private
 # elements are not even parsed (imaging/dicom_file.py has the list of attributes that are).

@@ -16,15 +16,17 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from imaging.errors import UnreadableImage
 from imaging.identity import IdentityKind, IdentityValue
 from imaging.pseudonyms import PseudonymKey
 from imaging.radiograph import DecodedRadiograph, ImageFacts, Window
 from imaging.reading_process import Limits, ReadingProcess
-from imaging.render import Rendered
 from imaging.wire import Answer, facts_from, put_together
+
+if TYPE_CHECKING:
+    from imaging.render import Rendered
 
 _FILES_A_PROCESS = 2_000  # then a new process replaces it, so that memory leaks of codecs don't add up
 _AHEAD = 16  # files per process that are submitted before their results are fetched
@@ -230,6 +232,8 @@ class GuardedReader:
         Raises:
             UnreadableImage: the file can't be read, or exceeds a limit.
         """
+        from imaging.render import Rendered  # noqa: PLC0415 - pydicom is slow to import
+
         stated = None if window is None else asdict(window)
         files = self._ask(path, name=name, do="render", bits=bits, window=stated, quarter=quarter)[1]
         return Rendered(full=files[0], quarter=files[1] if quarter else None)

@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from imaging.dicom_file import DAMAGE, is_dicom, parse_whole
-
 
 class IdentityKind(StrEnum):
     """The kind of an identifying value."""
@@ -60,6 +58,8 @@ def identity_of(content: bytes, *, name: str) -> tuple[IdentityValue, ...]:
     Raises:
         UnreadableImage: the header is damaged.
     """
+    from imaging.dicom_file import DAMAGE, is_dicom, parse_whole  # noqa: PLC0415 - pydicom is slow to import
+
     if not is_dicom(content):
         return ()
     dataset = parse_whole(content, name=name)

@@ -15,10 +15,6 @@ import subprocess
 from dataclasses import dataclass
 from functools import cache
 
-import numpy as np
-import scipy
-from PIL import Image
-
 #: The longer side of the picture that is read, in pixels; letters of a caption are then about 15 pixels high.
 LONGEST = 2_000
 OWN_METHOD = "bright spots in rows"
@@ -120,6 +116,10 @@ def _read_words(picture: bytes) -> TextRank | None:
 
 def _bright_spots(picture: bytes) -> TextRank:
     """Count spots of nearly the brightest grey with size and spacing of letters, three or more in rows."""
+    import numpy as np  # noqa: PLC0415 - slow to import, and whoever asks for the method ranks nothing
+    import scipy  # noqa: PLC0415 - the same
+    from PIL import Image  # noqa: PLC0415 - the same
+
     with Image.open(io.BytesIO(picture)) as image:
         grey = np.asarray(image.convert("L"))
     bright = grey >= max(200, int(grey.max()) - 12)

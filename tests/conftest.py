@@ -49,9 +49,8 @@ def cheap_passwords() -> Iterator[None]:
     A module's, not the session's: what passwords cost is a subject of its own (tests/unit/test_passwords.py).
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            "accounts.passwords._HASHER", PasswordHasher(time_cost=1, memory_cost=1024, parallelism=1)
-        )
+        cheap = PasswordHasher(time_cost=1, memory_cost=1024, parallelism=1)
+        patch.setattr("accounts.passwords._hasher", lambda: cheap)
         yield
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from sqlalchemy import delete, select
-from sqlalchemy.dialects.postgresql import insert as insert_on_postgres
-from sqlalchemy.dialects.sqlite import insert as insert_on_sqlite
 from sqlmodel import Session, col
 
+from storage.inserts import insert_into
 from storage.rows import WrongPasswordRow
 
 
@@ -17,9 +16,8 @@ def lock_count(db: Session, *, counted_for: str, now: datetime) -> tuple[int, da
 
     A row that is not there is made with 0, so that there is something to lock.
     """
-    insert = insert_on_sqlite if db.get_bind().dialect.name == "sqlite" else insert_on_postgres
     db.execute(
-        insert(WrongPasswordRow)
+        insert_into(db, WrongPasswordRow)
         .values(counted_for=counted_for, count=0, last_at=now)
         .on_conflict_do_nothing(index_elements=["counted_for"])
     )

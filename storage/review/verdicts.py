@@ -6,8 +6,6 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import bindparam, select
-from sqlalchemy.dialects.postgresql import insert as postgresql_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session
 
@@ -16,6 +14,7 @@ from domain.image_display import ImageDisplay
 from domain.verdicts import OwnAnswer, Verdict
 from records.values import answer_from_json, to_json, to_plain
 from records.verdicts import VERDICT_COLUMNS, image_display, verdict_from_columns, verdict_to_columns
+from storage.inserts import insert_into
 from storage.rows import OwnAnswerRow, ReportOpeningRow, SkipRow, VerdictRow
 
 _MINE = (
@@ -50,8 +49,7 @@ def add_verdict(db: Session, *, verdict: Verdict) -> Verdict:
     Raises:
         AlreadyThere: that revision of this person's verdict on the question is saved already.
     """
-    insert = sqlite_insert if db.get_bind().dialect.name == "sqlite" else postgresql_insert
-    statement = insert(VerdictRow).values(**verdict_to_columns(verdict)).on_conflict_do_nothing()
+    statement = insert_into(db, VerdictRow).values(**verdict_to_columns(verdict)).on_conflict_do_nothing()
     row = db.execute(statement.returning(*VerdictRow.__table__.columns)).first()
     if row is None:
         raise AlreadyThere("This verdict is saved already.")

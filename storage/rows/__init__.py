@@ -1,4 +1,7 @@
-"""The tables. Rows never leave storage: what goes in and out are domain objects."""
+"""The tables. Rows never leave storage: what goes in and out are domain objects.
+
+Here ``from __future__ import annotations`` is left out: pydantic would compile the text of each one.
+"""
 
 from sqlmodel import SQLModel
 

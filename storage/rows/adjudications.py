@@ -1,7 +1,5 @@
 """Tables of second opinions and adjudications."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from sqlalchemy import Column, ForeignKey, Index

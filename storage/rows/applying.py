@@ -1,7 +1,5 @@
 """Tables of one finding applied to many questions; append-only by trigger, all three."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from sqlalchemy import Column, ForeignKey, Index

@@ -1,7 +1,5 @@
 """Table of the audit trail; append-only by trigger."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from sqlalchemy import Column, Index

@@ -1,7 +1,5 @@
 """Tables of batches: how they were drawn, what is in them, who judges what."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from sqlalchemy import Column, ForeignKey, Index, UniqueConstraint

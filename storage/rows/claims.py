@@ -1,7 +1,5 @@
 """Tables of shared queues: batches whose questions go to whoever is free, and who holds which of them."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from sqlalchemy import Column, ForeignKey, Index, UniqueConstraint

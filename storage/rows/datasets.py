@@ -1,7 +1,5 @@
 """Tables of what comes in: datasets, exams, radiographs, image files, questions, problems."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, LargeBinary, UniqueConstraint

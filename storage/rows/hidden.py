@@ -1,7 +1,5 @@
 """Tables of hidden questions: what is hidden in a batch, and which questions they are."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from sqlalchemy import Column, ForeignKey, Index

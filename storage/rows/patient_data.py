@@ -1,7 +1,5 @@
 """Tables of how patients' data are kept, and of what was found of them."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from sqlalchemy import CheckConstraint, Column, Float, ForeignKey, LargeBinary

@@ -1,7 +1,5 @@
 """Tables of people, their roles and their sign-ins."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from sqlmodel import Field

@@ -1,7 +1,5 @@
 """Table of the releases that were made."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from sqlalchemy import Column, ForeignKey, Index, UniqueConstraint

@@ -1,7 +1,5 @@
 """Tables of the way in: wrong passwords, and the code of the first administrator."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from sqlmodel import Field

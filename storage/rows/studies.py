@@ -3,8 +3,6 @@
 The key of a case stands in a table of its own: what a reader is shown is fetched without it.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from sqlalchemy import Column, ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint

@@ -1,7 +1,5 @@
 """The base class of every table."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, ClassVar
 
 from sqlmodel import SQLModel
@@ -13,5 +11,8 @@ if TYPE_CHECKING:
 class TableRow(SQLModel):
     """A row of a table. SQLModel sets ``__table__`` on subclasses but does not declare it."""
 
+    # SQLModel does not validate rows of tables, so pydantic need not build a validator for each of them.
+    model_config = {"defer_build": True}
+
     if TYPE_CHECKING:
-        __table__: ClassVar[Table]
+        __table__: ClassVar["Table"]

@@ -3,8 +3,6 @@
 ``image`` is a ``domain.image_display.ImageDisplay``; NULL is "not recorded".
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from sqlalchemy import Column, ForeignKey, Index

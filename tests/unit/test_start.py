@@ -82,6 +82,20 @@ def test_no_command_imports_what_only_some_of_its_work_needs(home):
     assert modules_after(program, home=home) & HEAVY == set()
 
 
+def test_only_commands_that_read_radiographs_themselves_import_pydicom(home):
+    # The others ask a reading process.
+    names = [MODULES.get(name, name) for name in COMMANDS if name not in {"deidentify", "image", "demo"}]
+    program = (
+        f"import sys, {', '.join(f'commands.{name}' for name in names)}\nprint(*sys.modules, file=sys.stderr)"
+    )
+    assert modules_after(program, home=home) & {"PIL", "pydicom", "requests"} == set()
+
+
+def test_a_command_on_an_sqlite_workspace_imports_neither_postgresql_nor_hashing(home):
+    modules = modules_after(COMMAND, "audit", "verify", home=home)
+    assert modules & {"argon2", "sqlalchemy.dialects.postgresql"} == set()
+
+
 def test_progress_of_a_batch_that_is_not_there_is_said_without_statistics(home):
     assert modules_after(COMMAND, "progress", "none", home=home) & HEAVY == set()
 
