@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 import pydicom
+from threadpoolctl import threadpool_limits
 
 from demo.cases import Case, Projections
 from demo.facts import Facts, facts_of
@@ -44,16 +45,21 @@ def take_radiographs(
     shots = []
     # "spawn": a forked child would inherit open databases.
     spawning = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=spawning, initializer=_leave_interrupts_alone) as pool:
+    with ProcessPoolExecutor(workers, mp_context=spawning, initializer=_prepare_process) as pool:
         for number, shot in enumerate(pool.map(take, cases), start=1):
             shots.append(shot)
             done(number)
     return shots
 
 
-def _leave_interrupts_alone() -> None:
-    """Ctrl+C reaches every process; a child that died of it could take a lock of the pool with it."""
+def _prepare_process() -> None:
+    """Leave interrupts and the other cores alone.
+
+    Ctrl+C reaches every process; a child that died of it could take a lock of the pool with it. Threads for
+    matrices would take turns with the other processes, which doubles the processor time.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threadpool_limits(1)
 
 
 def take_one(case: Case, *, folder: Path, rows: int, columns: int) -> Shot:
