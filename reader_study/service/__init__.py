@@ -1,4 +1,9 @@
-"""What the screens and commands ask of reader studies; the only door to storage in this room."""
+"""Services for reader studies: creating them, readers, reading, predictions, protocol and report.
+
+A function is one transaction, which the caller commits. ``by`` or ``person`` is who acts;
+:class:`domain.errors.NotAllowed` is raised unless their roles allow the action. ``now`` is the time that is
+stored. ``study`` is the name of a study; NotFound is raised for an unknown one.
+"""
 
 from reader_study.service.drafts import keep_reading_draft, read_guideline, record_reading_time
 from reader_study.service.outside import OutsideReadings, import_readings

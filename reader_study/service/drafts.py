@@ -1,4 +1,4 @@
-"""What a reader does before the answer: reads the guideline, enters something, spends time."""
+"""Services for what a reader does before answering: the guideline, drafts, times."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ from storage.reader_study import readings as stored
 
 
 def read_guideline(db: Session, *, person: Person, study_id: int, now: datetime) -> None:
-    """The person has read the guideline; the first time stands."""
+    """Store that the person has read the guideline; only the first time counts.
+
+    Raises:
+        NotFound: the person is no reader of the study.
+    """
     require(person, Action.READ)
     reader = study_readers.reader_of_person(db, study_id=study_id, person_id=person.id)
     if reader is None:
@@ -37,13 +41,24 @@ def keep_reading_draft(  # allow writes-without-record: a draft is nothing said 
     body: dict[str, Any],
     now: datetime,
 ) -> int:
-    """Keep what is entered; ``revision`` is the one the form knows, 0 where there was none.
+    """Store a draft of an answer.
+
+    Args:
+        db: a session that writes.
+        person: the reader.
+        study_id: the study.
+        position: the place in the reader's order, from 1.
+        revision: of the draft that the form was made from, 0 without one.
+        body: the draft.
+        now: the time.
 
     Returns:
-        The draft's new revision. The same body sent twice returns the first's.
+        The draft's new revision; the same body sent twice returns the same revision.
 
     Raises:
-        StaleRevision: another tab kept it since, or it has become an answer.
+        NotFound: the person has no such case.
+        StaleRevision: another tab has stored the draft since, or it has become an answer.
+        Refused: the study is closed.
     """
     require(person, Action.READ)
     held = hold_case(db, person=person, study_id=study_id, position=position)
@@ -72,7 +87,12 @@ def record_reading_time(  # allow writes-without-record: looking times count by 
     seconds_away: float,
     now: datetime,
 ) -> None:
-    """Keep the time on a case so far; each figure only ever grows."""
+    """Store the times spent on a case so far, in seconds; a stored time never decreases.
+
+    Raises:
+        NotFound: the person has no such case.
+        InvalidValue: a time is negative or not finite.
+    """
     require(person, Action.READ)
     for name, value in (("seconds", seconds), ("looking", seconds_looking), ("away", seconds_away)):
         if not 0 <= value < float("inf"):

@@ -1,4 +1,4 @@
-"""Drawing the cases of a study from a dataset, a batch or a release, and freezing what is shown of them."""
+"""Draws the cases of a study from a dataset, batch or release, and freezes their content."""
 
 from __future__ import annotations
 
@@ -37,13 +37,16 @@ from storage.sampling.batches import load_batch
 def drawn_cases(
     db: Session, *, by: Person, dataset_id: int, source: CaseSource, design: StudyDesign
 ) -> tuple[Case, ...]:
-    """The cases of a new study, scored ones first, each in the order of the draw; ids are not given yet.
+    """Draw the cases of a new study; writes nothing.
 
-    Training cases are about other exams than the scored ones: with their feedback they would tell on them.
+    Training cases are from other exams than scored cases, because their feedback would reveal answers.
+
+    Returns:
+        Scored cases first, then training cases, each in the order of the draw; their ids are 0.
 
     Raises:
-        NotFound: no such batch or release.
-        Refused: nothing is drawn, or too few are left to train on.
+        NotFound: there is no such batch or release.
+        Refused: no case is drawn, too few are left for training, or the file of the release was changed.
     """
     released = _released(db, by=by, dataset_id=dataset_id, source=source)
     frame = frames.read_frame(
@@ -81,7 +84,7 @@ def drawn_cases(
 
 
 def content_hash(*, question: Question | BlindCase, exam: Exam) -> str:
-    """SHA-256 of all that a reader is shown of a case: question, options, images, what is told beforehand."""
+    """SHA-256 of all that a reader is shown of a case: question, options, images, clinical information."""
     shown = {
         "format": question.format.value,
         "stem": question.stem,
@@ -110,7 +113,7 @@ def _wanted(
 
 
 def _released(db: Session, *, by: Person, dataset_id: int, source: CaseSource) -> dict[int, Question] | None:
-    """The corrected questions of the release by their numbers; None where the source is none."""
+    """The corrected questions of a release by question number; None if the source is no release."""
     if source.kind is not SourceKind.RELEASE:
         return None
     known = find_release(db, dataset_id=dataset_id, name=source.name)

@@ -1,4 +1,4 @@
-"""A case in a reader's hands, for the length of one transaction."""
+"""Loads and locks a reader's case for one transaction."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from storage.reader_study.studies import current_protocol, hold_study, load_stud
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """A slot of the person's, held until the transaction ends."""
+    """A slot of a reader, with its study locked until the transaction ends; ``version`` is the protocol's."""
 
     study: ReaderStudy
     reader: Reader
@@ -31,10 +31,10 @@ class Held:
 
 
 def hold_case(db: Session, *, person: Person, study_id: int, position: int) -> Held:
-    """The person's case at that place of their order; nobody closes the study until the work is done.
+    """Load the person's case at a position, and lock the study so that nobody closes it meanwhile.
 
     Raises:
-        NotFound: it is not theirs, or not there; which of the two, is not told.
+        NotFound: the person has no such case; the text does not tell whether it exists.
     """
     reader = study_readers.reader_of_person(db, study_id=study_id, person_id=person.id)
     slot = None if reader is None else cases.slot_at(db, reader_id=reader.id, position=position)
@@ -54,6 +54,10 @@ def hold_case(db: Session, *, person: Person, study_id: int, position: int) -> H
 
 
 def check_open(held: Held) -> None:
-    """Raise Refused where the study is closed."""
+    """Check that the study takes readings.
+
+    Raises:
+        Refused: it is closed.
+    """
     if held.study.state is StudyState.CLOSED:
         raise Refused("This study is closed: it takes no further readings. A coordinator can open it again.")

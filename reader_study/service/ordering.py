@@ -1,4 +1,4 @@
-"""Writing down the order of every reader of a study, anew when readers come or go before an answer."""
+"""Computes and stores the reading order of every reader of a study."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from storage.reader_study.studies import current_protocol
 
 
 def make_orders(db: Session, *, study: ReaderStudy) -> None:
-    """The slots of all readers but those from outside, in place of those before.
+    """Replace the slots of all readers except outside readers, and delete their drafts.
+
+    Call it before the first answer, whenever readers are added or removed.
 
     Raises:
-        Refused: fewer readers than each case needs, or more repeats than fit.
+        Refused: there are fewer readers than each case needs, or more repeats than fit.
     """
     readers = [reader.id for reader in readers_of(db, study_id=study.id) if not reader.outside]
     for reader in readers:

@@ -1,4 +1,4 @@
-"""Readings that were given elsewhere and come in by file: whole, or not at all."""
+"""Service for importing readings from a file: all of them, or none."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from storage.reader_study.cases import blind_cases_of
 from storage.reader_study.readings import add_readings, readings_of
 from storage.reader_study.studies import current_protocol, load_study
 
-#: Readings written in one statement; one by one, nobody else could save for the most of a minute.
+#: Readings per statement; one by one, others could not save for up to a minute.
 _AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutsideReadings:
-    """What came in, or what is wrong with the file; where anything is refused, nothing came in."""
+    """The result of an import; if there are ``refusals``, nothing was imported."""
 
     readings: int
     readers: tuple[str, ...]
@@ -47,18 +47,26 @@ def import_readings(
     now: datetime,
     progress: Callable[[int, int], None] | None = None,
 ) -> OutsideReadings:
-    """Take in the readings of people without an account, each under the name that the file gives.
+    """Import the readings of people without an account, under the names in the file. Locks the study.
 
-    The first record of a reader and question is the reading, the second a repeat; the order of reading is
-    that of ``read_at``. A reader with an account in the study reads on the screen, and no file answers there.
+    The first record of a reader and question is the reading, the second a repeat; ``read_at`` gives the
+    order. Records of a reader with an account in the study are refused.
 
     Args:
-        content: the path of somebody's file, parsed by a guarded process; or bytes that we wrote ourselves.
+        db: a session that writes.
+        by: who acts.
+        study: its name.
+        content: the path of a user's file, which a separate process parses; or bytes made by this program.
         file: its name, for refusals and the audit trail.
-        progress: is told how many readings are written, of how many.
+        simulated: whether new readers are marked as simulated.
+        now: the time.
+        progress: called with the number of readings written and of all.
+
+    Returns:
+        The counts, or the refusals by line; a refusal is not an exception.
 
     Raises:
-        NotFound: no study of that name.
+        NotFound: there is no such study.
         Refused: the study is closed.
     """
     require(by, Action.RUN_STUDY)
@@ -153,7 +161,7 @@ def _faults(
     readers: dict[str, Reader],
     known: Counter[tuple[int, int]],
 ) -> tuple[list[Refusal], dict[int, object]]:
-    """What can't come in, and the answers by line of what can."""
+    """The refusals, and the answers of the accepted records by line."""
     faults: list[Refusal] = []
     answers: dict[int, object] = {}
     seen: Counter[tuple[str, str]] = Counter()

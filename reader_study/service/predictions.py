@@ -1,4 +1,4 @@
-"""Predictions of models come in by file: whole, or not at all."""
+"""Services for importing predictions of models from a file (all of them, or none) and listing models."""
 
 from __future__ import annotations
 
@@ -35,11 +35,12 @@ LONGEST_NAME = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedPredictions:
-    """What came in, or what is wrong with the file; where anything is refused, nothing came in.
+    """The result of an import; if there are ``refusals``, nothing was imported.
 
-    ``failed``: predictions in whose free text no answer was found; they count as wrong. ``rules``: how often
-    each rule of extraction fired. ``refused`` may be more than ``refusals`` holds. ``study_cases``: how many
-    of the study's cases the model has now answered, of how many; None without a study.
+    ``failed``: predictions without an answer that could be extracted; they count as incorrect. ``rules``: how
+    often each extraction rule matched. ``refused`` counts all refused records, ``refusals`` contains the
+    first ones. ``study_cases``: the number of the study's cases that the model has answered, and of all; None
+    without a study.
     """
 
     model: str
@@ -54,7 +55,7 @@ class ImportedPredictions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
-    """What a question has to be known for: its number, its format, its options."""
+    """The properties of a question that are needed to read an answer."""
 
     number: int
     format: AnswerFormat
@@ -62,7 +63,7 @@ class _Asked:
 
 
 class _Refusals:
-    """What is refused of one file: all are counted, the first ones kept."""
+    """The refusals of one file: all are counted, the first ones are kept."""
 
     def __init__(self, *, file: str) -> None:
         self.count = 0
@@ -91,19 +92,32 @@ def import_predictions(
     now: datetime,
     progress: Callable[[int], None] | None = None,
 ) -> ImportedPredictions:
-    """Take in one model's predictions on the questions of a dataset, or of the dataset of a study.
+    """Import the predictions of one model on the questions of a dataset, or of the dataset of a study.
 
-    Free text is read by :mod:`reader_study.extraction` with the options of the study's case where the
-    question is one. A question that the model has answered before is refused: predictions stay as they came.
+    Answers are extracted from free text by :mod:`reader_study.extraction`, with the options of the study's
+    case if there is one. A question that the model has answered before is refused: predictions are never
+    replaced.
 
     Args:
-        path: JSON Lines, overread.prediction/1; parsed by a guarded process of its own.
-        file_name: what the file was called where it came from; "" for the path's own name.
-        progress: is told the bytes read so far.
+        db: a session that writes.
+        by: who acts.
+        path: JSON Lines, overread.prediction/1; parsed in a separate process.
+        model: its name.
+        study: name of a study; None for a dataset.
+        dataset: its name; None for the only dataset.
+        simulated: whether the model is marked as simulated.
+        file_name: the user's name of the file; "" for that of the path.
+        now: the time.
+        progress: called with the number of bytes read.
+
+    Returns:
+        The counts, or the refusals; a refusal is not an exception.
 
     Raises:
-        NotFound: no such study or dataset.
-        InvalidValue: no name, or neither study nor dataset where there are several.
+        NotFound: there is no such study or dataset.
+        InvalidValue: the model's name is not allowed, the dataset is not the study's, or neither study nor
+            dataset is named and there are several datasets.
+        Refused: a model of that name exists and only one of the two is simulated.
     """
     require(by, Action.RUN_STUDY)
     model = model.strip()
@@ -150,7 +164,7 @@ def import_predictions(
 def _records(
     path: Path, *, model: str, file: str, refusals: _Refusals, progress: Callable[[int], None] | None
 ) -> list[PredictionRecord]:
-    """The lines that are records; the others go to the refusals."""
+    """The valid records; others are added to the refusals."""
     records: list[PredictionRecord] = []
     for found, so_far in guarded_predictions(path, model=model, file=file):
         if isinstance(found, Refusal):
@@ -173,7 +187,7 @@ def _land(
     made: list[Prediction],
     now: datetime,
 ) -> None:
-    """The run, its predictions, and the row of the audit trail."""
+    """Store the run, its predictions, and the audit entry."""
     failed = sum(each.failed for each in made)
     digest = _sha256(path)
     run_id = stored.add_run(
@@ -196,7 +210,18 @@ def _land(
 def list_models(
     db: Session, *, by: Person, study: str | None = None, dataset: str | None = None
 ) -> list[KnownModel]:
-    """The models with predictions, by dataset and name: all, or those of a study's dataset or a dataset."""
+    """The models with predictions, by dataset and name: all, or those on one dataset.
+
+    Args:
+        db: a session that reads.
+        by: who asks.
+        study: only models on the dataset of this study.
+        dataset: only models on this dataset.
+
+    Raises:
+        NotFound: there is no such study or dataset.
+        InvalidValue: the dataset is not the study's.
+    """
     require(by, Action.RUN_STUDY)
     if study is None and dataset is None:
         return stored.list_models(db)
@@ -229,7 +254,7 @@ def _asked_of(db: Session, *, study: str | None, dataset: str | None) -> tuple[s
 def _questions(
     db: Session, *, dataset_id: int, cases: dict[str, _Asked], keys: list[str]
 ) -> dict[str, _Asked]:
-    """What those of the ids that are questions ask."""
+    """The properties of the questions with these ids; ids without a question are left out."""
     asked = {key: cases[key] for key in keys if key in cases}
     others = [key for key in keys if key not in asked]
     try:

@@ -1,4 +1,4 @@
-"""How far the readers of a study are."""
+"""Services for the progress of a study's readers."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from storage.reader_study.studies import load_study
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderProgress:
-    """One reader: scored readings (repeats apart) done of all, and training cases.
+    """The progress of one reader: scored readings, repeats and training cases, done and in all.
 
-    ``seconds_median``: looking, over the scored readings; None before any. ``faulty``: questions reported.
+    ``seconds_median`` is the median time of looking over the scored readings, in seconds; None without one.
+    ``faulty`` counts the questions reported as faulty.
     """
 
     reader: Reader
@@ -39,7 +40,7 @@ class ReaderProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultyReport:
-    """A question that a reader reported: its number in the study, its own id, who, and why."""
+    """A question that a reader reported as faulty; ``case`` is its number in the study."""
 
     case: int
     question_id: str
@@ -48,7 +49,7 @@ class FaultyReport:
 
 
 def study_progress(db: Session, *, by: Person, study: str) -> tuple[ReaderProgress, ...]:
-    """Each reader's progress, in the order in which they were named; no answer and no key is in it."""
+    """Each reader's progress, in the order in which they were added; contains no answers and no keys."""
     require(by, Action.RUN_STUDY)
     found = load_study(db, name=study)
     kinds = {case.id: case.kind for case in blind_cases_of(db, study_id=found.id)}

@@ -1,4 +1,4 @@
-"""The protocol of a study, of which every version stays, and what its analysis leaves out."""
+"""Services for the protocol of a study, whose versions are all kept, and for exclusions."""
 
 from __future__ import annotations
 
@@ -22,16 +22,27 @@ from storage.reader_study.readings import count_answers
 def change_protocol(
     db: Session, *, by: Person, study: str, protocol: Protocol, why: str = "", now: datetime
 ) -> ProtocolVersion:
-    """Write down another version; the earlier ones stay, and each change is shown.
+    """Add a version of the protocol. Locks the study.
 
-    Before the first answer anything may change. After it the reading conditions may not, and the reason
-    has to be said: the new version is an amendment.
+    Before the first answer anything may change. After it, reading conditions can't change, and a reason is
+    required: the new version is an amendment. If the shuffling of options changes, reading orders are
+        computed
+    anew.
+
+    Args:
+        db: a session that writes.
+        by: who acts.
+        study: its name.
+        protocol: the new protocol.
+        why: the reason, required after the first answer.
+        now: the time.
 
     Returns:
-        The new version; the one that is there, when nothing differs.
+        The new version; the current one if nothing differs.
 
     Raises:
-        Refused: a reading condition would change after the first answer, or no reason is given.
+        NotFound: there is no such study.
+        Refused: a reading condition would change after the first answer, or there is no reason.
     """
     require(by, Action.RUN_STUDY)
     found = stored.load_study(db, name=study, lock=True)
@@ -70,7 +81,7 @@ def change_protocol(
 
 
 def protocol_versions(db: Session, *, by: Person, study: str) -> tuple[ProtocolVersion, ...]:
-    """Every version of the protocol, the first one first."""
+    """All versions of the protocol, the first one first."""
     require(by, Action.RUN_STUDY)
     return stored.protocols_of(db, study_id=stored.load_study(db, name=study).id)
 
@@ -85,10 +96,20 @@ def exclude(
     why: str,
     now: datetime,
 ) -> Exclusion:
-    """Leave a case (by its number in the study), a reader (by name) or both together out of the analysis.
+    """Exclude readings from the analysis.
+
+    Args:
+        db: a session that writes.
+        by: who acts.
+        study: its name.
+        case: number of a case in the study, from 1; None for all cases of the reader.
+        reader: name of a reader; None for all readers of the case.
+        why: the reason.
+        now: the time.
 
     Raises:
-        InvalidValue: no such case or reader, or no reason.
+        NotFound: there is no such study.
+        InvalidValue: there is no such case or reader, neither is named, or there is no reason.
     """
     require(by, Action.RUN_STUDY)
     found = stored.load_study(db, name=study)
@@ -126,7 +147,7 @@ def exclude(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """What the analysis leaves out: a case by its number, a reader by name, or both; None is every one."""
+    """An exclusion: a case by its number, a reader by name, or both; None is all of them."""
 
     case: int | None
     reader: str | None
@@ -135,7 +156,7 @@ class LeftOut:
 
 
 def exclusions_in(db: Session, *, by: Person, study: str) -> tuple[LeftOut, ...]:
-    """Every exclusion of the study, as they were made."""
+    """All exclusions of the study, in the order in which they were made."""
     require(by, Action.RUN_STUDY)
     found = stored.load_study(db, name=study)
     numbers = {each.id: each.number for each in blind_cases_of(db, study_id=found.id)}
@@ -154,7 +175,7 @@ def exclusions_in(db: Session, *, by: Person, study: str) -> tuple[LeftOut, ...]
 def new_version(
     study_id: int, number: int, protocol: Protocol, *, why: str, answers: int, by: Person, now: datetime
 ) -> ProtocolVersion:
-    """A protocol as it is written down now."""
+    """Make the version of a protocol that is stored now."""
     return ProtocolVersion(
         study_id=study_id,
         version=number,

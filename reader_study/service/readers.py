@@ -1,4 +1,4 @@
-"""Who reads in a study, and with which profile."""
+"""Services for the readers of a study and their profiles."""
 
 from __future__ import annotations
 
@@ -22,13 +22,25 @@ from storage.reader_study.studies import load_study
 def assign_readers(
     db: Session, *, by: Person, study: str, to: Sequence[str], now: datetime
 ) -> tuple[Reader, ...]:
-    """Add these people as readers; everybody's order is written down anew.
+    """Add readers to a study and compute everybody's reading order anew. Locks the study.
 
-    Who is a reader of the study already stays one. The profile is that of the person's latest study.
+    People who are readers already are ignored. A new reader gets the profile of their latest study.
+
+    Args:
+        db: a session that writes.
+        by: who acts.
+        study: its name.
+        to: sign-in names.
+        now: the time.
+
+    Returns:
+        All readers of the study.
 
     Raises:
-        NotFound: no such study or person.
-        Refused: the first answer is in, the study is closed, or somebody is no reader or disabled.
+        NotFound: there is no such study or person.
+        InvalidValue: no name.
+        Refused: there is an answer already, the study is closed, somebody does not have the role reader or is
+            disabled, or the design does not fit the number of readers.
     """
     require(by, Action.RUN_STUDY)
     found = _changeable(db, study)
@@ -60,11 +72,15 @@ def assign_readers(
 
 
 def remove_reader(db: Session, *, by: Person, study: str, reader: str, now: datetime) -> tuple[Reader, ...]:
-    """Take a reader out again before the first answer; the others' orders are written down anew.
+    """Remove a reader before the first answer, and compute the others' orders anew. Locks the study.
+
+    Returns:
+        The remaining readers.
 
     Raises:
-        NotFound: no such study or reader.
-        Refused: the first answer is in.
+        NotFound: there is no such study or reader.
+        Refused: there is an answer already, the study is closed, the reader is an outside reader, or too few
+            readers remain for the design.
     """
     require(by, Action.RUN_STUDY)
     found = _changeable(db, study)
@@ -89,7 +105,20 @@ def set_profile(
     of_reference: bool = False,
     now: datetime,
 ) -> Reader:
-    """What the report groups the reader by, and whether the reader helped to set the key."""
+    """Set a reader's profile; the same again changes nothing.
+
+    Args:
+        db: a session that writes.
+        by: who acts.
+        study: its name.
+        reader: name of the reader.
+        profile: by which the report groups readers.
+        of_reference: whether the reader helped to set the key.
+        now: the time.
+
+    Raises:
+        NotFound: there is no such study or reader.
+    """
     require(by, Action.RUN_STUDY)
     found = load_study(db, name=study)
     before = _reader(db, found, reader)
@@ -109,7 +138,7 @@ def set_profile(
 
 
 def readers_in(db: Session, *, by: Person, study: str) -> tuple[Reader, ...]:
-    """Every reader of the study, those from outside too."""
+    """All readers of the study, including outside readers."""
     require(by, Action.RUN_STUDY)
     return stored.readers_of(db, study_id=load_study(db, name=study).id)
 

@@ -1,4 +1,4 @@
-"""A reader's answer: checked, appended once, on record."""
+"""Service for a reader's answer: it is checked, stored once, and recorded in the audit trail."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from storage.intake.exams import load_untold_exam
 from storage.reader_study import cases
 from storage.reader_study import readings as stored
 
-LONGEST_TEXT = 5_000  # characters of an open answer, or of why a question is faulty
+LONGEST_TEXT = 5_000  # characters of an open answer, or of a reported fault
 MOST_BOXES = 50
 GIVE_READING = "give reading"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """What a reader says of a case, as the form sends it: ``answer`` by the places of the options shown."""
+    """A reader's answer as the form sends it; ``answer`` are places of the options in the order shown."""
 
     answer: Answer | None
     cannot_determine: bool = False
@@ -54,16 +54,28 @@ def give_reading(
     said: Said,
     now: datetime,
 ) -> Reading:
-    """Record one reader's answer to the case at that place of the order.
+    """Store a reader's answer to a case; a later revision supersedes. Locks the study, deletes the draft.
+
+    Args:
+        db: a session that writes.
+        person: the reader.
+        study_id: the study.
+        position: the place in the reader's order, from 1.
+        revision: 1 for the first answer, otherwise the next number.
+        said: the answer.
+        now: the time.
 
     Returns:
-        The reading as stored. The same revision given twice returns the first, unchanged.
+        The reading as stored. The same revision with the same answer returns the first one, unchanged.
 
     Raises:
-        StaleRevision: that revision is saved with another answer, or it is not the next one.
-        Refused: closed, out of turn, changed where going back is not allowed, the wash-out is not over, or
-            the radiograph was not drawn and the reader has not confirmed that.
-        InvalidValue: the answer names no option, or something asked for is missing.
+        NotFound: the person has no such case.
+        StaleRevision: that revision is stored with another answer, or it is not the next one.
+        Refused: the study is closed, the guideline was not read, an earlier case is open, going back is not
+            allowed, the wash-out is not over, or the radiograph was not drawn and the reader has not
+            confirmed that.
+        InvalidValue: the answer does not fit the question, a required field is missing, or a box is not on
+            the image.
     """
     require(person, Action.READ)
     held = hold_case(db, person=person, study_id=study_id, position=position)
@@ -173,7 +185,7 @@ def _check_said(db: Session, held: Held, reading: Reading) -> None:
 
 
 def _same(saved: Reading, given: Reading) -> bool:
-    """Whether both say the same; times and moments of a second click are others."""
+    """Whether two readings have the same content; the times of a repeated request may differ."""
     return saved == replace(
         given,
         seconds=saved.seconds,
@@ -196,7 +208,7 @@ def _stale(held: Held, saved: Reading | None) -> str:
 
 
 def _plain(reading: Reading) -> dict[str, Any]:
-    """What the trail says of a reading: every column of the row."""
+    """A reading in the audit trail: every column of its row."""
     return {
         "position": reading.position,
         "arm": reading.key.arm,

@@ -1,7 +1,7 @@
-"""The report of a study: its material is fetched, made into records, and kept by the hash of its material.
+"""Services for the report of a study, which is stored under the hash of the data it is computed from.
 
-A report is made once: who asks again for the same answers under the same protocol gets the one that is kept.
-The comparison with another model changes no figure, so the one report serves for all of them.
+A report is computed once for the same answers, protocol and code. The comparison with another model uses the
+same report, because it changes no figure.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ _ROOMS = (Path(__file__).resolve().parents[1] / "report", Path(__file__).resolve
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportState:
-    """What a report would be made of now: its ``digest``, and how many answers and predictions are in."""
+    """The current data of a report; ``digest`` is the hash of data and code, under which it is stored."""
 
     digest: str
     material: Material = field(repr=False)
 
     @property
     def answers(self) -> int:
-        """Readings and predictions, repeats and training cases too."""
+        """The number of readings and predictions, including repeats and training cases."""
         return len(self.material.readings) + sum(len(each.predictions) for each in self.material.models)
 
 
 def report_state(db: Session, *, by: Person, study: str) -> ReportState:
-    """What is in now.
+    """Read the current data of a study's report.
 
     Raises:
-        NotFound: no study of that name.
+        NotFound: there is no such study.
     """
     require(by, Action.RUN_STUDY)
     material = _material(db, study=study)
@@ -58,10 +58,19 @@ def report_state(db: Session, *, by: Person, study: str) -> ReportState:
 def kept_report(
     *, by: Person, workspace: Workspace, digest: str, model: str | None = None
 ) -> StudyReport | None:
-    """The report of that digest; None if it was not computed before, or not in a form that is still read.
+    """Load a stored report.
+
+    Args:
+        by: who asks.
+        workspace: where reports are stored.
+        digest: of :func:`report_state`.
+        model: the model that the readers are compared with; None for the protocol's.
+
+    Returns:
+        None if the report was not computed yet, or by a version with other tables.
 
     Raises:
-        Refused: no such model.
+        Refused: there is no such model.
     """
     require(by, Action.RUN_STUDY)
     text = find_report(workspace, digest=digest)
@@ -77,10 +86,15 @@ def kept_report(
 def compute_report(
     *, workspace: Workspace, state: ReportState, progress: Callable[[float], None] | None = None
 ) -> None:
-    """Make the report and keep it.
+    """Compute a report and store it. Needs no database, so it can run in the background.
+
+    Args:
+        workspace: where reports are stored.
+        state: of :func:`report_state`.
+        progress: called with the fraction done, 0 to 1.
 
     Raises:
-        Refused: nothing to report yet.
+        Refused: there is nothing to report yet.
     """
     found = _compute(state.material, progress)
     keep_report(workspace, digest=state.digest, text=found.text())
@@ -95,17 +109,19 @@ def study_report(  # allow writes-without-record: the cache holds what can be co
     workspace: Workspace | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> StudyReport:
-    """Every figure of the study, over the readings and predictions that are in now.
+    """Load the report of the current data, or compute and store it first.
 
     Args:
+        db: a session that reads.
+        by: who asks.
         study: its name.
-        model: the one that the others are compared with; None for the protocol's.
-        workspace: where reports are kept; None computes it in any case.
-        progress: is told the part that is done, 0 to 1, where it is computed.
+        model: the model that the readers are compared with; None for the protocol's.
+        workspace: where reports are stored; None to compute it without storing.
+        progress: called with the fraction done, 0 to 1, if it is computed.
 
     Raises:
-        NotFound: no study of that name.
-        Refused: nothing to report yet, or no such model.
+        NotFound: there is no such study.
+        Refused: there is nothing to report yet, or no such model.
     """
     state = report_state(db, by=by, study=study)
     if workspace is None:
@@ -127,7 +143,7 @@ def _compute(material: Material, progress: Callable[[float], None] | None) -> St
 
 @cache
 def _code() -> str:
-    """A digest of the code that figures come from: another version of it computes them anew."""
+    """A digest of the code that computes the figures, so that another version computes them anew."""
     digest = hashlib.sha256()
     for room in _ROOMS:
         for path in sorted(room.rglob("*.py")):

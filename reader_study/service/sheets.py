@@ -1,4 +1,4 @@
-"""Opening a case for a reader: what may be seen is fetched, what may not is not."""
+"""Services for showing cases to a reader; data that the reader may not see is not read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from storage.reader_study.studies import current_protocol, load_study
 
 
 def studies_for(db: Session, *, person: Person) -> list[StudyForReader]:
-    """The studies in which something is the person's to read, the oldest first; closed ones too."""
+    """The studies in which the person is a reader, including closed ones, the oldest first."""
     require(person, Action.READ)
     return [
         StudyForReader(study=study, reader=reader, place=_place(db, reader))
@@ -42,12 +42,22 @@ def studies_for(db: Session, *, person: Person) -> list[StudyForReader]:
 def open_case(
     db: Session, *, person: Person, study_id: int, position: int | None = None, now: datetime
 ) -> ReadingSheet | ReadingStop:
-    """The case at that position of the person's order, or the next one; or why there is none now.
+    """Load a case for a reader.
+
+    Args:
+        db: a session that reads.
+        person: the reader.
+        study_id: the study.
+        position: the place in the reader's order, from 1; None for the next open case.
+        now: the time.
+
+    Returns:
+        The case, or why there is none now: closed, guideline not read, wash-out, or all cases read.
 
     Raises:
-        NotAllowed: the person is no reader.
-        NotFound: the study is not theirs, or nothing of theirs is there; which of the two, is not told.
-        Refused: going back is not allowed, or what is shown of the case is no longer what was frozen.
+        NotFound: the person is no reader of the study, or has no case at that position.
+        Refused: the case comes later, going back is not allowed, or the content has changed since the study
+            was created.
     """
     require(person, Action.READ)
     study, reader = _theirs(db, person=person, study_id=study_id)
@@ -71,7 +81,11 @@ def open_case(
 
 
 def reading_at(db: Session, *, person: Person, study_id: int, position: int) -> Reading | None:
-    """The person's own latest answer at that place of their order; None before any."""
+    """The person's latest answer at a position; None without one.
+
+    Raises:
+        NotFound: the person is no reader of the study.
+    """
     require(person, Action.READ)
     _, reader = _theirs(db, person=person, study_id=study_id)
     slot = cases.slot_at(db, reader_id=reader.id, position=position)
@@ -79,7 +93,11 @@ def reading_at(db: Session, *, person: Person, study_id: int, position: int) -> 
 
 
 def is_training(db: Session, *, person: Person, study_id: int, position: int) -> bool:
-    """Whether the case at that place of the person's order is there to train on."""
+    """Whether the case at a position of the person's order is a training case.
+
+    Raises:
+        NotFound: the person is no reader of the study.
+    """
     require(person, Action.READ)
     _, reader = _theirs(db, person=person, study_id=study_id)
     slot = cases.slot_at(db, reader_id=reader.id, position=position)
@@ -87,7 +105,7 @@ def is_training(db: Session, *, person: Person, study_id: int, position: int) ->
 
 
 def own_result_of(db: Session, *, study: ReaderStudy, reader: Reader) -> OwnResult | None:
-    """The reader's own result over the cases that count; None while one of them is unread."""
+    """The reader's own accuracy over the scored cases; None while a case is open or without an answer."""
     if cases.open_slots(db, reader_id=reader.id):
         return None
     keys = {case.shown.id: case for case in cases.cases_of(db, study_id=study.id) if case.scored}
@@ -104,11 +122,14 @@ def own_result_of(db: Session, *, study: ReaderStudy, reader: Reader) -> OwnResu
 
 
 def reading_image(db: Session, *, person: Person, exam_number: int, radiograph_key: str) -> StoredImage:
-    """The original file of a radiograph of the person's case at hand, the next one, or one to go back to.
+    """The image file of a radiograph, if the person may see it now.
+
+    Readers may see the images of the current and the next case, of a training case just answered, and, if the
+    protocol allows going back, of all answered cases.
 
     Raises:
-        NotAllowed: it is not.
-        NotFound: the exam has no such radiograph, or its file never came in.
+        NotAllowed: the exam is none of these.
+        NotFound: the exam has no such radiograph, or its image was not imported.
     """
     require(person, Action.READ)
     if not any(
@@ -123,7 +144,7 @@ def reading_image(db: Session, *, person: Person, exam_number: int, radiograph_k
 
 
 def period_opens_at(db: Session, *, study: ReaderStudy, reader: Reader, slot: Slot) -> datetime | None:
-    """When the slot's period begins, days after the last reading of the one before; None: at once."""
+    """When the slot's period opens: the wash-out after the last reading of the period before; None if now."""
     if slot.period == 1 or not study.design.washout_days:
         return None
     last = stored.last_read_at(db, reader_id=reader.id, period=slot.period - 1)
@@ -131,7 +152,7 @@ def period_opens_at(db: Session, *, study: ReaderStudy, reader: Reader, slot: Sl
 
 
 def key_of(slot: Slot, *, study_id: int) -> ReadingKey:
-    """Which reading the slot stands for."""
+    """The key of the reading of a slot."""
     return ReadingKey(
         study_id=study_id, reader_id=slot.reader_id, case_id=slot.case_id, arm=slot.arm, repeat=slot.repeat
     )
@@ -145,7 +166,7 @@ def _theirs(db: Session, *, person: Person, study_id: int) -> tuple[ReaderStudy,
 
 
 def _earlier(db: Session, reader: Reader, position: int, *, going_back: bool) -> Slot:
-    """A slot that is answered already: a training case for its feedback, another one to go back to."""
+    """An answered slot: a training case, for its feedback, or a scored case to go back to."""
     slot = cases.slot_at(db, reader_id=reader.id, position=position)
     if slot is None:
         raise NotFound(f"There is no case at place {position} of your order.")
@@ -171,12 +192,12 @@ def _sheet(
     case = cases.load_blind_case(db, case_id=slot.case_id)
     arm, key = study.design.arm(slot.arm), key_of(slot, study_id=study.id)
     exam = _exam(db, case.exam_number, told=arm.told)
-    if arm.told:  # what is not told was not fetched, and can't be held against the hash
+    if arm.told:  # without the clinical information the hash can't be compared
         _check_frozen(case, exam=exam)
     training = case.kind is CaseKind.TRAINING
     reading = stored.last_reading(db, key=key)
     feedback = None
-    if training and reading is not None:  # only now is the key fetched, and of a case that counts nowhere
+    if training and reading is not None:  # the key is only read for an answered training case
         keyed = cases.load_case(db, case_id=case.id)
         feedback = TrainingResult(right=keyed.is_right(reading.answer), question=keyed.question)
     draft = stored.draft_of(db, key=key)
@@ -218,7 +239,7 @@ def _check_frozen(case: BlindCase, *, exam: Exam) -> None:
 
 
 def _answered_before(db: Session, study: ReaderStudy, reader: Reader, slot: Slot) -> int | None:
-    """The scored case just before; training cases are not gone back to."""
+    """The position of the answered scored case just before; a reader can't go back to training cases."""
     before = cases.slot_at(db, reader_id=reader.id, position=slot.position - 1)
     if before is None:
         return None
@@ -244,7 +265,7 @@ def _may_see(db: Session, study: ReaderStudy, reader: Reader, exam_number: int) 
 
 
 def _is_at_hand(db: Session, reader: Reader, exam_number: int) -> bool:
-    """A training case that was answered last stays in sight for its feedback."""
+    """Whether the exam is that of a training case just answered, which stays visible for its feedback."""
     position = stored.last_read_position(db, reader_id=reader.id)
     slot = None if position is None else cases.slot_at(db, reader_id=reader.id, position=position)
     if slot is None:

@@ -1,4 +1,4 @@
-"""Making a study, finding it again, closing it."""
+"""Services for creating, listing, closing and reopening studies."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from storage.sampling import frames
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudySummary:
-    """A study in a list: its cases by kind, how many readers, how many answers are in."""
+    """A study in a list, with its numbers of cases by kind, readers and answers."""
 
     study: ReaderStudy
     cases: dict[CaseKind, int]
@@ -51,12 +51,14 @@ def create_study(
     simulated: bool = False,
     now: datetime,
 ) -> ReaderStudy:
-    """A new study: its cases are drawn and frozen, its protocol is written down and hashed.
+    """Create a study: draw and freeze its cases, store and hash its protocol.
 
     Raises:
+        InvalidValue: the name is not allowed.
         AlreadyThere: the name is taken.
-        NotFound: no such dataset, batch or release.
-        Refused: the plan draws nothing, or too little is left to train on.
+        NotFound: there is no such dataset, batch or release.
+        Refused: the plan draws no case, too few are left for training, or the file of the release was
+            changed.
     """
     require(by, Action.RUN_STUDY)
     name = name.strip()
@@ -97,10 +99,10 @@ def create_study(
 
 
 def study_named(db: Session, *, by: Person, name: str) -> ReaderStudy:
-    """The study of that name.
+    """The study with a name.
 
     Raises:
-        NotFound: there is none; those there are, are named.
+        NotFound: there is no such study; the text lists those that exist.
     """
     require(by, Action.RUN_STUDY)
     return stored.load_study(db, name=name)
@@ -113,29 +115,29 @@ def list_studies(db: Session, *, by: Person) -> list[StudySummary]:
 
 
 def study_summary(db: Session, *, by: Person, study: str) -> StudySummary:
-    """One study as the list has it.
+    """The summary of one study.
 
     Raises:
-        NotFound: no study of that name.
+        NotFound: there is no such study.
     """
     require(by, Action.RUN_STUDY)
     return _summary(db, stored.load_study(db, name=study))
 
 
 def close_study(db: Session, *, by: Person, study: str, now: datetime) -> ReaderStudy:
-    """Take no further readings; nothing happens to a closed study."""
+    """Close a study, so that it takes no readings; a closed study stays as it is. Locks the study."""
     require(by, Action.RUN_STUDY)
     return _set_state(db, by=by, study=study, state=StudyState.CLOSED, now=now)
 
 
 def reopen_study(db: Session, *, by: Person, study: str, now: datetime) -> ReaderStudy:
-    """Take readings again; nothing happens to an open study."""
+    """Open a closed study again; an open study stays as it is. Locks the study."""
     require(by, Action.RUN_STUDY)
     return _set_state(db, by=by, study=study, state=StudyState.OPEN, now=now)
 
 
 def describe(design: StudyDesign) -> str:
-    """The design in one line, as a person would say it."""
+    """One line about a design for the user."""
     parts = [str(design.crossing)]
     if design.crossing is Crossing.PARTS:
         parts.append(f"{design.readers_per_case} readers a case, {design.shared} cases read by all")
