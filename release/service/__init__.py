@@ -1,4 +1,9 @@
-"""Making a release, looking at what one would hold, and finding its files again."""
+"""Services for releases: previewing, writing, recording, verifying them and finding their files.
+
+A function is one transaction, which the caller commits. ``by`` is the person who acts;
+:class:`domain.errors.NotAllowed` is raised unless their roles allow the action. ``now`` is the time that is
+stored.
+"""
 
 from release.compare import Comparison, compare_releases
 from release.forms.form import FormName

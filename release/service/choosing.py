@@ -1,4 +1,4 @@
-"""What a release is made from: batches, settled questions, how reviewers are named; and a look ahead."""
+"""The input of a release: batches, outcomes of questions, names of reviewers; and previews."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Names(StrEnum):
 
 
 def releasable(db: Session, *, by: Person) -> dict[str, list[str]]:
-    """The batches of each dataset that has any, the oldest first."""
+    """The batches of each dataset that has any, in the order of creation."""
     require(by, Action.MAKE_RELEASE)
     found = {
         name: [
@@ -49,7 +49,18 @@ def releasable(db: Session, *, by: Person) -> dict[str, list[str]]:
 
 @collector_paused()
 def preview_release(db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None = None) -> Tally:
-    """What a release made now would hold, without writing it."""
+    """Count what a release made now would contain; writes nothing.
+
+    Args:
+        db: a session that reads.
+        by: who asks.
+        dataset: its name.
+        batches: names of batches; None for all of the dataset.
+
+    Raises:
+        NotFound: there is no such dataset or batch.
+        Refused: the dataset has no batch.
+    """
     require(by, Action.MAKE_RELEASE)
     _, drawn = drawn_batches(db, dataset, batches)
     of_batches = [each.batch for each in drawn]
@@ -64,7 +75,12 @@ def preview_release(db: Session, *, by: Person, dataset: str, batches: Sequence[
 def preview_version(
     db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None = None
 ) -> tuple[object, ...]:
-    """As long as it stays the same, so does :func:`preview_release`, which reads every judged question."""
+    """A value that changes whenever :func:`preview_release` may change; use it as the key of a cache.
+
+    Raises:
+        NotFound: there is no such dataset or batch.
+        Refused: the dataset has no batch.
+    """
     require(by, Action.MAKE_RELEASE)
     _, drawn = drawn_batches(db, dataset, batches)
     counted = gold.judged_version(db, batches=[each.batch for each in drawn])
@@ -73,7 +89,12 @@ def preview_version(
 
 
 def drawn_batches(db: Session, dataset: str, names: Sequence[str] | None) -> tuple[int, list[DrawnBatch]]:
-    """The dataset's number and these batches of it, all where ``names`` is empty.
+    """The number of a dataset, and its batches with their draws.
+
+    Args:
+        db: a session that reads.
+        dataset: its name.
+        names: of batches; None or empty for all.
 
     Raises:
         NotFound: no such dataset or batch.
@@ -105,13 +126,20 @@ def drawn_batches(db: Session, dataset: str, names: Sequence[str] | None) -> tup
 def settled_questions(
     db: Session, batches: list[Batch], *, with_report: bool, only: Collection[int] | None = None
 ) -> Iterator[GoldItem | LeftOut]:
-    """What becomes of each judged question, or of these ``only``, in the order in which they came in."""
+    """The outcome of each judged question, in the order of import.
+
+    Args:
+        db: a session that reads.
+        batches: whose verdicts count.
+        with_report: whether to read the exams' reports.
+        only: numbers of questions; None for all judged ones.
+    """
     settled = map(settle, judged_questions(db, batches=batches, with_report=with_report, only=only))
     return without_removed_images(db, settled)
 
 
 def tally_of(db: Session, counting: Counting, drawn: list[DrawnBatch]) -> Tally:
-    """The counts, with those of the questions that nobody judged."""
+    """The counts of a release, with the numbers of questions that nobody judged."""
     batches = [each.batch for each in drawn]
     return counting.tally(
         unjudged=gold.count_unjudged(db, batches=batches), drawn=gold.drawn_by_stratum(db, batches=batches)
@@ -119,7 +147,7 @@ def tally_of(db: Session, counting: Counting, drawn: list[DrawnBatch]) -> Tally:
 
 
 def reviewer_names(db: Session, batches: list[Batch], names: Names) -> dict[int, str]:
-    """How each reviewer is called, by number."""
+    """The name of each reviewer in the release, by person id."""
     found = gold.reviewers(db, batches=batches)
     if names is Names.PSEUDONYM:
         return {person: f"reviewer-{place}" for place, person in enumerate(found, start=1)}
@@ -129,10 +157,16 @@ def reviewer_names(db: Session, batches: list[Batch], names: Names) -> dict[int,
 def check_something(
     dataset: str, tally: Tally, splits: Mapping[str, Mapping[str, int]] | None, split: SplitPlan | None
 ) -> None:
-    """See that there is something to release, on each side where there are two.
+    """Check that there is something to release, on each side of a split.
+
+    Args:
+        dataset: its name, for the error's text.
+        tally: the counts of the release.
+        splits: counts by side; None without a split.
+        split: the plan of the split.
 
     Raises:
-        Refused: nothing, with the reasons.
+        Refused: there is nothing to release, with the reasons.
     """
     if not tally.judged:
         raise Refused(f"Nobody has judged a question of {dataset!r} in these batches yet.")

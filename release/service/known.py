@@ -1,4 +1,4 @@
-"""Releases that were made: listed, checked, and their files found."""
+"""Services for existing releases: listing, verifying, finding their files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from storage.workspace import Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseFile:
-    """One file of a release, where it lies and what its manifest says of it."""
+    """One file of a release; ``entry`` is that of the manifest, ``shown_name`` the name for a download."""
 
     path: Path
     shown_name: str
@@ -30,25 +30,32 @@ class ReleaseFile:
 
 
 def usual_folder(workspace: Workspace, *, dataset: str, name: str) -> Path:
-    """Where a release that is made in the browser is written.
+    """The folder of a release that is made in the browser.
 
     Raises:
-        InvalidValue: the name can't be one of a release.
+        InvalidValue: the name is not allowed for a release.
     """
     plain = re.sub(r"[^A-Za-z0-9_-]+", "-", dataset)
-    if plain != dataset:  # two datasets may differ in such signs alone
+    if plain != dataset:  # two datasets may differ in the replaced characters only
         plain += "-" + hashlib.sha256(dataset.encode()).hexdigest()[:8]
     return workspace.releases / plain / checked_name(name)
 
 
 def list_releases(db: Session, *, by: Person) -> list[KnownRelease]:
-    """The releases that were made, the latest first."""
+    """All releases, the latest first."""
     require(by, Action.MAKE_RELEASE)
     return releases.list_releases(db)
 
 
 def verify_known(db: Session, *, by: Person, release_id: int) -> VerifyReport:
-    """Check a release where it lies, and that its manifest is the one that was recorded."""
+    """Verify the files of a release, and that its manifest is the one that was recorded.
+
+    Returns:
+        The faults; a fault is not an exception.
+
+    Raises:
+        NotFound: there is no such release.
+    """
     require(by, Action.MAKE_RELEASE)
     known = releases.load_release(db, release_id=release_id)
     report = verify_release(known.folder)
@@ -69,7 +76,7 @@ def release_files(db: Session, *, by: Person, release_id: int) -> list[ReleaseFi
     """The files of a release, the manifest first.
 
     Raises:
-        NotFound: no such release, or its folder is gone.
+        NotFound: there is no such release, or its folder is gone.
         Refused: its manifest was changed.
     """
     require(by, Action.MAKE_RELEASE)
@@ -88,7 +95,7 @@ def release_files(db: Session, *, by: Person, release_id: int) -> list[ReleaseFi
 
 
 def release_file(db: Session, *, by: Person, release_id: int, name: str) -> ReleaseFile:
-    """One file of a release, by its path in the manifest; a path that is not there is not found.
+    """One file of a release, by its path in the manifest.
 
     Raises:
         NotFound: no such release or file.

@@ -1,4 +1,4 @@
-"""Making a release: writing its folder, recording it."""
+"""Service for writing the folder of a release."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A release that lies in its folder; ``again`` when the same one lay there already.
+    """A release that was written to its folder; ``again``: the same release was there already.
 
-    ``released`` are the ids of its questions on each side.
-    ``keys`` is the folder with the private questions' keys, where there are any; ``met`` says with which
-    figure the condition on the key errors was met. It is not in the manifest: what is imported later changes
-    it, and a release made again must be the same.
+    ``released`` are the ids of its questions on each side. ``keys`` is the folder with the keys of the
+    private questions, if there are any. ``met`` is a sentence with the figures by which the condition on key
+    errors was met; it is not in the manifest, because later imports change it and a release made again must
+    be the same.
     """
 
     dataset_id: int
@@ -86,32 +86,37 @@ def write_release(
     workspace: Workspace,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Written:
-    """Write the release's folder; only reads the database. Made again of the same verdicts it is the same,
-    byte for byte, on every machine.
+    """Write the folder of a release; the database is only read.
+
+    The same verdicts and settings give the same bytes on every machine. The folder is moved into place
+    atomically. Call :func:`release.service.recording.record_release` afterwards.
 
     Args:
-        db: a session, which may be a reading one.
+        db: a session that reads.
         by: who makes it.
-        dataset: its questions.
+        dataset: its name.
         name: of the release, 1 to 64 letters, digits and ``._-``.
-        out: the folder that it becomes. It must not be there yet, or be empty, or be this same release.
-        batches: the batches whose verdicts count; None is all of the dataset.
+        out: the folder to create. It must not exist, or be empty, or contain this same release.
+        batches: names of the batches whose verdicts count; None for all of the dataset.
         names: how reviewers are named.
-        with_images: whether the original images go with it, and pictures into the Parquet file.
-        with_reports: whether the exams' reports go with it.
-        with_sr: whether boxes are written as DICOM structured reports too.
-        split: which part is private; None is all public. The private questions' keys go to a folder of
-            their own beside ``out`` (:func:`release.private.keys_folder`).
-        key_errors_under: the share (0 to 1) that the upper limit of the key errors in the whole dataset
-            must stay below, in the worst case; None makes no such rule.
-        forms: what it is written as beside the native form.
+        with_images: whether to include the image files, and pictures in the Parquet file.
+        with_reports: whether to include the exams' reports.
+        with_sr: whether to write boxes as DICOM structured reports too.
+        split: the private part; None for none. The keys of the private questions are written to a separate
+            folder next to ``out`` (:func:`release.private.keys_folder`).
+        key_errors_under: the share (0 to 1) below which the upper limit of the rate of key errors in the
+            whole dataset must be, in the worst case; None for no such condition.
+        forms: the export formats in addition to the native one.
         workspace: where the images are.
-        progress: told how many judged questions have passed.
+        progress: called with the number of judged questions processed.
 
     Raises:
-        NotFound: no such dataset or batch; an image is missing.
-        Refused: nothing to release; the dataset does not meet ``key_errors_under``; a side of the split is
-            empty; the name was given to another release; something else lies at ``out`` or where the keys go.
+        InvalidValue: the name is not allowed.
+        NotFound: there is no such dataset or batch, or an image is missing.
+        Refused: there is nothing to release, or nothing on one side of the split; the condition on key errors
+            is not met; an image was not checked for patient data; another release has the name; something
+            else is at ``out`` or at the folder of the keys.
+        OSError: a file can't be written.
     """
     require(by, Action.MAKE_RELEASE)
     name = checked_name(name)
@@ -145,7 +150,7 @@ def write_release(
                 counting.add(settled)
                 files.add(settled)
                 if isinstance(settled, GoldItem) and settled.judged.exam.id != exam:
-                    exam = settled.judged.exam.id  # its questions mostly come one after the other
+                    exam = settled.judged.exam.id  # questions of an exam are mostly consecutive
                     images |= images_of(settled)
                 given = latest(settled.judged)
                 last = given if last is None or given > last else last
@@ -221,7 +226,7 @@ def _described(
     key_errors_under: float | None,
     so_far: list[Entry],
 ) -> list[Entry]:
-    """The data card and the description in Croissant, written."""
+    """Write the data card and the Croissant description."""
     card = datacard_text(
         name=name,
         dataset=dataset,
@@ -265,7 +270,7 @@ def _splits(split: SplitPlan | None, files: ReleaseFiles) -> dict[str, Any] | No
 
 
 def _put_keys(keys: Path, target: Path, *, sha256: str) -> None:
-    """The keys in their folder, with the SHA-256 of the manifest that they belong to."""
+    """Move the keys to their folder, with the SHA-256 of the manifest that they belong to."""
     _write(keys / "release.txt", f"{sha256}\n".encode())
     if put_in_place(keys, target):
         return
@@ -275,7 +280,14 @@ def _put_keys(keys: Path, target: Path, *, sha256: str) -> None:
 
 
 def checked_name(name: str) -> str:
-    """The name of a release, which is the name of its folder too."""
+    """Check the name of a release.
+
+    Returns:
+        Without spaces around it.
+
+    Raises:
+        InvalidValue: not 1 to 64 letters, digits and . _ -, beginning with a letter or digit.
+    """
     if not _NAME.fullmatch(name.strip()):
         raise InvalidValue(
             "name", f"{name!r} must be 1 to 64 letters, digits and . _ -, first a letter or digit"
@@ -284,6 +296,11 @@ def checked_name(name: str) -> str:
 
 
 def check_name_is_free(db: Session, *, dataset_id: int, name: str, manifest_sha256: str) -> None:
+    """Check that no other release of the dataset has the name.
+
+    Raises:
+        Refused: one with another manifest has it.
+    """
     known = releases.find_release(db, dataset_id=dataset_id, name=name)
     if known is not None and known.manifest_sha256 != manifest_sha256:
         raise Refused(

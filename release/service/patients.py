@@ -1,4 +1,4 @@
-"""What a release asks of the pixels: no image that was taken out, and looks at the others where rules ask."""
+"""Checks of a release against patient data in pixels: removed images, and images that must be checked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from storage.privacy import patient_data
 def without_removed_images(
     db: Session, settled: Iterator[GoldItem | LeftOut]
 ) -> Iterator[GoldItem | LeftOut]:
-    """The same, but questions with an image that a person took out are left out."""
+    """The outcomes, with questions left out whose exam has an image that a person decided to remove."""
     removed = patient_data.removed_everywhere(db)
     return (_unless_removed(each, removed) for each in settled) if removed else settled
 
@@ -27,15 +27,20 @@ def _unless_removed(settled: GoldItem | LeftOut, removed: set[str]) -> GoldItem 
 
 
 def images_of(settled: GoldItem | LeftOut) -> set[str]:
-    """SHA-256 of the images of the exam that is asked about."""
+    """The SHA-256 of the images of the question's exam."""
     return {each.sha256 for each in settled.judged.exam.radiographs if each.sha256 is not None}
 
 
 def check_looks(db: Session, *, images: set[str], dataset: str) -> None:
-    """See that a person has looked at the released images, as far as the workspace's rules ask for it.
+    """Check that a person has looked at the released images, if the workspace's rules require it.
+
+    Args:
+        db: a session that reads.
+        images: SHA-256 of the released images.
+        dataset: its name, for the error's text.
 
     Raises:
-        Refused: how many nobody has looked at, and the way out.
+        Refused: images were not checked; the text says how many and what to do.
     """
     asked = patient_data.rules_of(db).confirm_pixels
     if asked is ConfirmPixels.NONE:

@@ -1,4 +1,4 @@
-"""What a release takes from the workspace's images: copies, pictures for Parquet, hashes of pixels."""
+"""Images of a release: copies of the files, pictures for Parquet, hashes of pixels."""
 
 from __future__ import annotations
 
@@ -20,14 +20,22 @@ from storage.workspace import Workspace
 if TYPE_CHECKING:
     from release.forms.parquet import Picture
 
-_DICOM = slice(128, 132)  # where a DICOM file says DICM (PS3.10 7.1)
+_DICOM = slice(128, 132)  # the place of the prefix DICM in a DICOM file (PS3.10 7.1)
 
 
 def copied_images(workspace: Workspace, images: dict[str, str], folder: Path) -> list[Entry]:
-    """Copy the original files, by SHA-256 and path within the folder.
+    """Copy image files to a release.
+
+    Args:
+        workspace: where the images are.
+        images: path within the folder, by SHA-256.
+        folder: of the release.
+
+    Returns:
+        The entries of the manifest.
 
     Raises:
-        NotFound: the workspace has one of them no more as it came in.
+        NotFound: an image is not in the workspace any more, or was changed.
     """
     (folder / "images").mkdir()
     entries, store = [], image_store(workspace)
@@ -44,7 +52,7 @@ def copied_images(workspace: Workspace, images: dict[str, str], folder: Path) ->
 
 
 def originals(workspace: Workspace) -> Original:
-    """Gives the original bytes of a radiograph."""
+    """A function that returns the bytes of a radiograph's file, None if the workspace does not have it."""
     store = image_store(workspace)
 
     def original(radiograph: Radiograph) -> bytes | None:
@@ -56,8 +64,10 @@ def originals(workspace: Workspace) -> Original:
 
 
 def pictures(workspace: Workspace, reader: GuardedReader) -> Picture:
-    """Gives a radiograph as PNG or JPEG: the original file where it is one, else DICOM as the screen first
-    shows it, 8 bits, every pixel of the stored matrix.
+    """A function that returns a radiograph as PNG or JPEG.
+
+    A PNG or JPEG is returned as it is. DICOM is rendered with 8 bits and the window that the screen shows
+    first, in the size of the stored matrix. None if the workspace does not have the image or can't read it.
     """
     store, original = image_store(workspace), originals(workspace)
 
@@ -68,7 +78,7 @@ def pictures(workspace: Workspace, reader: GuardedReader) -> Picture:
         try:
             with store.on_disk(radiograph.sha256 or "") as path:
                 return reader.render(path, name=radiograph.file).full
-        except UnreadableImage:  # it was readable when it came in; the row then has its path only
+        except UnreadableImage:  # it was readable on import; the row then has its path only
             return None
 
     return picture
@@ -81,10 +91,17 @@ def pixel_hashes(
     reader: GuardedReader,
     progress: Callable[[int], None] = lambda _: None,
 ) -> dict[str, str]:
-    """SHA-256 over size and decoded values of each image, by the SHA-256 of its file.
+    """Hash the decoded pixels of images, so that equal pixels in different files are found.
 
-    Two files with the same pixels (another compression, another header) have the same one. An image that is
-    not in the workspace, or can't be decoded any more, has none.
+    Args:
+        workspace: where the images are.
+        sha256s: of the image files.
+        reader: decodes them.
+        progress: called with the number of images processed.
+
+    Returns:
+        SHA-256 of size and stored values, by the SHA-256 of the file; images that are missing or can't be
+        decoded are left out.
     """
     store = image_store(workspace)
     found: dict[str, str] = {}

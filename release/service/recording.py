@@ -1,4 +1,4 @@
-"""Making a release known, once it is written."""
+"""Services for recording a release in the database after it was written."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from storage.workspace import Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseSummary:
-    """A release that is written and known; ``id`` is its number."""
+    """A release that is written and recorded; ``id`` is its number."""
 
     id: int
     written: Written
@@ -36,8 +36,10 @@ def create_release(
     now: datetime,
     **choices: Any,  # noqa: ANN401 - those of write_release
 ) -> ReleaseSummary:
-    """Write a release and record it. For a large one call :func:`write_release` in a reading session and then
-    :func:`record_release`, so that nobody who is judging waits meanwhile.
+    """Write and record a release in one transaction.
+
+    For a large release call :func:`write_release` in a reading session and then :func:`record_release`, so
+    that reviewers do not have to wait. Arguments and errors are those of the two.
     """
     require(by, Action.MAKE_RELEASE)
     written = write_release(db, by=by, dataset=dataset, name=name, out=out, workspace=workspace, **choices)
@@ -45,7 +47,11 @@ def create_release(
 
 
 def record_release(db: Session, *, by: Person, written: Written, now: datetime) -> ReleaseSummary:
-    """Make the release known. One that is known already, and is the same, is found in its new folder."""
+    """Record a release. If the same release is recorded already, only its folder is updated.
+
+    Raises:
+        Refused: another release of the dataset has the name.
+    """
     require(by, Action.MAKE_RELEASE)
     check_name_is_free(
         db, dataset_id=written.dataset_id, name=written.name, manifest_sha256=written.manifest_sha256

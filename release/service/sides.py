@@ -1,4 +1,4 @@
-"""Which side each exam is on, from what the database and the images' pixels say ties them together."""
+"""Assigns exams to the sides of a split, keeping exams with a common patient or image together."""
 
 from __future__ import annotations
 
@@ -16,12 +16,22 @@ from storage.workspace import Workspace
 def sides_of(
     db: Session, batches: list[Batch], split: SplitPlan, *, workspace: Workspace, reader: GuardedReader
 ) -> dict[str, Side]:
-    """The side of every exam of which a question was judged in these batches.
+    """The side of every exam with a judged question.
 
-    Every image is decoded for it: two files may hold the same pixels.
+    Exams with the same patient, image file or pixels are on the same side; every image is decoded for that.
+
+    Args:
+        db: a session that reads.
+        batches: whose verdicts count.
+        split: the plan of the split.
+        workspace: where the images are.
+        reader: decodes them.
+
+    Returns:
+        The side by the exam's id.
 
     Raises:
-        Refused: something is on both sides all the same, which would be a fault of ours.
+        Refused: a patient or image is on both sides, which would be a bug.
     """
     found = gold.exam_ties(db, batches=batches)
     files = sorted({sha256 for _, _, images in found for sha256 in images})
