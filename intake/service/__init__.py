@@ -1,4 +1,9 @@
-"""Bringing a question file in: whole, or not at all, or with a list of what was left out."""
+"""Services for importing question files and unpacking images.
+
+A function is one transaction, which the caller commits. ``by`` is the person who acts;
+:class:`domain.errors.NotAllowed` is raised unless their roles allow the action. ``now`` is the time that is
+stored.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +39,7 @@ from storage.intake import datasets
 from storage.intake.bulk import indexes_afterwards, lock_for_import
 from storage.workspace import Workspace
 
-#: What a caller may name as the format; "gemex" covers both of its forms.
+#: The names of the formats; "gemex" covers both of its variants.
 FORMATS = tuple(each.value for each in FileFormat)
 
 __all__ = [
@@ -70,28 +75,36 @@ def import_questions(
     now: datetime,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> ImportReport:
-    """Read the file, check each record, and write questions, exams and images.
+    """Import a question file: read it, check each record, and write questions, exams and images.
+
+    Images are read first; the database is locked for writing only after that.
 
     Args:
-        db: the caller's session; on an error the caller rolls back.
+        db: a session that writes; the caller rolls back after an error.
         by: who imports.
         path: the question file.
-        file_format: "auto" or the name of a format.
-        dataset: the name of a new dataset, or of one that the questions are added to.
-        images: the folder of images, or a zip in memory; None brings in the questions alone.
-        workspace: where image files and the list of refusals are kept.
-        door: what it does with image files, read beforehand; None reads it here, and on SQLite everybody
-            who saves something then waits while the images are fetched.
-        skip_known: leave out records that are there already to the byte.
-        skip_bad: leave out records that can't come in, instead of refusing the file.
-        minimum_explanation: a setting of the dataset's format check, in characters; None leaves it.
-        file_name: the file's name where it came from, if ``path`` has another.
+        file_format: "auto" or one of ``FORMATS``.
+        dataset: the name of a new dataset, or of an existing one to add questions to.
+        images: the folder of images, or a zip in memory; None to import questions only.
+        workspace: where image files and the list of refusals are stored.
+        door: of :func:`door_of`, called in an earlier transaction. With None it is read here, and on SQLite
+            all other writers then wait while the images are read.
+        skip_known: leave out records that are in the dataset already with identical bytes.
+        skip_bad: leave out invalid records instead of refusing the file.
+        minimum_explanation: the dataset's setting for the format check, in characters; None for no change.
+        file_name: the user's name of the file, if ``path`` has another.
         now: the time.
-        progress: is told after each batch.
+        progress: called after each batch of records.
+
+    Returns:
+        The counts, and the records left out.
 
     Raises:
-        ImportRefused: with the report; nothing may be kept of the transaction.
-        OSError: an image could not be written, the disk being full perhaps; the same.
+        ImportRefused: a record is invalid (without ``skip_bad``) or there is none; has the report. The caller
+            must roll back.
+        InvalidValue: the name of the dataset is not allowed, or there is no such folder of images.
+        Refused: the workspace's rule on image files was changed since ``door`` was read.
+        OSError: an image could not be written, e.g. because the disk is full. The caller must roll back.
     """
     require(by, Action.IMPORT_QUESTIONS)
     name = file_name or path.name
@@ -178,7 +191,7 @@ def import_questions(
 
 
 def _fetch(pictures: Pictures, batches: Iterator[ParsedBatch], told: Callable[..., None]) -> None:
-    """Read all images that the records name, before anybody has to wait for this import."""
+    """Read all images that the records name, before the database is locked."""
     records = 0
     for batch in batches:
         pictures.fetch(file for exam in batch.exams for _, file, _ in exam[6])
@@ -197,7 +210,7 @@ def _told(
     pictures: Pictures | None,
     fetching: bool = False,
 ) -> None:
-    """Tell the progress: with images, fetching them is most of the work."""
+    """Report the progress; with images, reading them is most of the work."""
     part = min(1.0, batch.bytes_read / max(1, size))
     if pictures:
         part = part * 0.9 if fetching else 0.9 + part * 0.1
@@ -206,17 +219,28 @@ def _told(
 
 
 def unpack_images(*, by: Person, archive: Path, folder: Path) -> int:
-    """Unpack a zip of images below ``folder``, which must not be there yet; how many files.
+    """Unpack a zip of images.
+
+    Args:
+        by: who acts.
+        archive: the zip file.
+        folder: to create; it must not exist.
+
+    Returns:
+        The number of files.
 
     Raises:
-        InvalidValue: no zip that can be taken, with the reason; what was unpacked so far stays.
+        InvalidValue: the zip file can't be used; files unpacked so far stay.
     """
     require(by, Action.IMPORT_QUESTIONS)
     return unpack(archive, folder)
 
 
 def check_dataset_name(name: str) -> str:
-    """The name without outer blanks.
+    """Check the name of a dataset.
+
+    Returns:
+        Without spaces around it.
 
     Raises:
         InvalidValue: empty, over 100 characters, or with control characters or slashes.
@@ -228,7 +252,7 @@ def check_dataset_name(name: str) -> str:
 
 
 def _dataset(db: Session, *, name: str, minimum_explanation: int | None, now: datetime) -> tuple[int, int]:
-    """(number, questions that are there); a new dataset where there is none of that name."""
+    """Number of a dataset, which is created if necessary, and of its questions."""
     found = datasets.dataset_id_of(db, name=name)
     if found is None:
         return datasets.add_dataset(db, name=name, minimum_explanation=minimum_explanation, now=now), 0

@@ -1,4 +1,4 @@
-"""Writing one batch after the other into the database: ids, exams, images, boxes, rows."""
+"""Writes parsed batches of a question file to the database: exams, radiographs, questions, problems."""
 
 from __future__ import annotations
 
@@ -35,12 +35,16 @@ _QUESTION = ("id", "dataset_id", "exam_id", "import_id", "draw_hash", *COLUMNS)
 _EXAM = ("id", "dataset_id", "key", *FACTS)
 _RADIOGRAPH = ("exam_id", "key", "position", "file", "view", "image_sha256")
 _PROBLEM = ("question_id", "check_name", "field", "dataset_id", "reason")
-# Exams remembered; a forgotten one is looked up again.
+# Exams kept in memory; others are looked up again.
 _REMEMBERED = 8_192
 
 
 class BatchWriter:
-    """What an import knows from batch to batch; its memory has a bound."""
+    """Writes one batch after the other; its memory is limited.
+
+    ``questions``, ``known`` (left out) and ``exams`` (new) count what was written so far, ``problems`` the
+    problems by check.
+    """
 
     def __init__(
         self,
@@ -54,26 +58,26 @@ class BatchWriter:
         skip_known: bool,
         there: int,
     ) -> None:
-        """``there`` is how many questions the dataset has already."""
+        """``there`` is the number of questions that the dataset has already."""
         self._db, self._dataset, self._import = db, dataset_id, import_id
         self._container, self._pictures, self._refusals = container, pictures, refusals
         self._skip_known = skip_known
         self._exams: dict[str, ExamState] = {}
         self._next_exam, self._next_question = next_numbers(db)
-        # Few ids are remembered as hashes; of many each batch asks the index.
+        # The hashes of few ids are kept in memory; with many, each batch queries the index.
         self._asks_index = there >= FEW
         self._seen = SeenHashes(
             [] if self._asks_index or not there else known_draw_hashes(db, dataset_id=dataset_id)
         )
-        # Where the dataset had no exams, only one that was met in the file can be in the database.
+        # If the dataset had no exams, only exams of this file can be in the database.
         self._exams_met = None if has_exams(db, dataset_id=dataset_id) else SeenHashes()
         self.questions = self.known = self.exams = 0
         self.problems: dict[str, int] = {}
-        #: Of headers that are not kept, by exam: searched for at the end, then forgotten.
+        #: Values of headers that are not stored, by exam: searched for in texts at the end, then discarded.
         self.identity: dict[str, dict[IdentityValue, None]] = {}
 
     def write(self, batch: ParsedBatch) -> None:
-        """Write the batch's questions; what can't be written is refused."""
+        """Write the valid questions of a batch; others are added to the refusals."""
         with collector_paused():
             self._write_batch(batch)
 
@@ -92,7 +96,7 @@ class BatchWriter:
         self._write(writing, rows)
 
     def _new_ones(self, batch: ParsedBatch, hashes: Sequence[int]) -> list[int]:
-        """Places of the questions whose ids are not there yet."""
+        """Indices of the questions whose ids are new."""
         questions = batch.questions
         met = self._seen.met_before(hashes)
         asked = range(len(questions)) if self._asks_index else met
@@ -138,14 +142,14 @@ class BatchWriter:
             self._exams[key] = ExamState(key, found["id"], tuple(found[name] for name in FACTS), radiographs)
 
     def refuse(self, name: int | str, field: str, reason: str) -> None:
-        """Put a record on the list of refusals."""
+        """Add a record to the list of refusals."""
         self._refusals.add(record_name(self._container, name), field, reason)
 
     def stated(self, facts: ExamFacts) -> tuple[ExamFacts, dict[str, Picture]]:
-        """What a record states of its exam and, where it is silent, its image files; its radiographs.
+        """The facts of an exam, completed from its image files, and its radiographs.
 
         Raises:
-            InvalidValue: one of the images is missing or can't be read.
+            InvalidValue: an image is missing or can't be read.
         """
         key, patient, indication, age, sex, report, radiographs = facts
         if self._pictures is None:
@@ -165,11 +169,11 @@ class BatchWriter:
         return (key, patient, indication, age, sex, report, radiographs), pictures
 
     def exam(self, key: str) -> ExamState | None:
-        """The exam as far as it is known."""
+        """The exam's state so far; None for a new one."""
         return self._exams.get(key)
 
     def take(self, state: ExamState) -> ExamState:
-        """The exam with a number, remembered."""
+        """Keep an exam's state, with a number if it is new."""
         if state.number is None:
             state = ExamState(state.key, self._next_exam, state.facts, state.radiographs)
             self._next_exam += 1
@@ -178,7 +182,7 @@ class BatchWriter:
         return state
 
     def numbers_for(self, count: int) -> tuple[int, int, int]:
-        """(the first of the next ``count`` numbers, the dataset's, the import's)."""
+        """Reserve ``count`` question numbers: (first number, number of the dataset, of the import)."""
         first = self._next_question
         self._next_question += count
         return first, self._dataset, self._import
@@ -215,7 +219,7 @@ class BatchWriter:
 
 
 class BatchRows:
-    """The rows of one batch while they are made."""
+    """Makes the rows of one batch."""
 
     def __init__(self, writer: BatchWriter, batch: ParsedBatch, draw_hashes: Sequence[int]) -> None:
         """``draw_hashes`` are those of the questions' ids."""
@@ -228,7 +232,7 @@ class BatchRows:
         self._failed: dict[int, InvalidValue] = {}
 
     def rows(self, places: list[int]) -> list[tuple[Any, ...]]:
-        """The questions' rows. An exam is taken with the first of its questions that can be."""
+        """The rows of the valid questions; an exam is kept with its first valid question."""
         batch, writer = self.batch, self._writer
         if not batch.boxes and not batch.refusals and len(places) == len(batch.questions):
             rows = self._all_rows()
@@ -255,7 +259,7 @@ class BatchRows:
         return rows
 
     def _all_rows(self) -> list[tuple[Any, ...]] | None:
-        """All rows at once, where no question can be refused any more; None where an exam can't be."""
+        """All rows at once if no question can be refused any more; None if an exam is invalid."""
         batch, writer = self.batch, self._writer
         numbers: list[int] = []
         for place in range(len(batch.exams)):
@@ -279,7 +283,7 @@ class BatchRows:
         ]
 
     def radiographs(self) -> Iterator[tuple[Any, ...]]:
-        """Rows of the radiographs that are new, behind those that were there."""
+        """Rows of the new radiographs, with positions after the existing ones."""
         for key in (*self.new_exams, *self.changed_exams):
             state = self.new_exams.get(key) or self.changed_exams[key]
             for position, (name, picture) in enumerate(state.radiographs.items()):

@@ -1,4 +1,4 @@
-"""What the door does with an image file: keeps it as it came, or without its patient."""
+"""The rule for imported image files: stored as they are, or de-identified."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from privacy.service import kept_how
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Door:
-    """Whether image files are de-identified before they are kept, and the key of the pseudonyms."""
+    """Whether image files are de-identified before they are stored, and the key of the pseudonyms."""
 
     deidentify: bool
     key: PseudonymKey
 
 
 def kept_of_a_header() -> dict[str, str]:
-    """DICOM attribute -> what it is kept as: the whole of what a header leaves in the database."""
+    """All DICOM attributes that are stored in the database, with the form in which they are stored."""
     return dict(KEPT)
 
 
 def door_of(db: Session, *, by: Person, deidentify: bool = False) -> Door:
-    """The door as the workspace's rules have it; ``deidentify`` asks for it even where the rules do not."""
+    """Read the workspace's rule; ``deidentify`` de-identifies files even if the rule does not require it."""
     require(by, Action.IMPORT_QUESTIONS)
     originals, key = kept_how(db)
     return Door(deidentify=deidentify or originals is Originals.DEIDENTIFIED, key=key)
 
 
 def check_door(db: Session, *, door: Door | None) -> None:
-    """See that the rules still are what the door, if there is one, was opened by.
+    """Check that the workspace's rule has not become stricter since it was read.
 
     Raises:
-        Refused: they have been made stricter meanwhile.
+        Refused: it now requires that files are de-identified.
     """
     if door is not None and kept_how(db)[0] is Originals.DEIDENTIFIED and not door.deidentify:
         raise Refused(

@@ -1,4 +1,4 @@
-"""A look at a question file before it is imported: nothing is written."""
+"""Service for previewing a question file before import; writes nothing."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """What a file would come in as, from its first records.
+    """The preview of a question file, from its first records.
 
-    ``records`` is their number in the file, counted if ``counted``, else reckoned from their size. ``first``
-    are the first questions with their exams; ``refusals`` are those of the ``looked_at`` first records, and
-    ``missing`` the images that those name and the folder lacks, of ``images`` that they name.
+    ``records`` is the number of records in the file, exact if ``counted``, otherwise estimated from their
+    size. ``first`` are the first questions with their exams. ``refusals`` are those of the first
+    ``looked_at`` records. These name ``images`` image files, of which ``missing`` are not in the folder.
     """
 
     file_format: FileFormat
@@ -51,10 +51,17 @@ def look_at(
     images: Path | ZippedImages | None,
     file_name: str | None = None,
 ) -> Look:
-    """Read the first records and look for their images.
+    """Read the first records of a question file and look for their images.
+
+    Args:
+        by: who asks.
+        path: the question file.
+        file_format: "auto" or one of ``intake.service.FORMATS``.
+        images: the folder of images, or a zip in memory; None for none.
+        file_name: the user's name of the file, if ``path`` has another.
 
     Raises:
-        InvalidValue: the file can't be read at all, or is of no known format, or there is no such folder.
+        InvalidValue: the file can't be read, its format is not known, or there is no such folder.
     """
     require(by, Action.IMPORT_QUESTIONS)
     name = file_name or path.name
@@ -68,7 +75,7 @@ def look_at(
             minimum_explanation=0,
             with_images=False,
         )
-        with closing(batches):  # which ends the process: the first records are enough
+        with closing(batches):  # ends the parsing process: the first records are enough
             batch = next(batches, ParsedBatch())
     except OSError as error:
         raise InvalidValue("file", f"can't be read: {error.strerror}") from error
@@ -119,7 +126,7 @@ def _bytes_of(path: Path, records: int) -> int:
 
 
 def image_source(images: Path | ZippedImages | None, path: Path) -> ImageFolder | ZippedImages | None:
-    """Where the images of the question file at ``path`` are read from.
+    """The source of the images of a question file.
 
     Raises:
         InvalidValue: there is no such folder.

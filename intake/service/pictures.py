@@ -1,4 +1,4 @@
-"""The image files that records name: found, looked into, de-identified where the door does so, and kept."""
+"""Reads, checks, optionally de-identifies and stores the image files that records name."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from storage.intake.bulk import insert_rows, known_images
 from storage.workspace import Workspace
 
 _COLUMNS = ("sha256", "media_type", "bytes", "rows", "columns", "bits", "photometric")
-#: A radiograph's file is 10 to 30 MB; far larger ones are not read into memory.
+#: The largest image file that is read into memory; that of a radiograph has 10 to 30 MB.
 _LARGEST = 256 << 20
 _FIELD = "exam.radiographs.file"
 _WORKERS = 2
-_AHEAD = 8  # files that are in memory at once, at most
+_AHEAD = 8  # the most files that are in memory at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptImage:
-    """An image file in the workspace. ``identity`` is of a header that is not kept, for searching texts."""
+    """An image file in the workspace; ``identity`` are values of a header that is not stored."""
 
     sha256: str
     size: int
@@ -42,15 +42,17 @@ class KeptImage:
 
 
 class Pictures:
-    """Image files by the paths that records give: fetched without the database, which nobody has to wait for,
-    and written to it later. A file is kept once it is known to be good, and as the door lets it through:
-    where files are de-identified, the original stays in memory and nothing of it is written.
+    """The image files of an import, by the paths in the records.
+
+    They are read and stored without the database, and their rows are written later. A file is stored after it
+    was checked. If files are de-identified, the original is only in memory and never written to a disk.
+    ``new`` counts the rows written.
     """
 
     def __init__(
         self, workspace: Workspace, folder: ImageFolder | ZippedImages, reader: GuardedReader, *, door: Door
     ) -> None:
-        """``reader`` is ended by whoever started it."""
+        """``reader`` is closed by the caller."""
         self._store, self._folder, self._reader, self._door = image_store(workspace), folder, reader, door
         self._by_text: dict[str, KeptImage | InvalidValue] = {}
         self._written: set[str] = set()
@@ -59,14 +61,17 @@ class Pictures:
 
     @property
     def fetched(self) -> int:
-        """How many different files were brought in."""
+        """The number of different image files stored."""
         return len(self._kept)
 
     def fetch(self, texts: Iterable[str]) -> None:
-        """Find, describe and keep the files that are not known yet.
+        """Find, check and store the files that were not read yet.
+
+        Args:
+            texts: paths as in the records.
 
         Raises:
-            OSError: one could not be written, the disk being full perhaps: the import can't go on.
+            OSError: a file could not be written, e.g. because the disk is full.
         """
         wanted = [text for text in dict.fromkeys(texts) if text not in self._by_text]
         for text, found in zip(wanted, self._in_order(wanted), strict=True):
@@ -75,7 +80,7 @@ class Pictures:
                 self._kept.add(found.sha256)
 
     def write(self, db: Session, texts: Iterable[str]) -> None:
-        """Give the fetched files of those paths their rows."""
+        """Write the rows of the files with these paths."""
         images = (self._by_text.get(text) for text in texts)
         wanted = {each.sha256: each for each in images if isinstance(each, KeptImage)}
         wanted = {sha256: each for sha256, each in wanted.items() if sha256 not in self._written}
@@ -91,10 +96,10 @@ class Pictures:
         self.new += len(rows)
 
     def __getitem__(self, text: str) -> KeptImage:
-        """The file of that path, which was fetched before.
+        """The file with a path, which :meth:`fetch` has read.
 
         Raises:
-            InvalidValue: why there is none.
+            InvalidValue: the file is missing or can't be used, with the reason.
         """
         found = self._by_text.get(text) or InvalidValue(
             "file", "was changed while it was read; import it again"
