@@ -29,7 +29,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if not isinstance(item, pytest.Function):
             continue
         parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
-        if "postgres_server" in item.fixturenames or "postgres" in parameters:
+        texts = [value for value in parameters if isinstance(value, str)]
+        if "postgres_server" in item.fixturenames or "postgres" in texts:
             item.add_marker("postgresql")
 
 
