@@ -100,9 +100,9 @@ def import_questions(
         The counts, and the records left out.
 
     Raises:
-        ImportRefused: a record is invalid (without ``skip_bad``) or there is none; has the report. The caller
-            must roll back.
-        InvalidValue: the name of the dataset is not allowed, or there is no such folder of images.
+        ImportRefused: the file or the folder of images can't be read, a record is invalid (without
+            ``skip_bad``), or there is no record; has the report. The caller must roll back.
+        InvalidValue: the name of the dataset is not allowed.
         Refused: the workspace's rule on image files was changed since ``door`` was read.
         OSError: an image could not be written, e.g. because the disk is full. The caller must roll back.
     """

@@ -36,6 +36,7 @@ class HiddenSummary:
 
     @property
     def total(self) -> int:
+        """The number of hidden questions of all reviewers."""
         return sum(each.repeats + each.planted for each in self.people)
 
 
