@@ -17,10 +17,11 @@ import numpy as np
 from scipy.stats import norm
 
 from measures.kappa_intervals import LARGE_SAMPLE, ac1_interval, kappa_interval
-from measures.mrmc import Comparison, against_model
+from measures.mrmc import against_model
 from measures.paired import compare
 from measures.power import Expected, simulated_differences
 from measures.proportions import wilson, wilson_by_cluster
+from measures.results import MrmcComparison
 from measures.strata import StratumCount, whole_rate
 
 SEED = 20
@@ -202,12 +203,12 @@ def _raters(
     return results
 
 
-def _against(differences: np.ndarray, *, random_readers: bool = True) -> Comparison:
+def _against(differences: np.ndarray, *, random_readers: bool = True) -> MrmcComparison:
     """The comparison of differences that are known already: a model that is always wrong."""
     return against_model(differences, np.zeros(len(differences)), random_readers=random_readers)
 
 
-def _covers(found: Comparison, truth: float) -> bool:
+def _covers(found: MrmcComparison, truth: float) -> bool:
     return _holds(found.low, found.high, truth)
 
 

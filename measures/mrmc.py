@@ -25,7 +25,6 @@ Radiol 2006;13:353-362 and Gallas BD, Brown DG, Neural Netw 2008;21:387-397 (U-s
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import scipy
@@ -33,54 +32,9 @@ from numpy.typing import NDArray
 
 from measures.clusters import members
 from measures.proportions import CONFIDENCE
+from measures.results import MrmcComparison
 
 Matrix = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """A difference of accuracies (-1 to 1) with its interval; ``note`` explains a None.
-
-    ``df`` is None if the normal distribution was used. ``p`` is two-sided, for the hypothesis of no
-    difference.
-    """
-
-    readers: int
-    cases: int
-    difference: float | None
-    se: float | None = None
-    df: float | None = None
-    low: float | None = None
-    high: float | None = None
-    p: float | None = None
-    random_readers: bool = True
-    method: str = ""
-    note: str = ""
-
-    def above(self, margin: float) -> bool | None:
-        """Whether the whole interval lies above ``margin``; with 0, whether the readers are better.
-
-        Args:
-            margin: a difference of accuracies, -1 to 1; one other than 0 must be set before reading.
-
-        Returns:
-            None without an interval.
-        """
-        return None if self.low is None else self.low > margin
-
-    def below(self, margin: float) -> bool | None:
-        """Whether the whole interval lies below ``margin``.
-
-        With 0 the model is then better (superiority); with a margin above 0 it is worse by less than the
-        margin (non-inferiority).
-
-        Args:
-            margin: a difference of accuracies, -1 to 1; one other than 0 must be set before reading.
-
-        Returns:
-            None without an interval.
-        """
-        return None if self.high is None else self.high < margin
 
 
 def against_model(
@@ -90,7 +44,7 @@ def against_model(
     exams: NDArray[np.int64] | None = None,
     random_readers: bool = True,
     confidence: float = CONFIDENCE,
-) -> Comparison:
+) -> MrmcComparison:
     """Readers against a model, by the method that fits the design.
 
     Random readers: Obuchowski-Rockette if every reader read every case or exams are given, otherwise
@@ -120,7 +74,7 @@ def against_model(
     read = known.any(axis=0)
     differences, known = differences[:, read], known[:, read]
     if not differences.size:
-        return Comparison(
+        return MrmcComparison(
             readers=0, cases=0, difference=None, random_readers=random_readers,
             note="not defined: no case with a reader's and the model's answer",
         )  # fmt: skip
@@ -136,7 +90,7 @@ def against_model(
 
 def obuchowski_rockette(
     figures: Matrix, covariance: Matrix, *, cases: int, confidence: float = CONFIDENCE, method: str = ""
-) -> Comparison:
+) -> MrmcComparison:
     """The mean of the readers' figures, with readers and cases random.
 
     Args:
@@ -155,7 +109,7 @@ def obuchowski_rockette(
     r = len(figures)
     mean = float(np.mean(figures))
     if r < 2 or cases < 2:
-        return Comparison(
+        return MrmcComparison(
             readers=r, cases=cases, difference=mean, method=method or "Obuchowski-Rockette",
             note="no interval: one reader tells nothing of others" if r < 2 else "no interval: one case",
         )  # fmt: skip
@@ -189,7 +143,7 @@ def covariance_over_cases(differences: Matrix, exams: NDArray[np.int64] | None =
     return covariance
 
 
-def u_statistic(differences: Matrix, *, confidence: float = CONFIDENCE) -> Comparison:
+def u_statistic(differences: Matrix, *, confidence: float = CONFIDENCE) -> MrmcComparison:
     """The mean difference with readers and cases random, for any design; every reading has the same weight.
 
     Use where not every reader read every case. Degrees of freedom follow Hillis: the square of the variance
@@ -210,7 +164,7 @@ def u_statistic(differences: Matrix, *, confidence: float = CONFIDENCE) -> Compa
     total = float(known.sum())
     mean = float(values.sum()) / total
     if r < 2 or cases < 2:
-        return Comparison(
+        return MrmcComparison(
             readers=r, cases=cases, difference=mean, method="U-statistic",
             note="no interval: one reader tells nothing of others" if r < 2 else "no interval: one case",
         )  # fmt: skip
@@ -233,7 +187,7 @@ def u_statistic(differences: Matrix, *, confidence: float = CONFIDENCE) -> Compa
 
 def fixed_readers(
     differences: Matrix, *, exams: NDArray[np.int64] | None = None, confidence: float = CONFIDENCE
-) -> Comparison:
+) -> MrmcComparison:
     """The mean of the readers' differences with these readers fixed: only cases (or exams) are random.
 
     Use where the result is about these readers and no others; its interval is narrower.
@@ -250,7 +204,7 @@ def fixed_readers(
     means = np.nanmean(differences, axis=0)
     groups = cases if exams is None else len(np.unique(exams))
     if groups < 2:
-        return Comparison(
+        return MrmcComparison(
             readers=r, cases=cases, difference=float(means.mean()), random_readers=False,
             method="fixed readers", note="no interval: one case",
         )  # fmt: skip
@@ -311,9 +265,9 @@ def _comparison(
     random_readers: bool,
     method: str,
     note: str = "",
-) -> Comparison:
+) -> MrmcComparison:
     if se < 1e-12:
-        return Comparison(
+        return MrmcComparison(
             readers=readers, cases=cases, difference=difference, se=0.0, random_readers=random_readers,
             method=method, note="no interval: no case divides readers and model",
         )  # fmt: skip
@@ -321,7 +275,7 @@ def _comparison(
     upper = 0.5 + confidence / 2
     critical = float(scipy.special.stdtrit(degrees, upper) if finite else scipy.special.ndtri(upper))
     statistic = abs(difference) / se
-    return Comparison(
+    return MrmcComparison(
         readers=readers,
         cases=cases,
         difference=difference,

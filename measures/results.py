@@ -183,20 +183,47 @@ class MrmcComparison:
     """Mean accuracy of the readers minus that of ``model``, over all tasks.
 
     With ``random_readers`` the interval is valid for readers like these, otherwise for these readers only.
+    ``df`` is None if the normal distribution was used. ``p`` is two-sided, for the hypothesis of no
+    difference. ``model`` is empty if the two sides have no names.
     """
 
-    model: str
+    model: str = ""
     readers: int
     cases: int
     difference: float | None
-    se: float | None
-    df: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    random_readers: bool
-    method: str
-    note: str
+    se: float | None = None
+    df: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    random_readers: bool = True
+    method: str = ""
+    note: str = ""
+
+    def above(self, margin: float) -> bool | None:
+        """Whether the whole interval lies above ``margin``; with 0, whether the readers are better.
+
+        Args:
+            margin: a difference of accuracies, -1 to 1; one other than 0 must be set before reading.
+
+        Returns:
+            None without an interval.
+        """
+        return None if self.low is None else self.low > margin
+
+    def below(self, margin: float) -> bool | None:
+        """Whether the whole interval lies below ``margin``.
+
+        With 0 the model is then better (superiority); with a margin above 0 it is worse by less than the
+        margin (non-inferiority).
+
+        Args:
+            margin: a difference of accuracies, -1 to 1; one other than 0 must be set before reading.
+
+        Returns:
+            None without an interval.
+        """
+        return None if self.high is None else self.high < margin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

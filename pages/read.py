@@ -88,7 +88,7 @@ def _through(stop: ReadingStop) -> None:
     if stop.result is not None:
         result = stop.result
         st.markdown(
-            f"Your own result: {result.right} of {result.n} right, {result.estimate:.1%} "
+            f"Your own result: {result.count} of {result.n} right, {result.estimate:.1%} "
             f"(95 % interval {result.low:.1%} to {result.high:.1%}). "
             "Training cases and cases that came twice are not counted in."
         )

@@ -11,6 +11,7 @@ from domain.protocols import Protocol
 from domain.questions import Question
 from domain.readings import Reading, ReadingKey
 from domain.studies import Arm, BlindCase, Reader, ReaderStudy, Slot
+from measures.proportions import Proportion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,17 +69,6 @@ class ReadingSheet:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OwnResult:
-    """A reader's own result: ``right`` of ``n`` scored cases, with the Wilson interval of their share."""
-
-    right: int
-    n: int
-    estimate: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingStop:
     """Why no case is shown now.
 
@@ -92,7 +82,7 @@ class ReadingStop:
     guideline: str | None = None
     opens_at: datetime | None = None
     closed: bool = False
-    result: OwnResult | None = None
+    result: Proportion | None = None
 
     @property
     def finished(self) -> bool:

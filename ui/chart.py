@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 import pandas as pd
 import streamlit as st
 
+from measures.proportions import Proportion
 from ui.ground import is_light
 
 #: Streamlit writes axes in a grey that is under 4.5 : 1 on its light page; n and intervals stand there.
 _ON_LIGHT = "#4a5157"
 _MARK = "#4f93a6"  # the theme's, between its dark and its light shade
 _AROUND = 70  # pixels beside the rows: Streamlit counts them into the height
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShareOfMany:
-    """One row of :func:`share_intervals`, of 0 to 1; without an ``estimate`` it is left out."""
-
-    name: str
-    estimate: float | None
-    low: float | None
-    high: float | None
-    count: int
-    n: int
 
 
 def chart(made: alt.Chart | alt.LayerChart | alt.FacetChart) -> None:
@@ -40,19 +28,19 @@ def chart(made: alt.Chart | alt.LayerChart | alt.FacetChart) -> None:
     st.altair_chart(made, width="stretch")
 
 
-def share_intervals(shares: Sequence[ShareOfMany], *, title: str) -> alt.LayerChart:
-    """One point a share with its 95 % interval, in percent."""
+def share_intervals(shares: Sequence[tuple[str, Proportion]], *, title: str) -> alt.LayerChart:
+    """One point for each named share with its 95 % interval, in percent; undefined ones are left out."""
     rows = [
         {
-            "name": each.name,
-            "percent": 100 * each.estimate,
-            "low": 100 * (each.low or 0.0),
-            "high": 100 * (each.high or 0.0),
-            "count": each.count,
-            "n": each.n,
+            "name": name,
+            "percent": 100 * share.estimate,
+            "low": 100 * (share.low or 0.0),
+            "high": 100 * (share.high or 0.0),
+            "count": share.count,
+            "n": share.n,
         }
-        for each in shares
-        if each.estimate is not None
+        for name, share in shares
+        if share.estimate is not None
     ]
     base = alt.Chart(pd.DataFrame(rows)).encode(
         y=alt.Y("name:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)),

@@ -6,12 +6,14 @@ minus model.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from measures.coded import Coded
 from measures.mrmc import against_model
 from measures.records.settings import Settings
-from measures.results import MrmcComparison, to_record
+from measures.results import MrmcComparison
 
 
 def mrmc(coded: Coded, settings: Settings) -> tuple[MrmcComparison, ...]:
@@ -38,5 +40,5 @@ def mrmc(coded: Coded, settings: Settings) -> tuple[MrmcComparison, ...]:
                 random_readers=random_readers,
                 confidence=settings.confidence,
             )
-            results.append(MrmcComparison(model=coded.raters[at], **to_record(found)))
+            results.append(replace(found, model=coded.raters[at]))
     return tuple(results)

@@ -8,7 +8,7 @@ stored. ``study`` is the name of a study; NotFound is raised for an unknown one.
 from reader_study.service.drafts import keep_reading_draft, read_guideline, record_reading_time
 from reader_study.service.outside import OutsideReadings, import_readings
 from reader_study.service.predictions import ImportedPredictions, import_predictions, list_models
-from reader_study.service.progress import FaultyReport, ReaderProgress, faulty_questions, study_progress
+from reader_study.service.progress import ReaderProgress, faulty_questions, study_progress
 from reader_study.service.protocols import LeftOut, change_protocol, exclude, exclusions_in, protocol_versions
 from reader_study.service.readers import assign_readers, readers_in, remove_reader, set_profile
 from reader_study.service.reading import Said, give_reading
@@ -32,7 +32,6 @@ from reader_study.service.studies import (
 )
 
 __all__ = [
-    "FaultyReport",
     "ImportedPredictions",
     "LeftOut",
     "OutsideReadings",

@@ -11,6 +11,7 @@ from sqlmodel import Session
 
 from domain.people import Action, Person, require
 from domain.studies import CaseKind, Reader
+from reader_study.report.tables import FaultyCase
 from storage.reader_study.cases import blind_cases_of, slots_of
 from storage.reader_study.readers import readers_of
 from storage.reader_study.readings import readings_of
@@ -36,16 +37,6 @@ class ReaderProgress:
     cannot_determine: int
     faulty: int
     last_read_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FaultyReport:
-    """A question that a reader reported as faulty; ``case`` is its number in the study."""
-
-    case: int
-    question_id: str
-    reader: str
-    why: str
 
 
 def study_progress(db: Session, *, by: Person, study: str) -> tuple[ReaderProgress, ...]:
@@ -84,17 +75,18 @@ def study_progress(db: Session, *, by: Person, study: str) -> tuple[ReaderProgre
     return tuple(listed)
 
 
-def faulty_questions(db: Session, *, by: Person, study: str) -> tuple[FaultyReport, ...]:
+def faulty_questions(db: Session, *, by: Person, study: str) -> tuple[FaultyCase, ...]:
     """The questions that readers reported as faulty, by case and reader."""
     require(by, Action.RUN_STUDY)
     found = load_study(db, name=study)
     cases = {case.id: case for case in blind_cases_of(db, study_id=found.id)}
     names = {reader.id: reader.name for reader in readers_of(db, study_id=found.id)}
     reports = [
-        FaultyReport(
+        FaultyCase(
             case=cases[reading.key.case_id].number,
             question_id=cases[reading.key.case_id].question_id,
             reader=names[reading.key.reader_id],
+            answered=not reading.unanswered,
             why=reading.faulty,
         )
         for reading in readings_of(db, study_id=found.id)

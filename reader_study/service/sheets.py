@@ -11,10 +11,9 @@ from domain.exams import Exam
 from domain.people import Action, Person, require
 from domain.readings import Reading, ReadingKey
 from domain.studies import BlindCase, CaseKind, Reader, ReaderStudy, Slot, StudyState
-from measures.proportions import wilson
+from measures.proportions import Proportion, wilson
 from reader_study.service.drawing import content_hash
 from reader_study.sheet import (
-    OwnResult,
     ReadingPlace,
     ReadingSheet,
     ReadingStop,
@@ -104,7 +103,7 @@ def is_training(db: Session, *, person: Person, study_id: int, position: int) ->
     return slot is not None and cases.load_blind_case(db, case_id=slot.case_id).kind is CaseKind.TRAINING
 
 
-def own_result_of(db: Session, *, study: ReaderStudy, reader: Reader) -> OwnResult | None:
+def own_result_of(db: Session, *, study: ReaderStudy, reader: Reader) -> Proportion | None:
     """The reader's own accuracy over the scored cases; None while a case is open or without an answer."""
     if cases.open_slots(db, reader_id=reader.id):
         return None
@@ -115,10 +114,7 @@ def own_result_of(db: Session, *, study: ReaderStudy, reader: Reader) -> OwnResu
         if reading.key.case_id in keys and not reading.key.repeat and not reading.unanswered
     ]
     right = sum(keys[reading.key.case_id].is_right(reading.answer) for reading in first)
-    share = wilson(right, len(first))
-    if share.estimate is None or share.low is None or share.high is None:
-        return None
-    return OwnResult(right=right, n=len(first), estimate=share.estimate, low=share.low, high=share.high)
+    return wilson(right, len(first)) if first else None
 
 
 def reading_image(db: Session, *, person: Person, exam_number: int, radiograph_key: str) -> StoredImage:

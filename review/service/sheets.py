@@ -26,13 +26,12 @@ from storage.images.radiographs import image_of, radiograph_keys
 from storage.intake.exams import load_report
 from storage.review import assignments, claims, shared_queues
 from storage.review.adjudications import settles_on_exam
-from storage.review.assignments import AssignedQuestion
+from storage.review.assignments import AssignedQuestion, BatchMember
 from storage.review.drafts import drafts_of
 from storage.review.hidden import not_given_yet, veil_of
 from storage.review.question_work import (
     BatchCounts,
     BatchForPerson,
-    ComingQuestion,
     QuestionWork,
     batch_counts,
     batch_for_person,
@@ -95,7 +94,7 @@ def open_page(
     batch_id: int,
     question: int | None = None,
     place: BatchForPerson | None = None,
-    coming: Sequence[ComingQuestion] | None = None,
+    coming: Sequence[BatchMember] | None = None,
     now: datetime,  # noqa: ARG001 - all services of the sheet take the time; opening does not store it yet
 ) -> ReviewPage | None:
     """Load a question for a reviewer, with progress, neighbours and the list of batches.
@@ -329,7 +328,7 @@ def _upcoming(
     *,
     person: Person,
     work: QuestionWork,
-    coming: Sequence[ComingQuestion] | None,
+    coming: Sequence[BatchMember] | None,
 ) -> tuple[tuple[int, str], ...]:
     """(exam number, radiograph id) of the next exams, for preloading."""
     mine = {"person_id": person.id, "batch_id": place.batch.id}

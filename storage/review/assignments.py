@@ -94,7 +94,7 @@ class AssignedQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchMember:
-    """A question of a batch with the exam it is about."""
+    """A question of a batch with its exam; ``position`` in the batch, or in a person's queue of it."""
 
     question_number: int
     exam_number: int

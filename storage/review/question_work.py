@@ -25,7 +25,7 @@ from records.questions import QUESTION_COLUMNS, question_from_columns
 from records.values import answer_from_json, from_json
 from records.verdicts import image_display
 from storage.intake.exams import RADIOGRAPH_COLUMNS, exam_from_row, radiograph_from_row
-from storage.review.assignments import AssignedQuestion
+from storage.review.assignments import AssignedQuestion, BatchMember
 from storage.review.shared_queues import SharedQueue
 from storage.rows import (
     AssignmentRow,
@@ -291,26 +291,15 @@ _COMING = union_all(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComingQuestion:
-    """An open question of a person's queue."""
-
-    question_number: int
-    position: int
-    exam_number: int
-
-
 def coming_questions(
     db: Session, *, person_id: int, batch_id: int, position: int, limit: int
-) -> tuple[tuple[ComingQuestion, ...], ComingQuestion | None]:
+) -> tuple[tuple[BatchMember, ...], BatchMember | None]:
     """(the open questions behind ``position``, at most ``limit``; the first open one of all)."""
     values = {"person_id": person_id, "batch_id": batch_id, "position": position, "most": limit}
-    behind: list[ComingQuestion] = []
+    behind: list[BatchMember] = []
     first = None
     for row in db.execute(_COMING, values):
-        coming = ComingQuestion(
-            question_number=row.question_id, position=row.position, exam_number=row.exam_id
-        )
+        coming = BatchMember(question_number=row.question_id, position=row.position, exam_number=row.exam_id)
         if row.part == 0:
             behind.append(coming)
         else:

@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from review.progress import Line, Rate, TierTable
-from ui.chart import ShareOfMany, share_intervals
+from ui.chart import share_intervals
 
 # Told apart in both themes, and by people who don't see red and green apart (Okabe and Ito).
 _STATES = {"Done": "#009e73", "Skipped": "#e69f00", "Left": "#8a939b"}
@@ -46,17 +46,7 @@ def progress_bars(lines: Sequence[Line]) -> alt.Chart:
 
 def rate_intervals(rates: Sequence[Rate]) -> alt.LayerChart:
     """One point a rate with its 95 % interval, in percent of the reviewed questions."""
-    shares = [
-        ShareOfMany(
-            name=each.name,
-            estimate=each.share.estimate,
-            low=each.share.low,
-            high=each.share.high,
-            count=each.share.count,
-            n=each.share.n,
-        )
-        for each in rates
-    ]
+    shares = [(rate.name, rate.share) for rate in rates]
     return share_intervals(shares, title="percent of the reviewed questions, 95 % interval")
 
 

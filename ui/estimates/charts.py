@@ -6,21 +6,24 @@ from collections.abc import Sequence
 
 import altair as alt
 
+from measures.proportions import Proportion
 from review.estimates import Estimate
-from ui.chart import ShareOfMany, share_intervals
+from ui.chart import share_intervals
 
 
 def intervals(named: Sequence[tuple[str, Estimate]], *, title: str) -> alt.LayerChart:
     """One point a rate with its 95 % interval, in percent of the whole."""
     shares = [
-        ShareOfMany(
-            name=name,
-            estimate=each.rate.estimate,
-            low=each.rate.low,
-            high=each.rate.high,
-            count=each.count,
-            n=each.rate.reviewed,
+        (
+            name,
+            Proportion(
+                count=found.count,
+                n=found.rate.reviewed,
+                estimate=found.rate.estimate,
+                low=found.rate.low,
+                high=found.rate.high,
+            ),
         )
-        for name, each in named
+        for name, found in named
     ]
     return share_intervals(shares, title=title)
