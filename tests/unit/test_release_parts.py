@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import tomllib
 from pathlib import Path
@@ -19,7 +17,6 @@ from domain.table_cells import as_written, harmless
 from domain.vocabulary import AnswerFormat, Difficulty, Sex, Task, View
 from records.questions import exam_to_record, question_from_plain, question_to_record
 from release.manifest import VERSION
-from release.table import quoted
 
 EXAM = Exam(
     id="E1", radiographs=(Radiograph(id="pa", file="a/b.dcm", view=View.PA),), sex=Sex.FEMALE, report="R"
@@ -76,13 +73,6 @@ def test_a_closed_and_an_open_question_come_back_too():
 @given(st.text())
 def test_a_harmless_cell_begins_with_no_sign_that_a_spreadsheet_runs(text):
     assert not harmless(text).startswith(("=", "+", "-", "@", "\t", "\r"))
-
-
-@given(st.lists(st.text() | st.text('",\r\n a', max_size=6), min_size=2, max_size=4))
-def test_a_row_is_quoted_as_the_csv_module_does_it(cells):
-    expected = io.StringIO(newline="")
-    csv.writer(expected, lineterminator="\r\n").writerow(cells)
-    assert ",".join(map(quoted, cells)) + "\r\n" == expected.getvalue()
 
 
 @given(st.text("'=+-@a\t\r", max_size=6))
