@@ -32,10 +32,11 @@ from pydicom.uid import (
     RLELossless,
 )
 
-from imaging.matrix import decode_matrix, encode_matrix, wire_bits
+from imaging.matrix import encode_matrix, wire_bits
 from imaging.reading import read_radiograph
 from imaging.render import Rendered, render
 from tests.unit.makers.dicom_files import dicom
+from tests.unit.makers.sent_pixels import decode_matrix
 
 REPEATS = 5
 SHAPE = (3000, 2500)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from enum import StrEnum
 from typing import Any
 
-from browsing.search import Search, Standing
+from browsing.search import Search
 from domain.errors import InvalidValue, Refused
-from domain.problems import Check
-from domain.vocabulary import AnswerFormat, Difficulty, Task
 
 #: The most questions that one step applies to.
 MOST = 200_000
@@ -66,14 +64,6 @@ def check_narrow(search: Search, count: int, step: Step) -> None:
 def search_to_plain(search: Search) -> dict[str, Any]:
     """The stored form of a search: JSON values of the criteria that are set."""
     return {name: value for name, value in asdict(search).items() if value not in (None, "", False)}
-
-
-def search_from_plain(plain: Mapping[str, Any]) -> Search:
-    """The inverse of :func:`search_to_plain`."""
-    kinds: dict[str, Callable[[Any], Any]] = {
-        "format": AnswerFormat, "task": Task, "difficulty": Difficulty, "standing": Standing, "check": Check,
-    }  # fmt: skip
-    return Search(**{name: kinds[name](value) if name in kinds else value for name, value in plain.items()})
 
 
 def said(search: Mapping[str, Any]) -> str:

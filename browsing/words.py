@@ -64,9 +64,3 @@ def mean(lengths: Counter[int]) -> float | None:
     """The mean length; None for no text."""
     n = lengths.total()
     return sum(length * count for length, count in lengths.items()) / n if n else None
-
-
-def share_between(lengths: Counter[int], low: int, high: int) -> float | None:
-    """The share of texts of ``low`` to ``high``, both counted in; None for no text."""
-    n = lengths.total()
-    return sum(count for length, count in lengths.items() if low <= length <= high) / n if n else None

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import itertools
 import queue
-from collections import deque
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
     from imaging.render import Rendered
 
 _FILES_A_PROCESS = 2_000  # then a new process replaces it, so that memory leaks of codecs don't add up
-_AHEAD = 16  # files per process that are submitted before their results are fetched
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,24 +103,6 @@ class GuardedReader:
         """
         answer = self._ask(path, name=name, do="describe")
         return facts_from(answer[0]["facts"])
-
-    def describe_all(self, paths: Iterable[tuple[Path, str]]) -> Iterator[ImageFacts | UnreadableImage]:
-        """:func:`imaging.reading.describe` of many files, with all processes at work.
-
-        Args:
-            paths: (path, name in errors) of each file; only a few are consumed ahead.
-
-        Yields:
-            For each file in its order: the facts, or why it is refused.
-        """
-        with ThreadPoolExecutor(self._count) as threads:
-            waiting: deque[Future[ImageFacts | UnreadableImage]] = deque()
-            for path, name in paths:
-                waiting.append(threads.submit(self._described, path, name))
-                if len(waiting) >= _AHEAD * self._count:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
 
     def known_of(
         self, content: bytes | Path, *, name: str, key: PseudonymKey | None, identity: bool = False
@@ -238,12 +217,6 @@ class GuardedReader:
         files = self._ask(path, name=name, do="render", bits=bits, window=stated, quarter=quarter)[1]
         return Rendered(full=files[0], quarter=files[1] if quarter else None)
 
-    def _described(self, path: Path, name: str) -> ImageFacts | UnreadableImage:
-        try:
-            return self.describe(path, name=name)
-        except UnreadableImage as refusal:
-            return refusal
-
     def _ask(self, file: Path | bytes, *, name: str | None, do: str, **rest: object) -> Answer:
         """Send a request for a file, with its path, or with its bytes if it is not on a disk."""
         if isinstance(file, bytes):
@@ -306,20 +279,3 @@ def _identity(head: dict[str, Any]) -> tuple[IdentityValue, ...]:
     return tuple(
         IdentityValue(kind=IdentityKind(kind), value=value) for kind, value in head.get("identity", [])
     )
-
-
-def describe_guarded(
-    paths: Iterable[tuple[Path, str]], *, workers: int = 2, limits: Limits | None = None
-) -> Iterator[ImageFacts | UnreadableImage]:
-    """:meth:`GuardedReader.describe_all` with processes for this call only.
-
-    Args:
-        paths: (path, name in errors) of each file.
-        workers: number of processes.
-        limits: of each file; None for the defaults.
-
-    Yields:
-        For each file in its order: the facts, or why it is refused.
-    """
-    with GuardedReader(workers=workers, limits=limits) as reader:
-        yield from reader.describe_all(paths)

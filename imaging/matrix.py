@@ -57,31 +57,6 @@ def encode_matrix(decoded: DecodedRadiograph) -> bytes:
     return igzip.compress(planes, 1, mtime=0)
 
 
-def decode_matrix(content: bytes, *, rows: int, columns: int, bits: int) -> NDArray[np.uint16]:
-    """Decode the bytes of :func:`encode_matrix`, as the browser does.
-
-    Args:
-        content: the encoded bytes.
-        rows: of the matrix.
-        columns: of the matrix.
-        bits: of :func:`wire_bits`.
-
-    Returns:
-        Shape (rows, columns); signed values have 32,768 added.
-
-    Raises:
-        ValueError: the number of bytes does not fit rows, columns and bits.
-    """
-    unpacked: bytes = igzip.decompress(content)  # type: ignore[no-untyped-call]  # isal's own
-    planes = np.frombuffer(unpacked, np.uint8)
-    if bits <= 8:
-        return np.cumsum(planes.reshape(rows, columns), axis=1, dtype=np.uint8).astype(np.uint16)
-    low, high = planes.reshape(2, rows, columns).astype(np.uint16)
-    folded = low | high << 8
-    differences = (folded >> 1) ^ (0 - (folded & 1))
-    return np.cumsum(differences, axis=1, dtype=np.uint16)
-
-
 def _one_plane(pixels: NDArray[Any]) -> NDArray[np.uint8]:
     values = pixels.astype(np.uint8, copy=False)
     plane = values.copy()

@@ -220,22 +220,6 @@ def fleiss_by_category(ratings: Ratings, *, k: int) -> list[float | None]:
     return kappas
 
 
-def chance_level(estimate: float, se: float) -> float:
-    """Two-sided p value for the hypothesis of no agreement beyond chance, by the normal distribution.
-
-    Args:
-        estimate: a coefficient that is 0 at chance level.
-        se: its standard error, above 0.
-
-    Returns:
-        0 to 1.
-
-    >>> round(chance_level(0.2, 0.1), 4)
-    0.0455
-    """
-    return float(2 * scipy.special.ndtr(-abs(estimate / se)))
-
-
 def _counts(ratings: Ratings, k: int) -> Matrix:
     """How many raters put each question into each category, shape (questions, k)."""
     rows, raters = ratings.shape

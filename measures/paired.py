@@ -81,29 +81,6 @@ def mcnemar(a_only: int, b_only: int) -> tuple[float, float]:
     return swap_test(np.repeat([1, -1], [a_only, b_only]))
 
 
-def mcnemar_chi_square(a_only: int, b_only: int, *, corrected: bool = False) -> tuple[float | None, float]:
-    """McNemar's large-sample test with 1 degree of freedom; for comparison with published tables.
-
-    Args:
-        a_only: questions that only rater a answered correctly.
-        b_only: questions that only rater b answered correctly.
-        corrected: whether Edwards' correction for continuity is applied.
-
-    Returns:
-        The statistic and its p value; None and 1 without a discordant question.
-
-    >>> statistic, p = mcnemar_chi_square(10, 20)
-    >>> (round(statistic, 3), round(p, 3))
-    (3.333, 0.068)
-    """
-    discordant = a_only + b_only
-    if discordant == 0:
-        return None, 1.0
-    distance = max(0.0, abs(a_only - b_only) - (1.0 if corrected else 0.0))
-    statistic = distance**2 / discordant
-    return statistic, float(scipy.special.chdtrc(1, statistic))
-
-
 def swap_test(differences: NDArray[np.int64]) -> tuple[float, float]:
     """Exact and mid-p values of the sum of ``differences``, if each is as likely to have the other sign.
 

@@ -97,22 +97,6 @@ def kappas(tables: NDArray[np.int64] | Matrix, weights: Matrix) -> tuple[Matrix,
     return kappa, np.where(one_side | np.isnan(kappa), np.nan, np.where(se < 1e-12, 0.0, se))
 
 
-def observed_agreement(tables: NDArray[np.int64] | Matrix, weights: Matrix) -> Matrix:
-    """The weighted share of questions on which two raters agree, of many tables at once.
-
-    Args:
-        tables: counts, shape (..., k, k).
-        weights: of agreement, shape (k, k), 1 on the diagonal.
-
-    Returns:
-        Shares from 0 to 1, shape (...); NaN for an empty table.
-    """
-    counts = np.asarray(tables, dtype=np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        agreed: Matrix = np.sum(counts * weights, axis=(-2, -1)) / counts.sum(axis=(-2, -1))
-    return agreed
-
-
 def kappa_pull(table: NDArray[np.int64] | Matrix, weights: Matrix) -> tuple[float, Matrix]:
     """Kappa of one table, and the influence of each cell on it.
 

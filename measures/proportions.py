@@ -58,31 +58,6 @@ def wilson(count: int, n: int, *, confidence: float = CONFIDENCE, corrected: boo
     return Proportion(count=count, n=n, estimate=count / n, low=low, high=high)
 
 
-def jeffreys(count: int, n: int, *, confidence: float = CONFIDENCE) -> Proportion:
-    """The share of ``count`` in ``n``, with the equal-tailed interval of the posterior under Jeffreys' prior.
-
-    At 0 and at ``n`` hits the outer limit is 0 or 1. :func:`wilson` is the interval that reports use.
-
-    Args:
-        count: hits, 0 to n.
-        n: questions; without one the share is not defined.
-        confidence: of the interval.
-
-    Returns:
-        Share and limits, 0 to 1.
-
-    Raises:
-        ValueError: a count that is not possible.
-
-    Source: Brown LD, Cai TT, DasGupta A, Stat Sci 2001;16:101-133.
-
-    >>> found = jeffreys(2, 10)
-    >>> (round(found.low, 3), round(found.high, 3))
-    (0.044, 0.503)
-    """
-    return _by_beta(count, n, (count + 0.5, n - count + 0.5), (count + 0.5, n - count + 0.5), confidence)
-
-
 def clopper_pearson(count: int, n: int, *, confidence: float = CONFIDENCE) -> Proportion:
     """The share of ``count`` in ``n``, with the exact interval.
 

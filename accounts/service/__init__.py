@@ -41,7 +41,6 @@ from accounts.service.presence import (
     check_password,
     live_sign_in,
     note_seen,
-    person_of_token,
     sign_out,
 )
 from accounts.service.provider import person_of_claims
@@ -97,7 +96,6 @@ __all__ = [
     "people_with",
     "person_named",
     "person_of_claims",
-    "person_of_token",
     "record_backup",
     "record_restore",
     "set_password",

@@ -138,19 +138,6 @@ def holds(sign_in: sign_ins.SignIn, *, now: datetime, idle: timedelta, longest: 
     return sign_in.revoked_at is None and fresh
 
 
-def person_of_token(
-    db: Session,
-    *,
-    token: str | None,
-    now: datetime,
-    idle: timedelta = IDLE_LIMIT,
-    longest: timedelta = LONGEST,
-) -> Person | None:
-    """The person of a token's valid sign-in, as :func:`live_sign_in` finds it; None if there is none."""
-    live = live_sign_in(db, token=token, now=now, idle=idle, longest=longest)
-    return live.person if live else None
-
-
 def note_seen(db: Session, *, token: str, now: datetime) -> None:
     """Store the time of the browser's latest request."""
     sign_ins.seen(db, token_sha256=token_sha256(token), now=now)

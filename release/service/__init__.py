@@ -7,7 +7,7 @@ stored.
 
 from release.compare import Comparison, compare_releases
 from release.forms.form import FormName
-from release.service.choosing import Names, preview_release, preview_version, releasable
+from release.service.choosing import Names, releasable
 from release.service.known import (
     ReleaseFile,
     list_releases,
@@ -17,7 +17,8 @@ from release.service.known import (
     verify_known,
 )
 from release.service.making import Written, write_release
-from release.service.recording import ReleaseSummary, create_release, record_release
+from release.service.preview import preview_release, preview_version
+from release.service.recording import ReleaseSummary, record_release
 from release.splits import SplitPlan
 from release.tally import Tally
 from release.verify import VerifyReport, verify_release
@@ -35,7 +36,6 @@ __all__ = [
     "VerifyReport",
     "Written",
     "compare_releases",
-    "create_release",
     "list_releases",
     "preview_release",
     "preview_version",

@@ -1,4 +1,4 @@
-"""The input of a release: batches, outcomes of questions, names of reviewers; and previews."""
+"""The input of a release: batches, outcomes of questions, and names of reviewers."""
 
 from __future__ import annotations
 
@@ -11,18 +11,14 @@ from domain.batches import Batch
 from domain.errors import NotFound, Refused
 from domain.gold import GoldItem, LeftOut
 from domain.people import Action, Person, require
-from intake.collector import collector_paused
 from release.manifest import DrawnBatch
 from release.rule import settle
-from release.service.looking_ahead import count_plain
 from release.service.patients import without_removed_images
 from release.splits import SplitPlan
 from release.tally import Counting, Tally
 from storage.browsing import applying
-from storage.privacy.patient_data import removed_everywhere
 from storage.release import gold
 from storage.release.gold_questions import judged_questions
-from storage.review.adjudications import rules_of
 from storage.sampling import batches as batch_rows
 from storage.sampling import draws, frames
 
@@ -45,47 +41,6 @@ def releasable(db: Session, *, by: Person) -> dict[str, list[str]]:
         for name in frames.dataset_sizes(db)
     }
     return {name: names for name, names in found.items() if names}
-
-
-@collector_paused()
-def preview_release(db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None = None) -> Tally:
-    """Count what a release made now would contain; writes nothing.
-
-    Args:
-        db: a session that reads.
-        by: who asks.
-        dataset: its name.
-        batches: names of batches; None for all of the dataset.
-
-    Raises:
-        NotFound: there is no such dataset or batch.
-        Refused: the dataset has no batch.
-    """
-    require(by, Action.MAKE_RELEASE)
-    _, drawn = drawn_batches(db, dataset, batches)
-    of_batches = [each.batch for each in drawn]
-    counting, only = Counting(), None
-    if not removed_everywhere(db):  # else every image must be looked up
-        only = count_plain(db, of_batches, counting)
-    for settled in settled_questions(db, of_batches, with_report=False, only=only):
-        counting.add(settled)
-    return tally_of(db, counting, drawn)
-
-
-def preview_version(
-    db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None = None
-) -> tuple[object, ...]:
-    """A value that changes whenever :func:`preview_release` may change; use it as the key of a cache.
-
-    Raises:
-        NotFound: there is no such dataset or batch.
-        Refused: the dataset has no batch.
-    """
-    require(by, Action.MAKE_RELEASE)
-    _, drawn = drawn_batches(db, dataset, batches)
-    counted = gold.judged_version(db, batches=[each.batch for each in drawn])
-    settings = tuple(rules_of(db, batch_id=each.batch.id).revision for each in drawn)
-    return (*counted, settings, len(removed_everywhere(db)))
 
 
 def drawn_batches(db: Session, dataset: str, names: Sequence[str] | None) -> tuple[int, list[DrawnBatch]]:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
-from typing import Any
 
 from sqlmodel import Session
 
 from accounts.service.audit import record
 from domain.people import Action, Person, require
 from release.rule import RULE
-from release.service.making import Written, check_name_is_free, write_release
+from release.service.making import Written, check_name_is_free
 from storage.release import releases
-from storage.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,27 +20,6 @@ class ReleaseSummary:
 
     id: int
     written: Written
-
-
-def create_release(
-    db: Session,
-    *,
-    by: Person,
-    dataset: str,
-    name: str,
-    out: Path,
-    workspace: Workspace,
-    now: datetime,
-    **choices: Any,  # noqa: ANN401 - those of write_release
-) -> ReleaseSummary:
-    """Write and record a release in one transaction.
-
-    For a large release call :func:`write_release` in a reading session and then :func:`record_release`, so
-    that reviewers do not have to wait. Arguments and errors are those of the two.
-    """
-    require(by, Action.MAKE_RELEASE)
-    written = write_release(db, by=by, dataset=dataset, name=name, out=out, workspace=workspace, **choices)
-    return record_release(db, by=by, written=written, now=now)
 
 
 def record_release(db: Session, *, by: Person, written: Written, now: datetime) -> ReleaseSummary:

@@ -13,12 +13,12 @@ import pytest
 from sqlalchemy import update
 
 from accounts import service as accounts
-from imaging.matrix import decode_matrix
 from storage.rows import RadiographRow
 from storage.unit_of_work import unit_of_work
 from tests.e2e.conftest import RunningApp
 from tests.storage.worlds import make_world
 from tests.unit.makers.dicom_files import dicom, ramp
+from tests.unit.makers.sent_pixels import decode_matrix
 
 KEY = "a/b c"
 MATRIX = "/pixels/1/a%2Fb%20c"

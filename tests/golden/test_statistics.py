@@ -15,16 +15,15 @@ from measures.agreement import Weights, agreement_weights
 from measures.group import (
     Coefficient,
     agreement_of,
-    chance_level,
     fleiss_by_category,
     fleiss_z,
     ordinal_weights,
 )
 from measures.intraclass import FORMS, intraclass
 from measures.kappa_intervals import kappa_interval
-from measures.paired import cochran_q, holm, mcnemar, mcnemar_chi_square, newcombe_paired, tango
+from measures.paired import cochran_q, holm, mcnemar, newcombe_paired, tango
 from measures.pairs import ac1_pull, kappa_pull, kappas, pair_tables
-from measures.proportions import clopper_pearson, jeffreys, wilson
+from measures.proportions import clopper_pearson, wilson
 from measures.strata import StratumCount, whole_mean, whole_rate
 from tests.golden.worked_examples import FOLDER, example
 
@@ -137,7 +136,6 @@ def test_fleiss_light_and_the_categories_of_1971():
     light, _ = kappas(pair_tables(ratings, list(combinations(range(6), 2)), k=5)[0], plain)
     assert light.mean() == pytest.approx(expected["light_kappa"], abs=tolerance)
     assert np.round(fleiss_by_category(ratings, k=5), 3).tolist() == expected["category_kappas_3dp"]
-    assert chance_level(fleiss.value, fleiss.se) < 1e-10
 
 
 @pytest.mark.parametrize("metric", ["nominal", "ordinal", "interval", "ratio"])
@@ -161,7 +159,6 @@ def test_intervals_of_one_proportion():
             ("wilson", wilson(count, n)),
             ("wilson_cc", wilson(count, n, corrected=True)),
             ("clopper", clopper_pearson(count, n)),
-            ("jeffreys", jeffreys(count, n)),
         ):
             assert [found.low, found.high] == pytest.approx(expected[share][name], abs=tolerance), name
 
@@ -172,10 +169,6 @@ def test_mcnemar_tango_and_newcombe(name):
     ((both, a_only), (b_only, neither)), wanted = data[name], expected[name]
     n = both + a_only + b_only + neither
     assert mcnemar(a_only, b_only) == pytest.approx((wanted["exact"], wanted["midp"]), abs=tolerance)
-    plain = mcnemar_chi_square(a_only, b_only)
-    assert plain == pytest.approx((wanted["chi2"], wanted["p"]), abs=tolerance)
-    corrected = mcnemar_chi_square(a_only, b_only, corrected=True)
-    assert corrected == pytest.approx((wanted["chi2_cc"], wanted["p_cc"]), abs=tolerance)
     assert (a_only - b_only) / n == pytest.approx(wanted["diff_p1_minus_p2"], abs=tolerance)
     assert tango(a_only, b_only, n) == pytest.approx(wanted["tango_ci"], abs=tolerance)
     newcombe = newcombe_paired(both, a_only, b_only, neither)

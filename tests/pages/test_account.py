@@ -25,7 +25,7 @@ def begin(person: Person, token: str, browser: str) -> None:
 
 def holds(token: str) -> bool:
     with reading() as db:
-        return accounts.person_of_token(db, token=token, now=datetime.now(UTC)) is not None
+        return accounts.live_sign_in(db, token=token, now=datetime.now(UTC)) is not None
 
 
 def right(name: str, password: str) -> bool:

@@ -96,7 +96,7 @@ def test_a_person_is_signed_out_everywhere(page):
     page.button(key=f"sign-out-{person('bert').id}").click().run()
     assert "bert is signed out everywhere: 1 sign-in ended." in texts(page)
     with reading() as db:
-        assert accounts.person_of_token(db, token="of-bert", now=now) is None
+        assert accounts.live_sign_in(db, token="of-bert", now=now) is None
 
 
 def test_the_last_admin_is_not_disabled(page):

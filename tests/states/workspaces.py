@@ -32,7 +32,7 @@ from privacy import service as privacy
 from quality.service import find_problems, record_problems
 from reader_study import service as studies
 from reader_study.sheet import ReadingSheet
-from release.service import create_release, usual_folder
+from release.service import usual_folder
 from review import service as review
 from sampling.service import draw_batch, list_batches
 from storage.engine import make_engine
@@ -41,6 +41,7 @@ from storage.unit_of_work import unit_of_work
 from storage.workspace import Workspace
 from tests.golden.question_files import write_image
 from tests.storage.import_worlds import lines, record
+from tests.storage.made_releases import create_release
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 BY = accounts.command_line_person()

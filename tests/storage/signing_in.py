@@ -28,5 +28,5 @@ def begin(engine, person, *, token="t1", replaces=None, password=None) -> None:
 
 def who(engine, token="t1", now=NOON) -> str | None:
     with reading(engine) as db:
-        person = accounts.person_of_token(db, token=token, now=now)
-    return person.name if person else None
+        live = accounts.live_sign_in(db, token=token, now=now)
+    return live.person.name if live else None

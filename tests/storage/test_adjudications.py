@@ -14,13 +14,13 @@ from domain.errors import InvalidValue, NotAllowed, Refused, StaleRevision
 from domain.image_display import ImageDisplay
 from domain.people import Person
 from domain.verdicts import Decision, ErrorKind
-from release.service import create_release
 from review import service as review
 from storage.accounts.people import load_person
 from storage.rows import PersonRoleRow, PersonRow
 from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import Workspace
 from tests.storage.judgements import accept, give, reject
+from tests.storage.made_releases import create_release
 from tests.storage.worlds import NOW, World, make_world
 
 KEY_C = Correction(answer=(2,))

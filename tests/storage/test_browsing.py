@@ -24,13 +24,13 @@ from domain.errors import InvalidValue, NotFound
 from domain.image_display import ImageDisplay
 from domain.verdicts import Decision, ErrorKind
 from domain.vocabulary import Difficulty, Task
-from release.service import create_release
 from review import service as review
 from storage.browsing.search import fts_query, ts_query
 from storage.rows import QuestionRow
 from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import Workspace
 from tests.storage.judgements import accept, give, reject
+from tests.storage.made_releases import create_release
 from tests.storage.worlds import NOW, World, make_world
 
 BY = command_line_person()

@@ -15,11 +15,11 @@ from domain.protocols import Hypothesis, Protocol
 from domain.studies import CaseKind, CaseSource, Crossing, ReaderLevel, ReaderProfile, SourceKind
 from domain.verdicts import Decision
 from reader_study import service as studies
-from release.service import create_release
 from storage.reader_study.cases import blind_cases_of, cases_of, slots_of
 from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import Workspace
 from tests.storage.judgements import accept, give
+from tests.storage.made_releases import create_release
 from tests.storage.study_worlds import SOURCE, answer, make_design, make_study_world
 from tests.storage.worlds import NOW, make_world
 

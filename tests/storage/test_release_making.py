@@ -14,7 +14,6 @@ from domain.corrections import Correction
 from domain.errors import InvalidValue, NotAllowed, NotFound, Refused
 from domain.verdicts import Decision
 from release.service import (
-    create_release,
     list_releases,
     preview_release,
     record_release,
@@ -30,6 +29,7 @@ from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import Workspace
 from tests.golden.release_world import judged_world, write
 from tests.storage.judgements import accept, give
+from tests.storage.made_releases import create_release
 from tests.storage.worlds import NOW, assign_all, make_batch, make_world
 
 BY = command_line_person()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from accounts.service import command_line_person
@@ -9,7 +10,7 @@ from domain.corrections import Correction
 from domain.verdicts import Decision, ErrorKind
 from release.service import preview_release
 from release.service.choosing import drawn_batches, settled_questions, tally_of
-from release.service.looking_ahead import count_plain
+from release.service.preview import count_plain
 from release.tally import Counting, Tally
 from storage.unit_of_work import reading
 from tests.golden.release_world import judged_world
@@ -62,6 +63,30 @@ def test_a_preview_counts_questions_on_which_reviewers_differ(differing):
         "rejected": 1,
         "rejected by one reviewer, not by another": 1,
     }
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_preview_counts_whatever_reviewers_decide(sqlite_engine, seed):
+    chance = np.random.default_rng(seed)
+    world = make_world(sqlite_engine, assigned_to=["ruth", "remo"])
+    for question in range(1, 13):
+        for person in ("ruth", "remo"):
+            decision = (None, *Decision)[chance.integers(4)]
+            if decision is Decision.REJECT:
+                give(world, reject(world, question=question, person=person), person)
+            elif decision is Decision.REVISE:
+                correction = Correction(
+                    stem=("What is seen?", "What is seen on the left?")[chance.integers(2)]
+                )
+                errors = frozenset({ErrorKind.WORDING})
+                revised = accept(
+                    world, question=question, person=person, decision=decision, errors=errors,
+                    correction=correction,
+                )  # fmt: skip
+                give(world, revised, person)
+            elif decision is not None:
+                give(world, accept(world, question=question, person=person), person)
+    assert previewed(world) == looked_at(world)
 
 
 def test_only_questions_with_corrections_are_read(differing):

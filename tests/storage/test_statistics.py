@@ -16,7 +16,7 @@ from accounts.service import command_line_person
 from browsing.figures import figures_of
 from browsing.service import dataset_statistics, statistics_version
 from browsing.side_by_side import side_by_side_csv
-from browsing.words import TextCounts, binned, mean, share_between
+from browsing.words import TextCounts, binned, mean
 from cli import main
 from storage.rows import QuestionRow, ReleaseRow
 from storage.unit_of_work import reading, unit_of_work
@@ -124,7 +124,6 @@ def test_bins_have_no_gap_and_end_at_the_longest() -> None:
     assert binned(Counter({3: 2, 25: 1}), width=10) == [(0, 9, 2), (10, 19, 0), (20, 29, 1)]
     assert binned(Counter(), width=10) == []
     assert mean(Counter({10: 1, 20: 1})) == 15
-    assert share_between(Counter({60: 1, 150: 1, 151: 2}), 60, 150) == 0.5
 
 
 def test_the_command_writes_csv_and_json(sqlite_engine: Engine, monkeypatch, tmp_path, capsys) -> None:

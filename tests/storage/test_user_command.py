@@ -164,7 +164,7 @@ def test_somebody_is_signed_out_everywhere(run):
             accounts.begin_sign_in(db, person=anna, token=token, replaces=None, now=now)
     assert run("sign-out", "anna")[1] == "anna is signed out everywhere: 2 sign-ins ended.\n"
     with reading() as db:
-        assert accounts.person_of_token(db, token="here", now=now) is None
+        assert accounts.live_sign_in(db, token="here", now=now) is None
 
 
 def test_the_first_admins_code_is_all_that_is_printed_and_there_is_none_where_there_is_an_admin(run):

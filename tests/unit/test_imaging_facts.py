@@ -15,9 +15,10 @@ from pydicom.sequence import Sequence
 
 from imaging.display import display_jpeg
 from imaging.facts import viewer_facts
-from imaging.matrix import decode_matrix, encode_matrix
+from imaging.matrix import encode_matrix
 from imaging.reading import read_radiograph
 from tests.unit.makers.dicom_files import dicom, ramp
+from tests.unit.makers.sent_pixels import decode_matrix
 
 SMOOTH = np.repeat(np.repeat(ramp(8, 8), 16, axis=0), 16, axis=1)  # blocks, which a JPEG hardly changes
 SIGNED = np.repeat(np.repeat(ramp(8, 8, signed=True), 16, axis=0), 16, axis=1)

@@ -13,7 +13,7 @@ import pytest
 from domain.vocabulary import View
 from imaging.display import display_jpeg
 from imaging.errors import UnreadableImage
-from imaging.guarded import GuardedReader, Limits, describe_guarded
+from imaging.guarded import GuardedReader, Limits
 from imaging.radiograph import Window
 from imaging.reading import describe, read_radiograph
 from tests.unit.makers.dicom_files import dicom, inflating_to, nested, ramp
@@ -141,31 +141,6 @@ def test_hostile_files_are_refused_and_the_process_lives_on(reader, file, conten
 
 
 # ------------------------------------------------------------------------------------- many at once
-def test_many_files_come_back_in_their_order(file):
-    good, bad = file(RICH, "good.dcm"), file(b"no image at all", "bad.dcm")
-    asked = [(bad if place % 7 == 3 else good, f"{place}.dcm") for place in range(60)]
-    found = list(describe_guarded(asked, workers=2))
-    assert [isinstance(each, UnreadableImage) for each in found] == [place % 7 == 3 for place in range(60)]
-    assert [each.name for each in found if isinstance(each, UnreadableImage)][:2] == ["3.dcm", "10.dcm"]
-
-
-def test_an_endless_list_is_taken_a_few_at_a_time(file):
-    path = file(RICH)
-    taken = 0
-
-    def endless():
-        nonlocal taken
-        while True:
-            taken += 1
-            yield path, "a.dcm"
-
-    with GuardedReader(workers=1) as reader:
-        answers = reader.describe_all(endless())
-        next(answers)
-        answers.close()
-    assert taken < 100
-
-
 def test_threads_share_the_processes(file):
     path = file(RICH)
     with GuardedReader(workers=2) as reader, ThreadPoolExecutor(12) as threads:

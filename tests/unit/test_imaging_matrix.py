@@ -22,10 +22,11 @@ from pydicom.uid import (
     RLELossless,
 )
 
-from imaging.matrix import SIGNED_OFFSET, decode_matrix, encode_matrix, wire_bits
+from imaging.matrix import SIGNED_OFFSET, encode_matrix, wire_bits
 from imaging.radiograph import PNG, DecodedRadiograph, ImageFacts
 from imaging.reading import read_radiograph
 from tests.unit.makers.dicom_files import dicom, ramp
+from tests.unit.makers.sent_pixels import decode_matrix
 
 LOSSLESS = [
     ExplicitVRLittleEndian, ImplicitVRLittleEndian, ExplicitVRBigEndian, DeflatedExplicitVRLittleEndian,

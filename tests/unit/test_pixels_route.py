@@ -10,13 +10,13 @@ import pytest
 from sqlalchemy import update
 
 from accounts import service as accounts
-from imaging.matrix import decode_matrix
 from storage.images.files import image_path
 from storage.rows import RadiographRow, SignInRow
 from storage.unit_of_work import unit_of_work
 from storage.workspace import current_workspace
 from tests.unit.conftest import PLATE_SHA256
 from tests.unit.makers.dicom_files import dicom, ramp
+from tests.unit.makers.sent_pixels import decode_matrix
 
 MATRIX = "/pixels/1/pa"
 FACTS = "/pixels/1/pa/facts"

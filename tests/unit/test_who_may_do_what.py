@@ -100,7 +100,6 @@ ASKS_FOR: dict[str, Action] = {
     "reader_study.study_progress": Action.RUN_STUDY,
     "reader_study.study_report": Action.RUN_STUDY,
     "reader_study.study_summary": Action.RUN_STUDY,
-    "release.create_release": Action.MAKE_RELEASE,
     "release.list_releases": Action.MAKE_RELEASE,
     "release.preview_release": Action.MAKE_RELEASE,
     "release.preview_version": Action.MAKE_RELEASE,

@@ -1,23 +1,71 @@
-"""Counting what a release would hold, without a look at the questions whose outcome is plain.
+"""What a release made now would hold, without reading the questions whose outcome is plain.
 
-Most are accepted as they are, and a preview of a hundred thousand of them must not read their texts.
+Most questions are accepted as they are. To read and settle all of them takes 52 us of processor time each
+instead of 16 (20,000 questions, a tenth of them corrected): five seconds at 100,000. A test compares the two.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from sqlmodel import Session
 
 from domain.batches import Batch, Parts
+from domain.people import Action, Person, require
 from domain.verdicts import Decision
+from intake.collector import collector_paused
 from records.columns import DECISIONS
 from release.rule import plain_outcome
-from release.tally import Counting
+from release.service.choosing import drawn_batches, settled_questions, tally_of
+from release.tally import Counting, Tally
+from storage.privacy.patient_data import removed_everywhere
 from storage.release import gold
-from storage.review.adjudications import settled_numbers
+from storage.review.adjudications import rules_of, settled_numbers
 from storage.review.standing import last_words, standing_verdicts
 
 _PARTS = tuple(Parts)
+
+
+@collector_paused()
+def preview_release(db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None = None) -> Tally:
+    """Count what a release made now would contain; writes nothing.
+
+    Args:
+        db: a session that reads.
+        by: who asks.
+        dataset: its name.
+        batches: names of batches; None for all of the dataset.
+
+    Raises:
+        NotFound: there is no such dataset or batch.
+        Refused: the dataset has no batch.
+    """
+    require(by, Action.MAKE_RELEASE)
+    _, drawn = drawn_batches(db, dataset, batches)
+    of_batches = [each.batch for each in drawn]
+    counting, only = Counting(), None
+    if not removed_everywhere(db):  # else every image must be looked up
+        only = count_plain(db, of_batches, counting)
+    for settled in settled_questions(db, of_batches, with_report=False, only=only):
+        counting.add(settled)
+    return tally_of(db, counting, drawn)
+
+
+def preview_version(
+    db: Session, *, by: Person, dataset: str, batches: Sequence[str] | None = None
+) -> tuple[object, ...]:
+    """A value that changes whenever :func:`preview_release` may change; use it as the key of a cache.
+
+    Raises:
+        NotFound: there is no such dataset or batch.
+        Refused: the dataset has no batch.
+    """
+    require(by, Action.MAKE_RELEASE)
+    _, drawn = drawn_batches(db, dataset, batches)
+    counted = gold.judged_version(db, batches=[each.batch for each in drawn])
+    settings = tuple(rules_of(db, batch_id=each.batch.id).revision for each in drawn)
+    return (*counted, settings, len(removed_everywhere(db)))
 
 
 def count_plain(db: Session, batches: list[Batch], counting: Counting) -> set[int]:

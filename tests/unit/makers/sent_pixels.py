@@ -1,0 +1,23 @@
+"""The stored values that the viewer is sent, read back as the browser reads them."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def decode_matrix(content: bytes, *, rows: int, columns: int, bits: int) -> NDArray[np.uint16]:
+    """The values of `imaging.matrix.encode_matrix`, as the browser has them.
+
+    Raises:
+        ValueError: it has not as many bytes as rows, columns and bits ask for.
+    """
+    planes = np.frombuffer(gzip.decompress(content), np.uint8)
+    if bits <= 8:
+        return np.cumsum(planes.reshape(rows, columns), axis=1, dtype=np.uint8).astype(np.uint16)
+    low, high = planes.reshape(2, rows, columns).astype(np.uint16)
+    folded = low | high << 8
+    differences = (folded >> 1) ^ (0 - (folded & 1))
+    return np.cumsum(differences, axis=1, dtype=np.uint16)
