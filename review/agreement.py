@@ -1,16 +1,17 @@
-"""Agreement between reviewers of the same questions, on each thing that a verdict says.
+"""Agreement between reviewers of the same questions, on each aspect of a verdict.
 
-Two reviewers: percent agreement (Wilson's interval), Cohen's kappa and Gwet's AC1 (``measures`` chooses the
-interval and says which). All of them together: the same three for groups, that is the mean over pairs,
-Conger's kappa and AC1. Ratings and tiers are ordered: quadratic weights in kappa and AC1 (then AC2). Whatever
-somebody left open leaves the pair. Questions of one exam count together in every interval.
+For two reviewers: percent agreement (Wilson's interval), Cohen's kappa and Gwet's AC1 (``measures`` chooses
+the method of the interval and names it). For all together: the same for groups, i.e. the mean over pairs,
+Conger's kappa and AC1. Ratings and tiers are ordered and have quadratic weights in kappa and AC1 (then AC2).
+A pair uses the questions in which both judged the aspect. Intervals are clustered by exam.
 
-A key is compared as text, since letters move with the options. "Same key" has no kappa: what there is to
-choose from differs by question. Brennan and Prediger's coefficient stands there, with each question's own
-number of options. A question that either rejects has no corrected form and leaves the key and the boxes.
+Keys are compared as text, because letters change with the options. "Same key" has no kappa, because the
+possible answers differ between questions; it has Brennan and Prediger's coefficient, with each question's own
+number of options. A question that one of the two rejects has no corrected version and is left out of the
+agreement on key and boxes.
 
-Boxes of one label on one radiograph are matched one to one; a question's score is the sum of the overlaps
-over the larger number of boxes (V-score).
+Boxes of one label on one radiograph are matched one to one. The score of a question is the sum of the
+overlaps divided by the larger number of boxes (V-score).
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ _SEED = 7  # of the posterior's draws and of the bootstrap: the same figures eac
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """One number over ``n`` questions with its 95 % interval and the ``kind`` of it.
+    """One value over ``n`` questions with its 95 % interval; ``kind`` is the method of the interval.
 
-    What is not defined is None and ``note`` says why.
+    A value that is not defined is None, and ``note`` gives the reason.
     """
 
     n: int
@@ -53,15 +54,15 @@ class Figure:
 
     @property
     def few(self) -> bool:
-        """Too few questions to say much, or nothing at all: shown in grey."""
+        """Whether there are too few questions, or none; the value is then shown in grey."""
         return self.n < FEW or self.estimate is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aspect:
-    """One thing that reviewers agree on or not; ``weighted`` where its values are ordered.
+    """Agreement on one aspect of a verdict; ``weighted`` if its values are ordered.
 
-    ``third`` is named by ``third_name``: AC1, AC2 where weighted, Brennan-Prediger for the key itself.
+    ``third_name`` is the name of ``third``: AC1, AC2 if weighted, or Brennan-Prediger for "same key".
     """
 
     name: str
@@ -75,7 +76,7 @@ class Aspect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Between:
-    """What two reviewers, or all of them, agree on. ``people`` are their numbers, the lower first."""
+    """The agreement of two reviewers, or of all; ``people`` are their ids, sorted."""
 
     people: tuple[int, ...]
     questions: int
@@ -84,7 +85,14 @@ class Between:
 
 
 def agreement_between(shared: Sequence[SharedQuestion]) -> tuple[Between, ...]:
-    """Every pair that shares a question; where there are more than two reviewers, all of them first."""
+    """Compute the agreement of each pair of reviewers that shares a question.
+
+    Args:
+        shared: the questions that two people or more have judged.
+
+    Returns:
+        All reviewers together first, if there are more than two, then the pairs.
+    """
     read = ReadQuestions.of(shared)
     found = []
     for pair in combinations(range(len(read.people)), 2):
@@ -255,7 +263,7 @@ def _boxes(forms: Sequence[tuple[int, Question | None, Question | None]]) -> Mea
 
 
 def names_of_pairs(found: Sequence[Between], people: Mapping[int, str]) -> tuple[str, ...]:
-    """What each is called: "Rosa and Ravi", "all 3 together"."""
+    """The names of pairs and of the whole group: "Rosa and Ravi", "all 3 together"."""
     return tuple(
         " and ".join(people[each] for each in one.people)
         if len(one.people) == 2

@@ -1,8 +1,8 @@
-"""Attention: agreement with oneself on hidden repeats, and the share of planted faults that was found.
+"""Attention: self-agreement on hidden repeats, and the share of planted faults that a reviewer found.
 
-Both from what was said first: who changes a verdict later has seen more than the question. Agreement is
-percent (Wilson's interval by exam), Cohen's kappa and AC1, of ratings with quadratic weights; shares have
-Wilson's interval by exam.
+Both use first verdicts, because a changed verdict may be based on more than the question. Self-agreement is
+percent agreement (Wilson's interval by exam), Cohen's kappa and AC1, with quadratic weights for ratings.
+Shares have Wilson's interval by exam.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from review.agreement import Between, agreement_between
 from review.faults import FaultSeen, seen
 from review.shared_questions import SharedQuestion
 
-#: Hidden questions to a point of the drift; few, since few are hidden.
+#: Hidden questions per block of the drift.
 BLOCK = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatPair:
-    """The same question judged twice by one person; ``between`` so many other verdicts of theirs."""
+    """A question judged twice by one person, with ``between`` other verdicts of theirs in between."""
 
     question: Question
     exam_number: int
@@ -41,7 +41,7 @@ class RepeatPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlantedJudged:
-    """A planted question with what was said of it."""
+    """A planted question with its verdict."""
 
     fault: PlantedFault
     exam_number: int
@@ -54,7 +54,7 @@ class PlantedJudged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultLine:
-    """Planted faults of one kind, all of them with None: found, and not accepted for whatever reason."""
+    """Results for planted faults of one kind (None: of all kinds): shares found, and not accepted."""
 
     fault: PlantedFault | None
     found: Proportion
@@ -63,7 +63,10 @@ class FaultLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttentionBlock:
-    """Hidden questions ``first`` to ``last`` in the order of their verdicts; ``until`` the last one."""
+    """Results for the hidden questions ``first`` to ``last`` in the order of verdicts.
+
+    ``until`` is the time of the last verdict.
+    """
 
     first: int
     last: int
@@ -74,9 +77,9 @@ class AttentionBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attention:
-    """One reviewer's attention, or everybody's. ``between`` is None without a repeat judged twice.
+    """The attention of one reviewer or of all. ``between`` is None if no repeat was judged twice.
 
-    ``gap`` is the median of the other verdicts between first and second; ``blocks`` the drift.
+    ``gap`` is the median number of other verdicts between the first and the second; ``blocks`` is the drift.
     """
 
     pairs: int
@@ -89,7 +92,13 @@ class Attention:
 def attention_of(
     pairs: Sequence[RepeatPair], planted: Sequence[PlantedJudged], *, block: int = BLOCK
 ) -> Attention:
-    """What one person's hidden questions say, or those of several together."""
+    """Compute the attention of one person, or of several together.
+
+    Args:
+        pairs: the repeats that were judged twice.
+        planted: the planted questions that were judged.
+        block: hidden questions per block of the drift.
+    """
     # The two times stand where two reviewers would: the first is 1, the second 2.
     shared = [
         SharedQuestion(

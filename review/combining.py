@@ -1,4 +1,4 @@
-"""From an adjudicator's picks, field by field, to the correction that they come to."""
+"""Combines an adjudicator's choices, field by field, into a correction."""
 
 from __future__ import annotations
 
@@ -20,17 +20,20 @@ OWN = "own"
 def combined(
     question: Question, verdicts: Sequence[Verdict], picks: Mapping[str, int | str], own: Mapping[str, Any]
 ) -> tuple[Correction, tuple[int, ...]]:
-    """(the correction, the reviewers whose whole verdict it is).
+    """Combine choices into a correction.
 
     Args:
         question: the machine's version.
         verdicts: the reviewers', in the order in which they are shown.
-        picks: of each field that is not the machine's, whose value it takes: a place in ``verdicts``,
-            :data:`MACHINE` or :data:`OWN`.
-        own: the adjudicator's own values, of the fields picked so.
+        picks: the source of each field: an index of ``verdicts``, :data:`MACHINE` or :data:`OWN`; fields
+            that are not named are the machine's.
+        own: the adjudicator's own values of the fields with the source :data:`OWN`.
+
+    Returns:
+        The correction, and the ids of the reviewers whose correction is identical.
 
     Raises:
-        InvalidValue: a field that is none, somebody who is none, or who rejected the question.
+        InvalidValue: an unknown field or reviewer, or a reviewer who rejected the question.
     """
     values: dict[str, Any] = {}
     for field, whose in picks.items():

@@ -1,4 +1,4 @@
-"""Counting a batch: from its questions, assignments and judgements to the numbers of the progress page."""
+"""Counts a batch's questions, assignments and verdicts for the progress page."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NO_TIER, NO_TASK, DIFFER = "no tier", "no task", "reviewers differ"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BatchFacts:
-    """All that a batch is counted from; ``people`` are names by the person's number."""
+    """The data of a batch to count; ``people`` are names by person id."""
 
     questions: QuestionColumns
     assigned: AssignmentColumns
@@ -41,7 +41,13 @@ class BatchFacts:
 
 
 def count_batch(batch: Batch, facts: BatchFacts, *, now: datetime) -> Progress:
-    """The batch in numbers, as it stands at ``now``."""
+    """Compute the progress of a batch.
+
+    Args:
+        batch: the batch.
+        facts: its data.
+        now: the time, for the expected end.
+    """
     counted = _Counted(facts)
     reviewers = _reviewer_lines(counted, now=now)
     only_skipped = int((counted.skipped & ~counted.reviewed).sum())
@@ -66,13 +72,13 @@ def count_batch(batch: Batch, facts: BatchFacts, *, now: datetime) -> Progress:
 
 
 class _Counted:
-    """The facts, with the place among the questions of each that was assigned, and of each that was judged.
+    """The data of a batch with indices: for each assignment and each verdict that of its question.
 
-    ``reviewed`` and ``skipped`` say of each question whether somebody judged it, and put it aside.
+    ``reviewed`` and ``skipped``, by question: whether somebody judged it, and whether somebody skipped it.
     """
 
     def __init__(self, facts: BatchFacts) -> None:
-        """Find the places."""
+        """Compute the indices."""
         self.facts = facts
         self.n = len(facts.questions.numbers)
         order = np.argsort(facts.questions.numbers)
@@ -84,7 +90,7 @@ class _Counted:
         self.skipped = self.marked(self.assigned[put_aside])
 
     def marked(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Of each question whether its place is among these."""
+        """A mask of the questions with these indices."""
         found = np.zeros(self.n, dtype=bool)
         found[places] = True
         return found
@@ -94,7 +100,7 @@ class _Counted:
 def _lines(
     counted: _Counted, groups: NDArray[np.int8], order: Sequence[str], *, now: datetime
 ) -> tuple[Line, ...]:
-    """A line for each group that has a question; ``groups`` are places in ``order``, -1 its last one."""
+    """A line for each group with a question; ``groups`` are indices of ``order``, -1 is its last entry."""
     places = np.where(groups < 0, len(order) - 1, groups)
     return tuple(
         _line(
@@ -129,7 +135,7 @@ def _reviewer_lines(counted: _Counted, *, now: datetime) -> tuple[Line, ...]:
 
 
 def _whole(name: str, counted: _Counted, reviewers: Sequence[Line], *, now: datetime) -> Line:
-    """All of the batch; finished no earlier than the slowest of its reviewers."""
+    """The line of the whole batch, which ends no earlier than that of its slowest reviewer."""
     every, said = np.ones(len(counted.assigned), dtype=bool), np.ones(len(counted.judged), dtype=bool)
     line = _line(name, counted, questions=counted.n, assigned=every, judged=said, now=now)
     ends = [at for each in (line, *reviewers) if (at := each.finish.at) is not None]
@@ -147,7 +153,7 @@ def _line(
     judged: NDArray[np.bool_],
     now: datetime,
 ) -> Line:
-    """What falls under one line; ``questions`` None are those that the line's people hold."""
+    """One line; with ``questions`` None it counts the questions that its people have."""
     held = int(counted.marked(counted.assigned[assigned]).sum())
     questions = held if questions is None else questions
     states = np.bincount(counted.facts.assigned.states[assigned], minlength=len(STATES)).tolist()
@@ -168,22 +174,22 @@ def _line(
 
 
 def _latest(moments: NDArray[np.datetime64]) -> list[datetime]:
-    """The last of them, as many as the pace is counted from."""
+    """The latest times, as many as the pace is computed from."""
     last = moments if len(moments) <= WINDOW else np.partition(moments, -WINDOW)[-WINDOW:]
     return [each.replace(tzinfo=UTC) for each in last.astype("datetime64[us]").tolist()]
 
 
 # ------------------------------------------------------------------------------------------------ shares
 class _Rates:
-    """Shares of the reviewed questions; one that several people judged counts once."""
+    """Shares of the reviewed questions; a question that several people judged counts once."""
 
     def __init__(self, counted: _Counted, *, skipped: int) -> None:
-        """Of the reviewed questions, in the order of the batch."""
+        """Use the reviewed questions, in the order of the batch."""
         self._counted, self._skipped = counted, skipped
         self._exams = counted.facts.questions.exams[counted.reviewed]
 
     def of_errors(self) -> tuple[Rate, ...]:
-        """Each kind of error: the questions in which at least one reviewer found it."""
+        """For each kind of error: the share of questions in which at least one reviewer found it."""
         judged = self._counted.facts.judged
         return tuple(
             self._rate(kind, self._counted.marked(self._counted.judged[judged.has_error(kind)]))
@@ -191,7 +197,7 @@ class _Rates:
         )
 
     def of_decisions(self) -> tuple[Rate, ...]:
-        """Each decision: the questions on which all reviewers came to it; and those where they differ."""
+        """For each decision: the share of questions in which all reviewers made it; and where they differ."""
         decisions = self._counted.facts.judged.decisions
         by = [self._counted.marked(self._counted.judged[decisions == at]) for at in range(len(DECISIONS))]
         alone = np.sum(by, axis=0) == 1

@@ -1,4 +1,4 @@
-"""What reviewers of one question disagree on, and field by field how."""
+"""Finds what reviewers of a question disagree on."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from domain.verdicts import Decision, Verdict
 from measures.boxes import match
 
 _KEY = ("options", "answer", "also_right")
-#: Fields of the corrected question that are compared, in the order in which they are shown.
+#: Fields of the corrected question that are compared, in the order of display.
 FIELDS = ("stem", *_KEY, *(name for name in CORRECTABLE if name not in ("stem", *_KEY)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldDifference:
-    """A field in which the corrected questions differ: the machine's value, then each reviewer's in turn.
+    """A field in which the corrected questions differ: the machine's value and each reviewer's.
 
-    A reviewer who rejected the question has None there: nothing was corrected.
+    The value of a reviewer who rejected the question is None.
     """
 
     field: str
@@ -33,10 +33,18 @@ class FieldDifference:
 
 
 def disputes(question: Question, verdicts: Sequence[Verdict], *, same_box: float) -> frozenset[Dispute]:
-    """What these verdicts (each person's latest) disagree on; nothing where there is one or none.
+    """What verdicts on a question disagree on.
 
-    Accepting and correcting are no dispute of decisions by themselves: what they make of the question is
-    compared. Rejecting against either is.
+    "Accept" and "revise" are not a dispute about the decision; their corrected questions are compared.
+    "Reject" against one of them is.
+
+    Args:
+        question: the machine's version.
+        verdicts: each person's latest.
+        same_box: the smallest IoU at which two boxes are the same, above 0 and up to 1.
+
+    Returns:
+        Empty if they agree, or with fewer than two verdicts.
     """
     if len(verdicts) < 2:
         return frozenset()
@@ -58,7 +66,7 @@ def disputes(question: Question, verdicts: Sequence[Verdict], *, same_box: float
 
 
 def same_boxes(one: Sequence[LabelledBox], other: Sequence[LabelledBox], *, same_box: float) -> bool:
-    """Whether they match one to one: on the same radiograph, of the same label, with at least that IoU."""
+    """Whether boxes match one to one: same radiograph, same label, and an IoU of at least ``same_box``."""
     if tuple(one) == tuple(other):
         return True
     if len(one) != len(other):
@@ -74,7 +82,7 @@ def same_boxes(one: Sequence[LabelledBox], other: Sequence[LabelledBox], *, same
 
 
 def differences(question: Question, verdicts: Sequence[Verdict]) -> tuple[FieldDifference, ...]:
-    """Field by field, where the corrected questions are not all the same and the machine's."""
+    """The fields in which the corrected questions differ from each other or from the machine's version."""
     results = [None if _rejects(each) else corrected(question, each.opinion.correction) for each in verdicts]
     return tuple(
         FieldDifference(

@@ -1,4 +1,4 @@
-"""How one reviewer's verdicts change over time, in blocks of so many in the order in which they came."""
+"""Drift: how one reviewer's verdicts change over time, in blocks of consecutive verdicts."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from measures.proportions import Proportion, wilson_by_cluster
 from records.columns import DECISIONS, LatestVerdicts
 
 BLOCK = 25
-#: So many blocks a person at most: nobody reads a table of thousands.
+#: The most blocks per person.
 _MOST = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftBlock:
-    """Verdicts ``first`` to ``last`` of a person, counted from 1; the last block may be short.
+    """Verdicts ``first`` to ``last`` of a person, counted from 1; the last block may be shorter.
 
-    ``ratings`` by the rating's name, 1 to 5; ``seconds`` of looking until the first verdict.
+    ``ratings`` are means by the rating's name (1 to 5), ``seconds`` the time of looking until the first
+    verdict.
     """
 
     first: int
@@ -34,14 +35,21 @@ class DriftBlock:
 
 
 def block_size(most: int) -> int:
-    """How many verdicts a block has where the busiest of a batch's reviewers has given ``most``: 25, or a
-    multiple of it that makes 40 blocks at the most.
+    """The number of verdicts per block: 25, or the multiple of 25 that gives at most 40 blocks.
+
+    Args:
+        most: verdicts of the reviewer of the batch with the most.
     """
     return BLOCK * max(1, math.ceil(most / (BLOCK * _MOST)))
 
 
 def drift_of(verdicts: LatestVerdicts, *, block: int = BLOCK) -> tuple[DriftBlock, ...]:
-    """One person's blocks, by when the verdicts were first given; ``verdicts`` with their ratings."""
+    """Compute the blocks of one person.
+
+    Args:
+        verdicts: of the person, with ratings; ordered here by the time of the first revision.
+        block: verdicts per block.
+    """
     ordered = np.lexsort((verdicts.questions, verdicts.first_given_at))
     return tuple(
         _block(start + 1, verdicts, ordered[start : start + block]) for start in range(0, len(ordered), block)

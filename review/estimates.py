@@ -1,10 +1,10 @@
-"""What a reviewed sample says of the whole dataset: rates of errors, of acceptance, with intervals.
+"""Estimates for a whole dataset from a reviewed sample: rates of errors and of decisions, with intervals.
 
-The sample is one of cells: the questions of one tier (and of the further fields that a draw was stratified
-by) that came in between two draws. Within a cell every question had the same chance, so its judged ones
-stand for it, and a rate of the whole weighs the cells by their size (:mod:`measures.strata`). Cells of which
-nothing was judged are not guessed: they are counted as not covered, and the worst case takes all of them for
-errors.
+The sample is divided into cells: the questions of one tier (and of the further strata of the draws) that were
+imported between two draws. Within a cell every question had the same chance, so the judged questions
+represent it, and a rate of the whole weights the cells by size (:mod:`measures.strata`). Cells without a
+judged question are not estimated: they are reported as not covered, and the worst case counts all their
+questions as errors.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ ACCEPTED, CORRECTED, REJECTED, KEY_ERROR = "accepted", "corrected", "rejected", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What review came to on one question: what stands, once disputes are settled.
+    """The outcome of review for one question, after adjudication.
 
-    ``decision`` None: reviewers differ and nobody settled it. ``key_only``: only its key was looked at.
+    ``decision`` is None if reviewers disagree without an adjudication. ``key_only``: only its key was judged.
     """
 
     question_number: int
@@ -43,9 +43,9 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """Cells of the whole with their names and sizes, what was judged of them, and how many were skipped.
+    """The cells of the whole with names and sizes, the outcomes, and the numbers of skipped questions.
 
-    ``whole`` are all questions of the dataset; those in no cell came after the last draw.
+    ``whole`` is the number of questions of the dataset; those in no cell were imported after the last draw.
     """
 
     names: Mapping[Any, str]
@@ -57,9 +57,10 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """One rate of the whole. ``count`` of ``rate.reviewed`` judged ones; ``covered`` of ``whole`` questions.
+    """One rate of the whole, from ``count`` of ``rate.reviewed`` judged questions.
 
-    ``worst`` is the upper limit were every question that is not covered, and every skipped one, so.
+    ``covered`` of ``whole`` questions are in a cell with a judged question. ``worst`` is the upper limit if
+    all questions that are not covered, and all skipped ones, had the property.
     """
 
     name: str
@@ -93,12 +94,17 @@ class Estimates:
 
     @property
     def every(self) -> tuple[Estimate, ...]:
-        """In the order in which they are shown."""
+        """All rates in the order of display."""
         return (*self.outcomes, self.key_errors, *self.errors)
 
 
 def estimate(sample: Sample, *, seed: int = SEED) -> Estimates:
-    """Every rate of the sample."""
+    """Estimate all rates from a sample.
+
+    Args:
+        sample: the sample.
+        seed: of the posterior draws.
+    """
     full = [each for each in sample.outcomes if not each.key_only]
     every = _Rates(sample, full, seed)
     keys = every if len(full) == len(sample.outcomes) else _Rates(sample, sample.outcomes, seed)
@@ -116,11 +122,14 @@ def estimate(sample: Sample, *, seed: int = SEED) -> Estimates:
 
 
 def refusal(found: Estimate, *, under: float) -> str | None:
-    """Why a dataset does not meet "the upper limit is under so much"; None where it does.
+    """Check that the upper limit of a rate, in the worst case, is below a share.
 
     Args:
         found: the rate.
-        under: as a share; the worst case must lie under it.
+        under: the share, 0 to 1.
+
+    Returns:
+        Why it is not, as a sentence; None if it is.
     """
     if found.worst is not None and found.worst < under:
         return None
@@ -139,7 +148,7 @@ def refusal(found: Estimate, *, under: float) -> str | None:
 
 # ---------------------------------------------------------------------------------------------- the rates
 class _Rates:
-    """The same judged questions asked for one property after another."""
+    """Rates of several properties over the same judged questions."""
 
     def __init__(self, sample: Sample, outcomes: Sequence[Outcome], seed: int) -> None:
         """Count them by cell."""
@@ -177,7 +186,7 @@ class _Rates:
         )
 
     def _whole(self, by_cell: tuple[int, ...], effect: float) -> WholeRate:
-        """Once for the same counts: every kind of error that never came up has them."""
+        """Computed once for equal counts: all kinds of errors that never occurred have the same."""
         if (by_cell, effect) not in self._known:
             skipped = self.sample.skipped
             strata = [
@@ -202,7 +211,7 @@ class _Rates:
 
 
 def properties() -> dict[str, Callable[[Outcome], bool]]:
-    """What an estimate can be of, by its name, each as a question to one outcome."""
+    """The properties that can be estimated, by name, as functions of an outcome."""
     decided = {ACCEPTED: Decision.ACCEPT, CORRECTED: Decision.REVISE, REJECTED: Decision.REJECT}
     return {
         **{name: _is(decision) for name, decision in decided.items()},

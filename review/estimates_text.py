@@ -21,7 +21,7 @@ METHOD = (
 
 
 def sentences(found: Estimates) -> tuple[str, ...]:
-    """What a release says of the dataset that it was drawn from, in Markdown."""
+    """Sentences in Markdown for the data card of a release."""
     if not found.reviewed or found.key_errors.rate.estimate is None:
         return ()
     told = [each for each in (*found.outcomes, found.key_errors, *found.errors) if each.count]
@@ -44,7 +44,11 @@ def sentences(found: Estimates) -> tuple[str, ...]:
 
 
 def csv_lines(parts: Sequence[tuple[str, str, Sequence[Estimate]]]) -> Iterator[str]:
-    """Every figure of each (group, value, estimates), shares in 0 to 1; what is not defined is empty."""
+    """The rows of a CSV file with all estimates; shares are 0 to 1, a value that is not defined is empty.
+
+    Args:
+        parts: (group, value, estimates) of each part of the dataset.
+    """
     yield _line(COLUMNS)
     for group, value, rates in parts:
         for each in rates:

@@ -1,4 +1,4 @@
-"""Known faults, made from sound questions: the same question, fault and seed give the same one each time."""
+"""Plants known faults in correct questions; the same question, fault and seed give the same result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BOTH = re.compile(r"\b(both|bilateral(ly)?|either|symmetrical(ly)?)\b", re.IGNO
 _PRIOR = re.compile(
     r"\b(prior|previous(ly)?|compar\w*|interval|earlier|unchanged|new(ly)?|increased|decreased)\b", re.I
 )
-#: Another way to say what is right, by a part of the text.
+#: Synonyms for parts of a correct option.
 _SAID_OTHERWISE = (
     ("pleural effusion", "fluid in the pleural space"),
     ("effusion", "fluid in the pleural space"),
@@ -30,7 +30,7 @@ _SAID_OTHERWISE = (
     ("hiatal hernia", "part of the stomach above the diaphragm"),
     ("emphysema", "destruction of air spaces with hyperinflation"),
 )
-#: Findings that are not there: how they are told, and the words that would speak for them.
+#: Absent findings: the text of the option, and words that would show that the finding is present.
 _ABSENT = (
     ("a small pneumothorax at the left apex", ("pneumothora",)),
     ("free air below the right hemidiaphragm", ("free air", "pneumoperitoneum")),
@@ -39,7 +39,7 @@ _ABSENT = (
     ("a pacemaker with two leads", ("pacemaker", "pacing")),
     ("a hernia behind the heart", ("hernia",)),
 )
-#: Fields by whose correction a reviewer shows to have found the fault.
+#: A fault counts as found if the reviewer corrected one of these fields.
 _TOUCHES: dict[PlantedFault, tuple[str, ...]] = {
     PlantedFault.KEY_SWAPPED: ("answer",),
     PlantedFault.SECOND_RIGHT: ("options", "also_right"),
@@ -50,7 +50,7 @@ _TOUCHES: dict[PlantedFault, tuple[str, ...]] = {
 
 
 class FaultSeen(StrEnum):
-    """What a reviewer made of a planted fault."""
+    """Whether a reviewer found a planted fault."""
 
     FOUND = "found"
     OTHERWISE = "not accepted, for another reason"
@@ -58,9 +58,16 @@ class FaultSeen(StrEnum):
 
 
 def spoil(question: Question, fault: PlantedFault, *, elsewhere: str, seed: int) -> Question | None:
-    """The question with that fault in it, or None where the question does not allow it.
+    """Plant a fault in a question.
 
-    ``elsewhere`` is what else is known of the exam, such as its report: a finding named there is not absent.
+    Args:
+        question: a correct question.
+        fault: the kind of fault.
+        elsewhere: other texts about the exam, such as its report; a finding named there is not absent.
+        seed: of the choice among several possibilities.
+
+    Returns:
+        The question with the fault; None if the question does not allow it.
     """
     number = draw_hash(f"{seed}:{fault}:{question.id}") % 2**32
     changed = _WAYS[fault](question, number, elsewhere.lower())
@@ -68,7 +75,7 @@ def spoil(question: Question, fault: PlantedFault, *, elsewhere: str, seed: int)
 
 
 def seen(fault: PlantedFault, verdict: Verdict) -> FaultSeen:
-    """Found: the kind of error is named, or the field corrected. A plain accept has missed it."""
+    """Whether a verdict shows that the fault was found: it names the kind of error or corrects the field."""
     corrected = any(getattr(verdict.opinion.correction, name) is not None for name in _TOUCHES[fault])
     if verdict.opinion.errors & NAMED_BY[fault] or corrected:
         return FaultSeen.FOUND
@@ -111,7 +118,7 @@ def _prior_words(question: Question, _number: int, _elsewhere: str) -> Question 
 
 
 def _wrong_side(question: Question, _number: int, _elsewhere: str) -> Question | None:
-    """Left for right and right for left, in all that speaks for the key."""
+    """Exchange left and right in all texts that support the key."""
     key = question.answer if isinstance(question.answer, str) else ""
     if not isinstance(question.answer, str):
         key = " ".join(question.options[place] for place in question.answer)
@@ -158,7 +165,7 @@ _WAYS: dict[PlantedFault, Callable[[Question, int, str], Question | None]] = {
 
 
 def _said_otherwise(text: str) -> str | None:
-    """The same in other words; None where no other words are known."""
+    """The same in other words; None without a known synonym."""
     side = re.fullmatch(r"(left|right)(?:-sided)? (.+)", text.strip(), re.IGNORECASE)
     if side:
         return f"{side[2][0].upper()}{side[2][1:]} on the {side[1].lower()}"

@@ -1,4 +1,4 @@
-"""Corrected forms of one question compared: their keys as text, and their boxes one to one."""
+"""Compares corrected versions of a question: their keys as text, and their boxes one to one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from measures.boxes import Overlap, match
 
 
 def left_by(question: Question, verdict: Verdict) -> Question | None:
-    """The form that a verdict leaves: None where it rejects, the very same question where it accepts."""
+    """The question as corrected by a verdict; None if it rejects, the same object if it accepts."""
     if verdict.decision is Decision.REJECT:
         return None
     if verdict.decision is Decision.ACCEPT:
@@ -22,12 +22,12 @@ def left_by(question: Question, verdict: Verdict) -> Question | None:
 
 
 def same_key(one: Question, other: Question) -> bool:
-    """Whether the two have the same right answers, as text."""
+    """Whether two versions have the same correct answers, compared as text."""
     return one is other or key_of(one) == key_of(other)
 
 
 def key_of(question: Question) -> frozenset[object]:
-    """All right answers as text: each the set of its options, or the answer in words."""
+    """All correct answers as text: each is the set of its options, or the text of the answer."""
     answers = (question.answer, *question.also_right)
     return frozenset(
         answer.strip().casefold() if isinstance(answer, str)
@@ -37,14 +37,20 @@ def key_of(question: Question) -> frozenset[object]:
 
 
 def choices_of(question: Question) -> int:
-    """How many answers there are to choose from; 0 where no number can be named."""
+    """The number of possible answers to a question; 0 for free text and for several options together."""
     return 0 if question.format.takes_several else len(question.format.words or question.options)
 
 
 def overlap_of_boxes(
     one: Sequence[LabelledBox], other: Sequence[LabelledBox], *, by_label: bool = True
 ) -> Overlap:
-    """All boxes of a question, matched one to one within each radiograph, and label unless said otherwise."""
+    """Match the boxes of two versions one to one.
+
+    Args:
+        one: boxes of one version.
+        other: boxes of the other version.
+        by_label: whether only boxes of the same label match; always only boxes on the same radiograph.
+    """
     if one == other:  # as mostly: nobody moved a box
         return _each_on_itself(len(one))
     ours, theirs = _by_kind(one, by_label=by_label), _by_kind(other, by_label=by_label)

@@ -1,4 +1,4 @@
-"""Where hidden questions go in a reviewer's queue, and which questions come again: pure, and by hash."""
+"""Chooses places for hidden questions in a reviewer's queue, and the questions to repeat, by hash."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from domain.hidden import HiddenPlan
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queued:
-    """A question in a reviewer's queue, in the order of its places; ``own`` is False for a hidden one."""
+    """A question in a reviewer's queue; ``own`` is False for a hidden one."""
 
     number: int
     key: str
@@ -25,11 +25,10 @@ class Queued:
 
 
 class Slots:
-    """The gaps of one reviewer's queue that are still ahead of them, each taken once.
+    """The gaps between open questions of a reviewer's queue; each is used once.
 
-    A gap lies behind a question and before another that is open: behind the last question nothing is hidden,
-    since who is through and gets one more would know. Gaps within the questions of one exam are left out,
-    except for a question about that same exam.
+    Nothing is hidden after the last question, because an additional question at the end would be recognised.
+    Gaps between questions of one exam are used only for questions of that exam.
     """
 
     def __init__(self, queue: Sequence[Queued]) -> None:
@@ -49,9 +48,15 @@ class Slots:
                 self._apart.append(at)
 
     def take(self, *, exam_number: int, behind: int, pick: int) -> int | None:
-        """The place in the queue behind which a question on that exam goes, at ``behind`` or later.
+        """Take a gap.
 
-        ``pick`` chooses among those that are free; None where there is none.
+        Args:
+            exam_number: of the question to hide.
+            behind: the smallest index in the queue after which it may be placed.
+            pick: a number that chooses among the free gaps.
+
+        Returns:
+            The index in the queue after which the question is placed; None without a free gap.
         """
         beside = [at for at in self._on_exam.get(exam_number, ()) if at in self._free and at >= behind]
         if behind == 0 and exam_number in self._exams:
@@ -66,7 +71,7 @@ class Slots:
         return chosen
 
     def _apart_from(self, beside: Sequence[int], behind: int, pick: int) -> int | None:
-        """One of the gaps between two other exams, from ``behind`` on, without going through them all."""
+        """A gap between two other exams, at ``behind`` or later, without a search through all gaps."""
         first = bisect_left(self._apart, behind)
         places = [bisect_left(self._apart, at) for at in beside]
         barred = [at for at, gap in zip(places, beside, strict=True) if self._apart[at : at + 1] == [gap]]
@@ -80,12 +85,18 @@ class Slots:
 
 
 def between(queue: Sequence[Queued], at: int) -> int:
-    """A position behind the one at that place and before the next; its own where there is no room."""
+    """A position between that of the question at an index and the next; its own if there is no space."""
     return (queue[at].position + queue[at + 1].position) // 2
 
 
 def wanted_repeats(plan: HiddenPlan, *, own: int, there: int) -> int:
-    """How many further repeats the plan asks for, of ``own`` questions with ``there`` repeats already."""
+    """The number of repeats to add.
+
+    Args:
+        plan: the plan.
+        own: number of the reviewer's own questions.
+        there: number of repeats that they have already.
+    """
     return max(0, round(plan.repeats * own) - there)
 
 
@@ -98,7 +109,19 @@ def repeats_in_queue(
     slots: Slots,
     count: int,
 ) -> list[tuple[Queued, int]]:
-    """(question, place in the queue behind which it comes again) of so many; fewer where there is no room."""
+    """Choose questions to repeat, and their places in the queue.
+
+    Args:
+        queue: of the reviewer.
+        plan: the plan.
+        person_id: of the reviewer.
+        repeated: numbers of questions that are repeated already.
+        slots: the free gaps of the queue.
+        count: number of repeats.
+
+    Returns:
+        (question, index in the queue after which it is repeated); fewer than ``count`` without enough gaps.
+    """
     found: list[tuple[Queued, int]] = []
     for at, each in _by_hash(list(enumerate(queue)), f"{plan.seed}:repeat:{person_id}"):
         if len(found) == count:
@@ -115,9 +138,17 @@ def repeats_in_queue(
 def repeats_of_judged(
     judged: Sequence[Queued], plan: HiddenPlan, *, person_id: int, repeated: frozenset[int], count: int
 ) -> list[tuple[Queued, int]]:
-    """(question, how many must be judged before it comes again) of a shared queue.
+    """Choose questions of a shared queue to repeat; only judged ones, because the others are not known yet.
 
-    ``judged`` are the person's in the order in which they judged them; what will be theirs nobody knows.
+    Args:
+        judged: the reviewer's judged questions, in that order.
+        plan: the plan.
+        person_id: of the reviewer.
+        repeated: numbers of questions that are repeated already.
+        count: number of repeats.
+
+    Returns:
+        (question, number of verdicts after which it is repeated).
     """
     found = []
     order = _by_hash(list(enumerate(judged)), f"{plan.seed}:repeat:{person_id}")

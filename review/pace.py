@@ -1,4 +1,4 @@
-"""How fast a batch goes, and when it will be finished if that goes on."""
+"""The pace of a batch, and its expected end at that pace."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-#: The pace is that of the last so many first verdicts; with fewer than ``ENOUGH`` there is none.
+#: The number of latest first verdicts that the pace is computed from; with fewer than ``ENOUGH`` there is
+#: none.
 WINDOW, ENOUGH = 50, 5
 
 RULE = (
@@ -20,19 +21,19 @@ _FARTHEST = timedelta(days=3650)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finish:
-    """When what is left will be done; ``at`` is None where it can't be said, and ``note`` says why."""
+    """The expected end; ``at`` is None if it can't be computed, and ``note`` gives the reason."""
 
     at: datetime | None
     note: str = ""
 
 
 def finish(given_at: Sequence[datetime], *, left: int, now: datetime) -> Finish:
-    """When ``left`` more will be judged at the pace of the verdicts given so far.
+    """Compute when ``left`` more questions will be judged at the current pace.
 
     Args:
         given_at: times of the first verdicts, in any order.
-        left: how many are still open, 0 or more.
-        now: the time up to which the pace is counted, so a pause slows it down.
+        left: number of open judgements, 0 or more.
+        now: the end of the time that the pace is computed over, so a pause slows it down.
     """
     if left == 0:
         return Finish(at=None, note="nothing left")

@@ -1,4 +1,4 @@
-"""How many more questions to judge, and of which strata, for an interval of a given width."""
+"""Computes how many more questions of which strata to judge for an interval of a given width."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from review.estimates import KEY_ERROR, Estimate, Sample, properties
 
-#: Half the width of an interval that planning aims at, as a share.
+#: The default half-width of the interval to aim at, as a share.
 GOAL = 0.02
 _Z = 1.959964
 #: (size, judged, rate) of each cell.
@@ -18,7 +18,7 @@ _Cells = dict[Hashable, tuple[int, int, float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How many more to judge of each cell's name to bring an interval under ``goal`` on either side."""
+    """The number of questions to judge, by name of the cell, for a half-width below ``goal``."""
 
     name: str
     goal: float
@@ -27,7 +27,7 @@ class Plan:
 
     @property
     def sentence(self) -> str:
-        """The plan as a person would say it."""
+        """The plan as a sentence for the user."""
         points = f"± {100 * self.goal:g} points"
         if self.now is None:
             return f"Judge some of every stratum first: the interval of “{self.name}” is not defined yet."
@@ -41,11 +41,16 @@ class Plan:
 
 
 def plan(found: Estimate, sample: Sample, *, goal: float = GOAL) -> Plan:
-    """How many more questions of which cells bring that interval under ``goal``, with the fewest in all.
+    """Compute the fewest further questions that bring an interval below a half-width.
 
-    The width is foreseen from the rates so far (each with half a hit and half a miss more), the finite
-    population and the clustering; ``found`` says by how much that is off now. Where one cell alone is
-    nearly as good as the best mixture, the plan names one.
+    The width is predicted from the current rates (with half a hit and half a miss added), the finite
+    population and the clustering, and corrected by the ratio of the current width to its prediction. If one
+    cell alone is nearly as good as the best mixture, the plan names only that cell.
+
+    Args:
+        found: the rate.
+        sample: that it was estimated from.
+        goal: the half-width, as a share.
     """
     now = found.half_width
     if now is None:
@@ -80,7 +85,7 @@ def _planned(found: Estimate, sample: Sample) -> _Cells:
 
 
 def _foreseen(cells: _Cells, more: Mapping[Hashable, int] | None = None) -> float:
-    """Half the width of the interval once ``more`` questions are judged."""
+    """The predicted half-width after ``more`` questions were judged."""
     whole = sum(size for size, _, _ in cells.values())
     more = more or {}
     variance = sum(_part(cell, more.get(key, 0), whole) for key, cell in cells.items())
@@ -94,7 +99,7 @@ def _part(cell: tuple[int, int, float], more: int, whole: int) -> float:
 
 
 def _one(cells: _Cells, key: Hashable, aim: float) -> int | None:
-    """How many more of that cell alone; None where all of it would not do."""
+    """The number of questions of one cell alone; None if the whole cell is not enough."""
     size, judged, _ = cells[key]
     low, high = 0, size - judged
     if _foreseen(cells, {key: high}) > aim:
@@ -109,7 +114,7 @@ def _one(cells: _Cells, key: Hashable, aim: float) -> int | None:
 
 
 def _mixture(cells: _Cells, aim: float) -> dict[Hashable, int]:
-    """The fewest in all: step by step of the cell that gives most for a question."""
+    """The fewest questions, added step by step to the cell that narrows the interval most."""
     whole = sum(size for size, _, _ in cells.values())
     step = max(1, sum(size - judged for size, judged, _ in cells.values()) // 2000)
     more: dict[Hashable, int] = dict.fromkeys(cells, 0)

@@ -1,4 +1,4 @@
-"""How far a batch has come and what was found: the shape of the progress page, and its words."""
+"""The data of the progress page of a batch, and its texts."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from review.rated import FlagLine, RatingLine
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One row of a breakdown, in judgements asked for: a question given to two people counts twice.
+    """One row of a breakdown, in judgements: a question assigned to two people counts twice.
 
-    ``questions`` of the batch fall under it, ``unassigned`` of them are with nobody. ``seconds_median``:
-    looking, until a person's first verdict on a question, over ``timed`` judgements; None before any.
+    ``questions`` of the batch belong to it, ``unassigned`` of them to nobody. ``seconds_median`` is the
+    median time of looking until a person's first verdict, over ``timed`` judgements; None without one.
     """
 
     name: str
@@ -34,10 +34,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """A share of the reviewed questions, by a name: a kind of error, or what was decided.
+    """A share of the reviewed questions: with a kind of error, or with a decision.
 
-    ``if_skipped`` bounds the share were none, or all, of the skipped questions so; None when none is
-    skipped or nothing was reviewed.
+    ``if_skipped`` is the share if none, and if all, of the skipped questions had the property; None if none
+    is skipped or nothing was reviewed.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TierTable:
-    """Machine tier (rows) against expert tier (columns), in judgements that have both.
+    """The machine's tier (rows) against the expert's tier (columns), in judgements that have both.
 
     ``counts[row][column]`` in the order of ``tiers``. ``without`` judgements lack one of the two.
     """
@@ -61,13 +61,13 @@ class TierTable:
 
     @property
     def n(self) -> int:
-        """Judgements in the table."""
+        """The number of judgements in the table."""
         return sum(map(sum, self.counts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """A batch in numbers. ``reviewed`` and ``skipped`` count questions, each once."""
+    """The progress of a batch; ``reviewed`` and ``skipped`` count questions, each once."""
 
     batch: Batch
     whole: Line
@@ -85,7 +85,7 @@ class Progress:
 
     @property
     def sheet(self) -> tuple[str, ...]:
-        """The sheet "Of 120 reviewed: …" as a paper prints it, the most frequent kind of error first."""
+        """The summary "Of 120 reviewed: …" as in a paper, the most frequent kind of error first."""
         if not self.reviewed:
             return ("Of 0 reviewed: no share is defined yet.",)
         found = sorted((rate for rate in self.errors if rate.share.count), key=lambda rate: -rate.share.count)

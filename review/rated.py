@@ -1,7 +1,7 @@
-"""How a batch was rated: the four dimensions of expert review, and the yes-or-no questions of the sheet.
+"""Statistics of the ratings and yes-or-no fields of a batch.
 
-Counted in judgements: a question that two people judged counts twice, since each rated it. "Not judged" is in
-no share and no mean, and stands beside them. Judgements of one exam go together in the intervals.
+They count judgements: a question that two people judged counts twice. "Not judged" is not part of shares and
+means and is counted separately. Intervals are clustered by exam.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from measures.proportions import Proportion, wilson_by_cluster
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatingLine:
-    """One dimension: judgements that gave each of :data:`VALUES`, those that gave none, and the mean."""
+    """One rating: numbers of judgements for each of :data:`VALUES`, number not judged, and the mean."""
 
     name: str
     counts: tuple[int, ...]
@@ -29,7 +29,7 @@ class RatingLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlagLine:
-    """One yes-or-no question: the share of yes of those that answered it, and how many did not."""
+    """One yes-or-no field: the share of yes among those judged, and the number not judged."""
 
     name: str
     yes: Proportion
@@ -37,7 +37,12 @@ class FlagLine:
 
 
 def rating_lines(ratings: NDArray[np.int8], exams: NDArray[np.int64]) -> tuple[RatingLine, ...]:
-    """One line a dimension; ``ratings`` have a row a judgement, 0 where not judged."""
+    """One line per rating.
+
+    Args:
+        ratings: shape (judgements, ratings), 1 to 5, 0 if not judged.
+        exams: the exam number of each judgement.
+    """
     return tuple(
         RatingLine(
             name=scale.name,
@@ -50,7 +55,12 @@ def rating_lines(ratings: NDArray[np.int8], exams: NDArray[np.int64]) -> tuple[R
 
 
 def flag_lines(flags: NDArray[np.int8], exams: NDArray[np.int64]) -> tuple[FlagLine, ...]:
-    """One line a yes-or-no question; ``flags`` have a row a judgement, -1 where not judged."""
+    """One line per yes-or-no field.
+
+    Args:
+        flags: shape (judgements, fields), 0 no, 1 yes, -1 if not judged.
+        exams: the exam number of each judgement.
+    """
     return tuple(
         FlagLine(
             name=flag.name,
@@ -62,7 +72,7 @@ def flag_lines(flags: NDArray[np.int8], exams: NDArray[np.int64]) -> tuple[FlagL
 
 
 def mean_text(mean: Mean) -> str:
-    """As "4.5 (4.2–4.8), n 25"; why there is none where it is not defined."""
+    """The mean as "4.5 (4.2–4.8), n 25", or the reason why it is not defined."""
     if mean.estimate is None:
         return "not defined: nobody rated it"
     reach = f" ({mean.low:.1f}–{mean.high:.1f})" if mean.low is not None and mean.high is not None else ""

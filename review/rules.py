@@ -1,4 +1,4 @@
-"""What a verdict must have before it is taken: pure rules over the batch's settings and the question."""
+"""Rules that a verdict must follow, from the batch's settings and the question."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from domain.questions import Question, answer_text
 from domain.ratings import RATING_NAMES, RATINGS
 from domain.verdicts import FLAGS, Decision, OwnAnswer, Verdict, check_decision
 
-#: What may be corrected where a batch asks for the key only.
+#: The fields that may be corrected in a batch that asks for the key only.
 KEY_FIELDS = frozenset({"options", "answer"})
 
-#: What a complete opinion needs beside the ratings, and how it is called when it is missing.
+#: Required fields of an opinion in addition to the ratings, with their names in messages.
 REQUIRED = {
     **{each.id: f"{each.label.lower()} (yes or no)" for each in FLAGS if each.required},
     "difficulty": "your own difficulty",
@@ -25,7 +25,7 @@ WORDS = {**{each.id: each.label.lower() for each in RATINGS}, **REQUIRED}
 
 
 def not_theirs(person: Person, *, batch_id: int) -> NotFound:
-    """The one answer to who asks for a question that is not theirs, be it there or not: it tells no names."""
+    """The error for a question that is not the person's; the same if it does not exist."""
     return NotFound(
         f"This question of batch number {batch_id} is not there or not assigned to "
         f"{person.display_name}. Open Review again to go on with the next one, or ask a coordinator."
@@ -33,7 +33,7 @@ def not_theirs(person: Person, *, batch_id: int) -> NotFound:
 
 
 def only_real_changes(verdict: Verdict, *, question: Question) -> Verdict:
-    """The verdict with corrections that equal the question's own values taken out."""
+    """The verdict without corrections that equal the question's own values."""
     opinion = verdict.opinion
     correction = without_unchanged(question, opinion.correction)
     if correction == opinion.correction:
@@ -43,12 +43,17 @@ def only_real_changes(verdict: Verdict, *, question: Question) -> Verdict:
 
 
 def same_content(one: Verdict, other: Verdict) -> bool:
-    """Whether two verdicts say the same; the times don't count, a second click is later."""
+    """Whether two verdicts have the same content; times may differ, as in a repeated request."""
     return (one.decision, one.opinion, one.why) == (other.decision, other.opinion, other.why)
 
 
 def asked_ratings(parts: Parts, *, explained: bool) -> tuple[str, ...]:
-    """The ratings that are asked for; the clarity of an explanation only where there is one."""
+    """The ids of the required ratings.
+
+    Args:
+        parts: of the form that the batch asks for.
+        explained: whether the question has an explanation.
+    """
     if parts is Parts.KEY:
         return ()
     return tuple(
@@ -59,9 +64,12 @@ def asked_ratings(parts: Parts, *, explained: bool) -> tuple[str, ...]:
 
 
 def check_asked_parts(verdict: Verdict, *, question: Question, settings: BatchSettings) -> None:
-    """Raise Refused unless all that the batch asks for has been judged.
+    """Check that all required fields were judged, and nothing else was corrected.
 
-    A rejected question needs only the reason, which the verdict itself insists on.
+    A rejected question needs only the reason, which :class:`domain.verdicts.Verdict` checks.
+
+    Raises:
+        Refused: a required field is missing, or a field was corrected that the batch does not ask for.
     """
     if settings.parts is Parts.KEY:
         beyond = set(_corrected_fields(verdict.opinion.correction)) - KEY_FIELDS
@@ -82,13 +90,21 @@ def check_asked_parts(verdict: Verdict, *, question: Question, settings: BatchSe
 
 
 def check_own_answer(own: OwnAnswer | None, *, settings: BatchSettings) -> None:
-    """Raise Refused when the batch wants the reviewer's own answer first and there is none."""
+    """Check that the reviewer's own answer exists, if the batch requires it.
+
+    Raises:
+        Refused: it is missing.
+    """
     if settings.mode is Mode.ANSWER_FIRST and own is None:
         raise Refused("This batch wants your own answer first. Commit it; the key is shown then.")
 
 
 def check_fixed_alignment(verdict: Verdict, *, fixed: int | None) -> None:
-    """Raise Refused when the report was opened and the verdict rates image alignment otherwise."""
+    """Check that image alignment has not changed since the report was opened.
+
+    Raises:
+        Refused: it differs from ``fixed``.
+    """
     if fixed is not None and verdict.opinion.ratings.image_alignment != fixed:
         raise Refused(
             f"Image alignment was rated {fixed} before the report was opened, and that rating stays. "
@@ -97,7 +113,11 @@ def check_fixed_alignment(verdict: Verdict, *, fixed: int | None) -> None:
 
 
 def check_correction(verdict: Verdict, *, question: Question, exam: Exam) -> None:
-    """Raise InvalidValue when the corrected question couldn't stand, or a box lies off its radiograph."""
+    """Check that the corrected question is valid and its boxes are on their radiographs.
+
+    Raises:
+        InvalidValue: it is not.
+    """
     after = corrected(question, verdict.opinion.correction)
     if verdict.opinion.correction.boxes is None:
         return
@@ -114,7 +134,7 @@ def check_correction(verdict: Verdict, *, question: Question, exam: Exam) -> Non
 
 
 def stale_text(mine: Verdict, saved: Verdict | None) -> str:
-    """Why a verdict isn't saved, with both decisions and their times, and the way out."""
+    """The message for a verdict that was changed elsewhere, with both decisions and their times."""
     if saved is None:
         return (
             f"This form was opened for revision {mine.revision}, but no verdict of yours is saved. "
@@ -128,7 +148,7 @@ def stale_text(mine: Verdict, saved: Verdict | None) -> str:
 
 
 def own_answer_text(own: OwnAnswer, *, options: tuple[str, ...]) -> str:
-    """An own answer as a person reads it."""
+    """An own answer as text for the user."""
     answer = "cannot determine" if own.answer is None else answer_text(own.answer, options)
     return f"{answer}, confidence {own.confidence}"
 

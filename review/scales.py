@@ -1,4 +1,4 @@
-"""What is read off a verdict for agreement: the decision, ratings, flags, kinds of error."""
+"""The scales of agreement: decision, ratings, yes-or-no fields, kinds of error, as categories."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from domain.vocabulary import Difficulty
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """How one aspect is read off a verdict: the ``field`` that says it, and the ``code`` of what it says.
+    """One aspect of a verdict: ``field`` reads its value, ``code`` converts the value to a category.
 
-    A code is a category from 0 to ``k`` - 1, -1 where nothing was said.
+    A category is 0 to ``k`` - 1, or -1 if not judged.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Scale:
 
 
 def codes_of(verdicts: Sequence[Verdict]) -> dict[str, NDArray[np.int64]]:
-    """The codes of all verdicts on each scale, by its name; few different things are said in many of them."""
+    """The categories of all verdicts on each scale, by the scale's name, shape (verdicts,)."""
     said = {field: list(map(attrgetter(field), verdicts)) for field in {each.field for each in SCALES}}
     codes = {}
     for scale in SCALES:

@@ -1,22 +1,26 @@
-"""How two settings of one batch differ, in words."""
+"""Compares settings of a batch, and describes the differences."""
 
 from __future__ import annotations
 
 from domain.batches import BatchSettings
 from domain.errors import InvalidValue
 
-#: What can't change once judging has begun, and how it is called.
+#: Settings that can't change once judging has begun, with their names in messages.
 FROZEN = {"mode": "Mode", "parts": "Parts", "show_report": "Report"}
 _SHOWN = 60  # characters of a long text
 
 
 def frozen_changes(before: BatchSettings, after: BatchSettings) -> list[str]:
-    """Names of the settings that differ and must not once judging has begun."""
+    """The names of the changed settings that can't change once judging has begun."""
     return [word for name, word in FROZEN.items() if getattr(before, name) != getattr(after, name)]
 
 
 def check_anchors(settings: BatchSettings) -> None:
-    """Raise InvalidValue when a value of a rating has no words."""
+    """Check the anchors of the ratings.
+
+    Raises:
+        InvalidValue: one is empty.
+    """
     for rating, texts in settings.anchors.items():
         for value, text in enumerate(texts, start=1):
             if not text.strip():
@@ -25,7 +29,7 @@ def check_anchors(settings: BatchSettings) -> None:
 
 
 def settings_differences(saved: BatchSettings, mine: BatchSettings) -> list[str]:
-    """Each setting that differs, the saved value and the other one."""
+    """A text for each setting that differs, with the saved and the user's value."""
     found = [
         f"{word} {_plain(getattr(saved, name))} (saved), {_plain(getattr(mine, name))} (yours)"
         for name, word in FROZEN.items()
@@ -48,7 +52,7 @@ def _plain(value: object) -> str:
 
 
 def _where_they_part(one: str, other: str) -> tuple[str, str]:
-    """The two texts from the first character that differs, each cut short."""
+    """Two texts from the first character that differs, shortened."""
     start = next(
         (place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
         min(len(one), len(other)),

@@ -1,4 +1,4 @@
-"""Questions that two people or more have judged, read once for everything that agreement asks of them."""
+"""Questions that two people or more have judged, converted once for all measures of agreement."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from review.scales import codes_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedQuestion:
-    """A question that two people or more have judged: their latest verdicts."""
+    """A question that two people or more have judged, with their latest verdicts."""
 
     question: Question
     exam_number: int
@@ -25,10 +25,11 @@ class SharedQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ReadQuestions:
-    """The shared questions, and all their verdicts one after the other, read once for every pair.
+    """The shared questions with all their verdicts in one sequence.
 
-    ``at``: the place of each person's verdict on each question among them, -1 where there is none; shape
-    (questions, people). ``codes`` by the scale's name and ``forms`` that they leave, by that place.
+    ``at``, shape (questions, people): the index of each person's verdict on each question, -1 without one.
+    ``codes`` (categories by the scale's name) and ``forms`` (corrected questions) are in the order of the
+    verdicts.
     """
 
     shared: Sequence[SharedQuestion]
@@ -41,7 +42,7 @@ class ReadQuestions:
 
     @classmethod
     def of(cls, shared: Sequence[SharedQuestion]) -> ReadQuestions:
-        """Read them."""
+        """Convert shared questions."""
         verdicts = [each for one in shared for each in one.verdicts]
         people = sorted({each.person_id for each in verdicts})
         column = {person: place for place, person in enumerate(people)}

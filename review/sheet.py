@@ -1,4 +1,4 @@
-"""What one reviewer sees: a question to judge with all that belongs to it, and the batches to choose from."""
+"""The data that a reviewer sees: a question to judge, and the list of batches."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from domain.verdicts import OwnAnswer, Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a reviewer is in a batch, in questions; withdrawn ones don't count.
+    """A reviewer's progress in a batch, in questions; withdrawn ones do not count.
 
-    ``position`` is the current question's, counted from 1; None where no question is open.
+    ``position`` is that of the current question, from 1; None without one.
     """
 
     done: int
@@ -28,7 +28,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """Seconds on a question so far: in all, looking (image drawn, page visible), and away."""
+    """Times on a question so far, in seconds: in all, looking (image drawn, page visible), and away."""
 
     seconds: float = 0.0
     seconds_looking: float = 0.0
@@ -37,14 +37,14 @@ class Look:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewSheet:
-    """One question as it lies before a reviewer.
+    """One question as shown to a reviewer.
 
-    While ``blind``, ``question`` is None and nothing that gives the answer away was fetched. ``drafts``
-    are the parts of the form as last kept: (revision, plain JSON). ``last_verdict`` is the reviewer's own
-    latest; a new one has its revision plus 1. ``skipped`` is the reason of a question put aside.
-    ``fixed_alignment`` is the image alignment rated before the report was opened: it stays. ``previous``
-    and ``next`` are numbers of the neighbouring questions, whatever their state. ``upcoming_images`` are
-    (exam number, radiograph id) of the exams that come next, to be fetched ahead.
+    While ``blind``, ``question`` is None, and nothing that reveals the answer was read. ``drafts`` are the
+    stored parts of the form: (revision, JSON value) by part. ``last_verdict`` is the reviewer's own latest
+    verdict; a new one has the next revision. ``skipped`` is the reason if the question was skipped.
+    ``fixed_alignment`` is the image alignment rated before the report was opened, which can't change.
+    ``previous`` and ``next`` are the numbers of the neighbouring questions in any state. ``upcoming_images``
+    are (exam number, radiograph id) of the next exams, for preloading.
     """
 
     batch: Batch
@@ -70,7 +70,10 @@ class ReviewSheet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchForReviewer:
-    """A batch in a reviewer's list. ``seconds_median``: looking, until the first verdict; None before any."""
+    """A batch in a reviewer's list.
+
+    ``seconds_median`` is the median time of looking until the first verdict; None without one.
+    """
 
     batch: Batch
     place: Place
@@ -79,7 +82,7 @@ class BatchForReviewer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredImage:
-    """An original image file of the workspace."""
+    """An image file of the workspace."""
 
     sha256: str
     media_type: str

@@ -1,4 +1,4 @@
-"""Splitting a batch's questions over reviewers: by exam, evenly by number, always the same way."""
+"""Distributes questions to reviewers: by exam, in equal numbers, deterministically."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lacking:
-    """A question that lacks ``need`` reviewers; ``holders`` (person numbers) have it already."""
+    """A question that needs ``need`` more reviewers; ``holders`` (person ids) have it already."""
 
     question_number: int
     exam_number: int
@@ -19,7 +19,7 @@ class Lacking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """Who gets which questions, by position, and the questions that found too few people."""
+    """The questions for each person id, by position; ``short`` are questions without enough people."""
 
     given: dict[int, tuple[Lacking, ...]]
     short: tuple[Lacking, ...]
@@ -28,12 +28,15 @@ class Split:
 def split(
     lacking: Iterable[Lacking], *, people: Sequence[int], on_exam: Mapping[int, frozenset[int]] | None = None
 ) -> Split:
-    """Give every question to as many of the people as it lacks, each person once.
+    """Distribute questions to people.
 
-    Questions of one exam stay together. The largest exams are given out first, each to whoever has the
-    fewest questions so far, so the numbers differ by no more than the smallest exams can mend. An exam of
-    which a person has questions already (``on_exam``: exam -> person numbers) goes on to that person.
-    The order of ``people`` settles ties; nothing is left to chance.
+    Questions of one exam stay together. The largest exams are distributed first, each to the person with the
+    fewest questions so far, so that numbers are nearly equal. Nothing is random.
+
+    Args:
+        lacking: the questions, each given to as many different people as it needs.
+        people: ids; the order decides between people with equal numbers.
+        on_exam: people who have questions of an exam already, by exam number; they get its other questions.
     """
     order = {person: place for place, person in enumerate(people)}
     load = dict.fromkeys(people, 0)
@@ -58,7 +61,7 @@ def split(
 
 
 def _groups(lacking: Iterable[Lacking]) -> list[list[Lacking]]:
-    """Questions of one exam that lack the same, the largest groups first, then by position."""
+    """Groups of questions of one exam with the same need and holders, the largest first, then by position."""
     groups: dict[tuple[int, int, frozenset[int]], list[Lacking]] = {}
     for each in sorted(lacking, key=_position):
         groups.setdefault((each.exam_number, each.need, each.holders), []).append(each)

@@ -1,7 +1,7 @@
-"""Numbers of questions as a reviewer's browser gets them, in a batch that has hidden questions.
+"""Masks the question numbers that are sent to a reviewer's browser, in a batch with hidden questions.
 
-A hidden question is younger than all others, so its own number would tell it. All numbers of such a batch
-are therefore put through a permutation that nobody can undo without the batch's own secret.
+A hidden question is newer than all others and would be recognised by its number. All numbers of such a batch
+are therefore permuted; the permutation can't be undone without the batch's secret.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _ROUNDS = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Veil:
-    """A batch's permutation of 1 to 2**40; with ``secret`` None every number is shown as it is."""
+    """A batch's permutation of 1 to 2**40; with ``secret`` None numbers stay as they are."""
 
     secret: int | None
 
     def shown(self, number: int) -> int:
-        """The number that stands for that question on the wire."""
+        """The masked number of a question."""
         if self.secret is None:
             return number
         left, right = (number - 1) >> _HALF, (number - 1) & _MASK
@@ -30,7 +30,7 @@ class Veil:
         return ((left << _HALF) | right) + 1
 
     def meant(self, shown: int) -> int:
-        """The question that a number of the wire stands for; 0, which none has, where it can be none."""
+        """The question number of a masked number; 0, which no question has, for an invalid one."""
         if self.secret is None:
             return shown
         if not 1 <= shown <= 1 << (2 * _HALF):
