@@ -1,4 +1,4 @@
-"""What the documents point to is there."""
+"""Links, commands and numbers in the documents are correct."""
 
 import re
 from pathlib import Path
@@ -13,14 +13,14 @@ DOCUMENTS = sorted(
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_every_link_within_the_project_leads_somewhere(document):
+def test_every_relative_link_points_to_an_existing_file(document):
     links = re.findall(r"\]\(([^)#\s]+)", document.read_text(encoding="utf-8"))
     broken = [link for link in links if "://" not in link and not (document.parent / link).exists()]
     assert broken == []
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "benchmarks/README.md"])
-def test_every_make_target_that_is_named_exists(name):
+def test_every_make_target_in_the_documents_exists(name):
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     text = (ROOT / name).read_text(encoding="utf-8")
     named = set(re.findall(r"^ {4}make ([a-z-]+)", text, re.MULTILINE)) | set(
@@ -29,6 +29,6 @@ def test_every_make_target_that_is_named_exists(name):
     assert named - targets == set()
 
 
-def test_decisions_are_numbered_without_a_gap():
+def test_decision_records_are_numbered_without_gaps():
     numbers = sorted(int(path.name[:3]) for path in (ROOT / "docs" / "decisions").glob("*.md"))
     assert numbers == list(range(len(numbers)))

@@ -1,4 +1,4 @@
-"""The commands that the README shows are commands that there are."""
+"""The commands in the README exist and have the options shown."""
 
 import re
 import shlex
@@ -14,7 +14,7 @@ WITH_VERB = {"user", "import", "release"}
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_a_command_of_the_readme_has_its_help_and_its_options(line, capsys):
+def test_each_command_in_the_readme_has_help_and_the_options_shown(line, capsys):
     words = shlex.split(line)
     command = words[: 2 if words[0] in WITH_VERB else 1]
     with pytest.raises(SystemExit) as left:
@@ -24,7 +24,7 @@ def test_a_command_of_the_readme_has_its_help_and_its_options(line, capsys):
     assert (left.value.code, [option for option in options if option not in help_text]) == (0, [])
 
 
-def test_the_readme_shows_the_way_from_a_file_to_a_verified_release():
+def test_the_readme_shows_the_steps_from_import_to_a_verified_release():
     assert [line.split()[0] for line in LINES] == [
         "user", "user", "import", "import", "check", "sample", "assign", "progress", "release", "release",
     ]  # fmt: skip
