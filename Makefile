@@ -135,6 +135,8 @@ benchmarks: $(VENV)/dev.stamp browser
 	$(PY) -m benchmarks.start
 	$(PY) -m benchmarks.sampling
 	$(PY) -m benchmarks.next_question
+	$(PY) -m benchmarks.verdict
+	$(PY) -m benchmarks.verdict --postgres
 	$(PY) -m benchmarks.render
 	$(PY) -m benchmarks.measures
 	$(PY) -m benchmarks.viewer

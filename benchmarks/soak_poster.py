@@ -40,7 +40,7 @@ class Reviewer(threading.Thread):
         with reading(place.engine) as db:
             self._person = person_named(db, name=name).id
             mine = select(AssignmentRow.question_id).where(AssignmentRow.person_id == self._person)
-            self._questions = list(db.execute(mine.order_by(AssignmentRow.position)).scalars())
+            self.questions = list(db.execute(mine.order_by(AssignmentRow.position)).scalars())
         shown = self._client.get("/sign-in", timeout=30)
         token = shown.text.split('name="form_token" value="')[1].split('"')[0]
         fields = {"form_token": token, "name": name, "password": PASSWORD}
@@ -49,14 +49,15 @@ class Reviewer(threading.Thread):
 
     def run(self) -> None:
         """Until told to stop, or through."""
-        for question in self._questions:
+        for question in self.questions:
             comment = f"{self._person} on {question}: {random.getrandbits(64):x}"
-            while not self._stop_asked.is_set() and not self._saved(question, comment):
+            while not self._stop_asked.is_set() and not self.save(question, comment):
                 time.sleep(0.02)
             if self._stop_asked.is_set():
                 return
 
-    def _saved(self, question: int, comment: str) -> bool:
+    def save(self, question: int, comment: str) -> bool:
+        """Post one verdict; whether it was acknowledged."""
         headers = {"X-Overread": "1", "X-Overread-Person": str(self._person), "Sec-Fetch-Site": "same-origin"}
         try:
             answer = self._client.post("/judging/verdict", json=verdict(question, comment), headers=headers)

@@ -139,7 +139,7 @@ def served(place: Place, *, processes: int = 1, first_port: int = 0) -> Iterator
     with ExitStack() as stack:
         addresses = []
         for number in range(processes):
-            port = first_port + number if first_port else _free_port()
+            port = first_port + number if first_port else free_port()
             stack.enter_context(_process(place, port, place.home / f"server-{number}.log"))
             addresses.append(f"http://localhost:{port}")
         yield addresses
@@ -171,7 +171,8 @@ def faults_logged(place: Place) -> int:
     )
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that nobody listens on."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port: int = found.getsockname()[1]

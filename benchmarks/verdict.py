@@ -1,0 +1,104 @@
+"""What a verdict with the next question costs the app: statements, transactions and processor time.
+
+The whole app serves in this process, and the verdicts come over HTTP from one reviewer, who is signed in. The
+processor time is that of the process without the thread that sends. Mark: at most 15 statements in one
+transaction, and one more of each to look up the sign-in.
+``python -m benchmarks.verdict [VERDICTS] [--postgres]``; PostgreSQL from OVERREAD_TEST_POSTGRES_URL, else a
+server started from the development wheel.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import statistics
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+
+from benchmarks.soak_poster import Reviewer, Seen
+from benchmarks.soak_world import Place, free_port, furnish, postgres_place, sqlite_place
+from tests.storage.statements import counted
+
+VERDICTS, WARM_UP = 200, 10
+MOST_STATEMENTS, MOST_TRANSACTIONS = 15 + 1, 1 + 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """Of one verdict; ``cpu`` is user and system time in ms."""
+
+    statements: int
+    transactions: int
+    cpu: float
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("verdicts", nargs="?", type=int, default=VERDICTS)
+    parser.add_argument("--postgres", action="store_true", help="on PostgreSQL instead of SQLite")
+    args = parser.parse_args()
+    logging.disable(logging.INFO)  # the app writes a line for each request
+    make_place = postgres_place if args.postgres else sqlite_place
+    with tempfile.TemporaryDirectory() as folder, make_place(Path(folder)) as place:
+        [name] = furnish(place, reviewers=1, questions_each=WARM_UP + args.verdicts)
+        with _served_here(place) as address:
+            costs = _costs(Reviewer(name, place, address, Seen(), threading.Event()))
+        print(f"{place.engine.dialect.name}, {len(costs)} verdicts with the next question, over HTTP")
+    _print("statements", [cost.statements for cost in costs], f"mark: at most {MOST_STATEMENTS}")
+    _print("transactions", [cost.transactions for cost in costs], f"mark: at most {MOST_TRANSACTIONS}")
+    _print("processor time, ms", [cost.cpu for cost in costs])
+
+
+def _costs(reviewer: Reviewer) -> list[Cost]:
+    costs = []
+    for question in reviewer.questions:
+        with counted() as seen:
+            before = _cpu_of_other_threads()
+            if not reviewer.save(question, "what a verdict costs"):
+                raise SystemExit(f"verdict on question {question} was not saved")
+            cpu = _cpu_of_other_threads() - before
+        costs.append(Cost(statements=len(seen.statements), transactions=seen.transactions, cpu=cpu * 1000))
+    return costs[WARM_UP:]
+
+
+def _cpu_of_other_threads() -> float:
+    return time.process_time() - time.thread_time()
+
+
+@contextmanager
+def _served_here(place: Place) -> Iterator[str]:
+    """The app in a thread of this process, on the place's workspace; its address."""
+    os.environ |= place.environment
+    from app import app  # noqa: PLC0415 - the workspace must be named before
+
+    port = free_port()
+    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        if not thread.is_alive():
+            raise SystemExit("the app did not start")
+        time.sleep(0.05)
+    yield f"http://localhost:{port}"
+    server.should_exit = True
+    thread.join()
+
+
+def _print(what: str, values: Sequence[float], mark: str = "") -> None:
+    ordered = sorted(values)
+    high = ordered[int(0.95 * (len(ordered) - 1))]
+    print(
+        f"  {what:20} median {statistics.median(values):6.1f}   95th percentile {high:6.1f}   {mark}".rstrip()
+    )
+
+
+if __name__ == "__main__":
+    main()

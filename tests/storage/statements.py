@@ -1,0 +1,41 @@
+"""Counts what the code of a block asks of the database."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from sqlalchemy import Engine, event
+
+#: How a transaction and its waiting are set up: not asked of any table.
+_SETTING_UP = ("BEGIN", "PRAGMA", "SET LOCAL")
+
+
+@dataclass
+class Counted:
+    """The text of each statement, and how many transactions were begun."""
+
+    statements: list[str] = field(default_factory=list)
+    transactions: int = 0
+
+
+@contextmanager
+def counted() -> Iterator[Counted]:
+    """The statements and transactions of the block, on any engine."""
+    seen = Counted()
+
+    def note_statement(
+        _connection: object, _cursor: object, statement: str, _values: object, _context: object, _many: bool
+    ) -> None:
+        if not statement.startswith(_SETTING_UP):
+            seen.statements.append(statement)
+
+    def note_transaction(_connection: object) -> None:
+        seen.transactions += 1
+
+    event.listen(Engine, "before_cursor_execute", note_statement)
+    event.listen(Engine, "begin", note_transaction)
+    try:
+        yield seen
+    finally:
+        event.remove(Engine, "before_cursor_execute", note_statement)
+        event.remove(Engine, "begin", note_transaction)
