@@ -47,11 +47,11 @@ def _says(description: str = "", **rules: Any) -> Meta:  # noqa: ANN401  # any k
 class RadiographRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, gc=False):
     """One image of the exam."""
 
-    id: Annotated[str, _says("Its own within the exam.", minLength=1)]
+    id: Annotated[str, _says("Unique within the exam.", minLength=1)]
     file: Annotated[
         str,
         _says(
-            "DICOM, PNG or JPEG; relative to the folder of images, with forward slashes.",
+            "Path of a DICOM, PNG or JPEG file, relative to the folder of images, with forward slashes.",
             minLength=1,
             maxLength=1000,
         ),
@@ -60,24 +60,24 @@ class RadiographRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True,
 
 
 class ExamRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, gc=False):
-    """What the lines of one exam say adds up; lines that say different things are refused."""
+    """The exam. Values from all lines of one exam are merged; contradicting lines are refused."""
 
     id: Annotated[str, _says(minLength=1, maxLength=LONGEST_ID)]
     patient: Annotated[Text, _says("A pseudonym.")] = UNSET
-    indication: Annotated[Text, _says("Why the exam was made: what a radiologist is told beforehand.")] = (
-        UNSET
-    )
-    age: Annotated[Text, _says("As the source has it: 058Y, 61.")] = UNSET
-    sex: Annotated[Text, _says("As DICOM has it (0010,0040).", enum=[*Sex, "", None])] = UNSET
+    indication: Annotated[
+        Text, _says("Why the exam was made: the clinical information for the radiologist.")
+    ] = UNSET
+    age: Annotated[Text, _says("As in the source: 058Y, 61.")] = UNSET
+    sex: Annotated[Text, _says("As in DICOM (0010,0040).", enum=[*Sex, "", None])] = UNSET
     radiographs: Annotated[list[RadiographRecord], _says(minItems=1)]
 
 
 class SourceRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, gc=False):
-    """What wrote the question."""
+    """The program that wrote the question."""
 
-    generator: Annotated[Text, _says("What wrote the question.")] = UNSET
-    version: Annotated[Text, _says("Its version.")] = UNSET
-    prompt_version: Annotated[Text, _says("Its prompt's version.")] = UNSET
+    generator: Annotated[Text, _says("Name of the program or model that wrote the question.")] = UNSET
+    version: Annotated[Text, _says("Version of the generator.")] = UNSET
+    prompt_version: Annotated[Text, _says("Version of the prompt.")] = UNSET
 
 
 class QuestionRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, gc=False):
@@ -88,49 +88,51 @@ class QuestionRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, g
 
     id: Annotated[
         str,
-        _says("Its own within the dataset.", minLength=1, maxLength=LONGEST_ID, pattern=r"^\S(.*\S)?$"),
+        _says("Unique within the dataset.", minLength=1, maxLength=LONGEST_ID, pattern=r"^\S(.*\S)?$"),
     ]
     exam: ExamRecord
     format: AnswerFormat
     stem: Annotated[str, _says(pattern=_NOT_BLANK)]
     options: Annotated[
         tuple[Annotated[str, _says(pattern=_NOT_BLANK)], ...] | UnsetType | None,
-        _says("Texts without their letters; none for closed and open questions.", maxItems=MOST_OPTIONS),
+        _says("Texts without letters; none for closed and open questions.", maxItems=MOST_OPTIONS),
     ] = UNSET
     answer: Annotated[
         Annotated[tuple[Annotated[int, _says(**_PLACE)], ...], _says(minItems=1, uniqueItems=True)]
         | Annotated[str, _says(pattern=_NOT_BLANK)],
         _says(
-            "The key: indices of the options that belong together, from 0, rising; yes or no; or the open "
-            "answer."
+            "The answer key: indices of the correct options, counted from 0, ascending; yes or no; or the "
+            "text of an open answer."
         ),
     ]
     also_right: Annotated[
         tuple[Annotated[tuple[Annotated[int, _says(**_PLACE)], ...], _says(minItems=1)], ...]
         | UnsetType
         | None,
-        _says("Further answers that are right by themselves: [[0], [2]] is A or C."),
+        _says("Other complete answers that are also correct: [[0], [2]] is A or C."),
     ] = UNSET
-    explanation: Annotated[Text, _says("Why the key is right.")] = UNSET
+    explanation: Annotated[Text, _says("Why the answer key is correct.")] = UNSET
     boxes: tuple[BoxRecord, ...] | UnsetType | None = UNSET
     box_grid: Annotated[
         tuple[Annotated[int, _says(minimum=1)], Annotated[int, _says(minimum=1)]] | UnsetType | None,
-        _says("[width, height] of the grid that the boxes are on, if it is not the image's own."),
+        _says("[width, height] of the pixel grid of the boxes, if it is not that of the image."),
     ] = UNSET
     box_fit: Annotated[
         Literal["letterbox", "stretch"] | UnsetType | None,
-        _says("How the image fills box_grid: aspect kept with centred padding, or stretched."),
+        _says(
+            "How the image was scaled to box_grid: with its aspect ratio and centred padding, or stretched."
+        ),
     ] = UNSET
     task: Task | UnsetType | None = UNSET
     content_type: Annotated[
-        Text, _says("What the source calls the kind of question, where it is none of the tasks.")
+        Text, _says("The kind of question as named by the source, if it is none of the tasks.")
     ] = UNSET
     category: Annotated[Text, _says("The clinical category.")] = UNSET
     subcategory: Annotated[Text, _says("The clinical subcategory.")] = UNSET
     difficulty: Difficulty | UnsetType | None = UNSET
     report: Annotated[
         Text,
-        _says("The exam's report. It gives the answer away and is shown only where a batch allows it."),
+        _says("The exam's report. It reveals the answer and is shown only if the batch allows it."),
     ] = UNSET
     source: SourceRecord | UnsetType | None = UNSET
 

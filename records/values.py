@@ -27,7 +27,7 @@ class BoxRecord(msgspec.Struct, forbid_unknown_fields=True, gc=False):
         Corners,
         Meta(
             description="[x_min, y_min, x_max, y_max] in pixels of the stored matrix, or on box_grid; "
-            "origin at the outer top-left corner, x to the right."
+            "origin at the outer top-left corner, x to the right, y down."
         ),
     ]
 
