@@ -1,1 +1,1 @@
-"""Finding a question among all of them, and its whole history."""
+"""Searching questions, their history, and statistics of a dataset."""

@@ -1,6 +1,6 @@
-"""The figures of a dataset's statistics as SVG, for papers and slides: ranked bars and histograms.
+"""Figures of a dataset's statistics as SVG, for papers and slides: bar charts and histograms.
 
-Dark ink on white with sizes in pixels, so that each looks the same wherever it is put.
+They are dark on white with sizes in pixels, so they look the same everywhere.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _SHOWN = 30  # bars in a ranked figure
 
 
 def figures_of(found: DatasetStatistics) -> dict[str, str]:
-    """SVG by name (``task``, ``boxes``, ``observations``, ``question-words``, …); none of what is empty."""
+    """All figures as SVG, by name (``task``, ``boxes``, ``observations``, …), without empty ones."""
     figures = {}
     for column, counts in found.counts.items():
         if any(value for value, _ in counts):
@@ -34,7 +34,7 @@ def figures_of(found: DatasetStatistics) -> dict[str, str]:
 
 
 def ranked_svg(counts: Sequence[tuple[str, int]], title: str) -> str:
-    """One bar a value, in the order given, the first few."""
+    """A bar chart of the first values, in the order given."""
     shown = counts[:_SHOWN]
     most = max((count for _, count in shown), default=0) or 1
     room = _WIDTH - _LABELS - 90
@@ -55,7 +55,7 @@ def ranked_svg(counts: Sequence[tuple[str, int]], title: str) -> str:
 
 
 def histogram_svg(bins: Sequence[tuple[int, int, int]], title: str, *, unit: str) -> str:
-    """Bins of (from, to, count), to the right."""
+    """A histogram of bins (from, to, count)."""
     most = max((count for _, _, count in bins), default=0) or 1
     left, base = 70, _HEAD + _HEIGHT
     step = (_WIDTH - left - 20) / max(1, len(bins))

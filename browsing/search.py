@@ -1,4 +1,4 @@
-"""What somebody looks for: words, and what the questions are to have."""
+"""A search for questions: words and filters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LONGEST = 500  # characters of the words looked for
 
 
 class Standing(StrEnum):
-    """How far a question has come."""
+    """The status of a question."""
 
     NOT_DRAWN = "not drawn"
     DRAWN = "drawn, not judged"
@@ -26,10 +26,13 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """All that is asked for at once; what is None or empty is not asked.
+    """The criteria of a search, which must all hold; None or empty is no criterion.
 
-    ``words`` must all be in id, stem, options or explanation; in quotation marks they stand together, and
-    a star makes a beginning of a word (``effus*``).
+    All ``words`` must be in id, stem, options or explanation. Words in quotation marks must be consecutive,
+    and a star at the end matches the beginning of a word (``effus*``).
+
+    Raises:
+        InvalidValue: a value is not allowed; names the field.
     """
 
     dataset: str
@@ -52,5 +55,5 @@ class Search:
 
     @property
     def asks(self) -> bool:
-        """Whether anything is asked beyond the dataset."""
+        """Whether there is a criterion other than the dataset."""
         return self != Search(dataset=self.dataset)

@@ -1,4 +1,4 @@
-"""Several datasets beside each other, as ReXVQA's Table 1 and GEMeX's Table 3 set their splits."""
+"""Compares several datasets in one table, as ReXVQA's Table 1 and GEMeX's Table 3 do with splits."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _ORDER = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """How many questions of each dataset have the value of the column; of ``boxes``, how many boxes.
+    """The number of questions of each dataset with a value of a column; for ``boxes``, of boxes.
 
-    ``wholes`` are what per cent are of; None for boxes.
+    ``wholes`` are the numbers that per cent refer to; None for boxes.
     """
 
     column: str
@@ -31,19 +31,19 @@ class Line:
     wholes: tuple[int, ...] | None
 
     def percent(self, place: int) -> str:
-        """Of that dataset's questions, with one decimal; nothing where there is nothing to count."""
+        """The per cent of a dataset's questions with one decimal; empty without a question."""
         if self.wholes is None or not self.wholes[place]:
             return ""
         return f"{100 * self.counts[place] / self.wholes[place]:.1f}"
 
 
 def columns_of(found: Sequence[DatasetStatistics]) -> list[str]:
-    """The columns of which any question of any of them has a value."""
+    """The columns in which any question of any dataset has a value."""
     return [name for name in COUNTED if any(value for each in found for value, _ in each.counts[name])]
 
 
 def lines_of(found: Sequence[DatasetStatistics], column: str) -> tuple[Line, ...]:
-    """One line a value, tasks and formats in their order, others the most first; last, all of them."""
+    """One line per value, and a last line for all; tasks and formats in their order, others by frequency."""
     wholes = tuple(each.questions for each in found)
     by_dataset = [dict(each.counts[column]) for each in found]
     order = {value: place for place, value in enumerate(_ORDER.get(column, []))}
@@ -68,7 +68,7 @@ def lines_of(found: Sequence[DatasetStatistics], column: str) -> tuple[Line, ...
 
 
 def boxes_of(found: Sequence[DatasetStatistics]) -> tuple[Line, ...]:
-    """Boxes by answer format; last, all of them."""
+    """One line of box counts per answer format, and a last line for all."""
     boxes = [{line.name: line.boxes for line in each.formats} for each in found]
     names = [name for name in (*_ORDER["format"], ALL) if any(name in each for each in boxes)]
     return tuple(
@@ -78,7 +78,7 @@ def boxes_of(found: Sequence[DatasetStatistics]) -> tuple[Line, ...]:
 
 
 def side_by_side_csv(found: Sequence[DatasetStatistics]) -> str:
-    """Every column and the boxes in one table; beside each dataset's count its per cent, last the sum."""
+    """All columns and the boxes as one CSV table, with count and per cent of each dataset and the sum."""
     file = io.StringIO()
     out = csv.writer(file, lineterminator="\n")
     heads = [name for each in found for name in (harmless(each.dataset), f"{each.dataset}, %")]

@@ -1,4 +1,4 @@
-"""A dataset's statistics as files: one table of every count (CSV), everything (JSON)."""
+"""Writes a dataset's statistics as CSV (one table of all counts) and JSON (everything)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COLUMNS = ("table", "name", "value", "questions", "percent")
 
 
 def csv_text(found: DatasetStatistics) -> str:
-    """Every count in one table."""
+    """All counts as one CSV table."""
     file = io.StringIO()
     out = csv.writer(file)
     out.writerow(COLUMNS)
@@ -24,7 +24,7 @@ def csv_text(found: DatasetStatistics) -> str:
 
 
 def rows(found: DatasetStatistics) -> Iterator[tuple[object, ...]]:
-    """Every count as (table, name, value, questions, percent of the table)."""
+    """All counts as (table, name, value, questions, per cent of the table)."""
     for column, counts in found.counts.items():
         for value, count in counts:
             yield column, harmless(value or "not stated"), "", count, _percent(count, found.questions)
@@ -53,7 +53,7 @@ def _by_split(found: DatasetStatistics) -> Iterator[tuple[object, ...]]:
 
 
 def json_text(found: DatasetStatistics) -> str:
-    """All of it as JSON."""
+    """All statistics as JSON."""
     plain = asdict(found)
     plain["splits"] = [
         {"side": side, "task": task, "questions": n} for (side, task), n in found.splits.items()

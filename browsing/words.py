@@ -1,4 +1,4 @@
-"""Lengths and word frequencies of texts, counted block by block."""
+"""Counts lengths and word frequencies of texts, block by block."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _ASCII_WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*")  # finds the same in small letters of ASCII, in less time
-#: Words that say nothing of what a text is about.
+#: Common words that are not counted.
 _COMMON = frozenset(  # a text is easier to read here than a list of one-word strings
     """a about above after all also an and any are as at be been below between both but by can could do does
     for from had has have how if in into is it its may more most no nor not of on one only or other out over
@@ -18,16 +18,16 @@ _COMMON = frozenset(  # a text is easier to read here than a list of one-word st
 
 
 class TextCounts:
-    """Lengths in characters and words, and how often each word occurs; a word counts once a text."""
+    """Counts of lengths in characters and words, and of the texts that contain each word."""
 
     def __init__(self) -> None:
-        """Nothing yet."""
+        """Start with no texts."""
         self.characters: Counter[int] = Counter()
         self.words: Counter[int] = Counter()
         self.frequencies: Counter[str] = Counter()
 
     def add(self, texts: Iterable[str]) -> None:
-        """More texts; empty ones do not count."""
+        """Count more texts; empty ones are ignored."""
         lengths, seen, words = [], list[str](), []
         for text in filter(None, texts):
             found = (_ASCII_WORD if text.isascii() else _WORD).findall(text.lower())
@@ -41,17 +41,17 @@ class TextCounts:
 
     @property
     def n(self) -> int:
-        """How many texts were counted."""
+        """The number of texts counted."""
         return self.characters.total()
 
     def most_frequent(self, most: int) -> list[tuple[str, int]]:
-        """The words in the most texts, common ones left out; of equal ones by the alphabet."""
+        """(word, number of texts) of the most frequent words, without common ones; ties alphabetically."""
         kept = [(word, count) for word, count in self.frequencies.items() if word not in _COMMON]
         return sorted(kept, key=lambda each: (-each[1], each[0]))[:most]
 
 
 def binned(lengths: Counter[int], *, width: int) -> list[tuple[int, int, int]]:
-    """(from, to, texts) of bins of that width from 0 on, up to the longest; empty for no text."""
+    """Bins (from, to, texts) of a width, from 0 to the greatest length; empty without a text."""
     if not lengths:
         return []
     counts: Counter[int] = Counter()
@@ -61,6 +61,6 @@ def binned(lengths: Counter[int], *, width: int) -> list[tuple[int, int, int]]:
 
 
 def mean(lengths: Counter[int]) -> float | None:
-    """The mean length; None for no text."""
+    """The mean length; None without a text."""
     n = lengths.total()
     return sum(length * count for length, count in lengths.items()) / n if n else None

@@ -1,1 +1,1 @@
-"""Patient data: how a workspace keeps them, and finding them where they should not be: texts and pixels."""
+"""Patient data: the workspace's rules, and search for patient data in texts and pixels."""

@@ -1,8 +1,8 @@
-"""The names, numbers and dates of image headers, looked for in the texts of their dataset.
+"""Searches texts for the names, numbers and dates of image headers.
 
-A number counts wherever it stands. A whole name counts for every exam, one part of a name only in the texts
-of its own exam, where it begins with a capital and is no everyday word; a date only for its own exam, since
-the patterns find every date as it is.
+A number is a hit in every text of the dataset. A whole name is a hit in the texts of every exam. A part of a
+name is a hit only in the texts of its own exam, if it begins with a capital and is no common word. A date is
+a hit only for its own exam, because the patterns find all dates anyway.
 """
 
 from __future__ import annotations
@@ -149,10 +149,10 @@ _MONTH_DAY = re.compile(r"\b([A-Za-z]{3})[a-z.]*\s+(\d\d?)(?:st|nd|rd|th)?,?\s+(
 
 
 class HeaderValues:
-    """What the headers of a dataset's exams say of who it is; for searching, never for keeping."""
+    """The identifying values of the headers of a dataset's exams, for searching; they are never stored."""
 
     def __init__(self, by_exam: Mapping[int, Iterable[IdentityValue]]) -> None:
-        """``by_exam``: exam number -> the values of its images' headers."""
+        """``by_exam``: the values of the images' headers, by exam number."""
         self._numbers: set[str] = set()
         self._names: dict[str, set[tuple[str, ...]]] = defaultdict(set)
         self._own_parts: dict[int, set[str]] = defaultdict(set)
@@ -165,7 +165,16 @@ class HeaderValues:
         return bool(self._numbers or self._names or self._own_dates or self._own_parts)
 
     def hits(self, text: str, *, field: str, exam: int) -> Iterator[TextHit]:
-        """The passages of a text of that exam, by kind."""
+        """Search a text.
+
+        Args:
+            text: the text.
+            field: of the question, for the hits.
+            exam: number of the exam that the text belongs to.
+
+        Yields:
+            Hits, by kind.
+        """
         for found in _TOKENS.finditer(text):
             if found[0].casefold() in self._numbers:
                 yield _hit(field, found.span(), HitKind.HEADER_NUMBER)
@@ -219,7 +228,7 @@ def _hit(field: str, span: tuple[int, int], kind: HitKind) -> TextHit:
 
 
 def _dates_in(text: str) -> Iterator[tuple[tuple[int, int], set[date]]]:
-    """Passages that are a date, with the days that they can mean."""
+    """Passages that are a date, with the days that they can mean (day and month may be exchanged)."""
     for found in _ISO.finditer(text):
         yield found.span(), _days((found[1], found[2], found[3]))
     for found in _NUMBERS.finditer(text):

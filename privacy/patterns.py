@@ -1,8 +1,8 @@
-"""Passages of English text that look as if they told who a patient is.
+"""Finds passages of English text that may identify a patient, by patterns.
 
-What is written here leans towards silence: a list that is mostly wrong is not read to its end. Anatomy
-("T12", "ribs 8/9/10"), sizes ("2.5 cm"), and places that were blanked ("___") are no hits; years alone and
-ages up to 89 tell nobody (45 CFR 164.514).
+The patterns avoid false hits, because nobody reads a long list that is mostly wrong. Anatomy ("T12", "ribs
+8/9/10"), sizes ("2.5 cm") and blanked passages ("___") are no hits. Years alone and ages up to 89 do not
+identify a patient (45 CFR 164.514).
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ _ADDRESSES = (
     r"\bP\.?\s?O\.?\s+Box\s+\d+",
 )
 
-#: In this order: of passages that overlap the first stays.
+#: The patterns in order of precedence: of overlapping passages the first is kept.
 PATTERNS: tuple[tuple[HitKind, tuple[re.Pattern[str], ...]], ...] = tuple(
     (kind, tuple(re.compile(each) for each in expressions))
     for kind, expressions in (
@@ -107,7 +107,15 @@ _WORTH_A_LOOK = re.compile(
 
 
 def hits_by_pattern(text: str, *, field: str) -> Iterator[TextHit]:
-    """The passages of one text, none of which overlaps another, in the order of their kinds."""
+    """Search a text by patterns.
+
+    Args:
+        text: the text.
+        field: of the question, for the hits.
+
+    Yields:
+        Hits that do not overlap, in the order of the patterns.
+    """
     if not _WORTH_A_LOOK.search(text):
         return
     taken: list[tuple[int, int]] = []

@@ -1,1 +1,1 @@
-"""The frozen gold set: the rule that chooses the questions, the writers, the manifest, the check of it."""
+"""Releases, the frozen gold set: the rule that chooses questions, writers, manifest, verification."""

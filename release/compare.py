@@ -1,4 +1,4 @@
-"""One release against an earlier one of the same dataset: what came, what went, what is now different."""
+"""Compares a release with an earlier one of the same dataset: added, removed and changed questions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from domain.errors import Refused
 from release.private import QUESTIONS as PRIVATE
 from release.verify import read_manifest
 
-#: What a change of each field is called.
+#: The names of changes, by field.
 _CALLED = {
     "answer": "keys",
     "also_right": "further right answers",
@@ -28,9 +28,9 @@ _CALLED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Question ids that came or went, moved between public and private, or have another value in a field.
+    """Ids of questions that were added (``came``), removed (``went``), moved between sides, or changed.
 
-    ``same`` counts questions in which nothing changed.
+    ``changed`` is by field; ``same`` counts unchanged questions.
     """
 
     old: str
@@ -43,7 +43,7 @@ class Comparison:
 
     @property
     def sentence(self) -> str:
-        """All of it in words: v2 against v1: 41 keys changed, 12 questions came; 900 are the same."""
+        """A sentence: "v2 against v1: 41 keys changed, 12 questions came; 900 are the same"."""
         parts = [f"{len(ids):,} {_called(name, len(ids))} changed" for name, ids in self.changed.items()]
         parts += [
             f"{len(ids):,} question{'' if len(ids) == 1 else 's'} {what}"
@@ -59,12 +59,17 @@ class Comparison:
 
 
 def compare_releases(old: Path, new: Path) -> Comparison:
-    """What is different in ``new``. Keys of private questions are not in a release's folder, so their changes
-    don't show.
+    """Compare two releases.
+
+    Keys of private questions are not in the folder of a release, so their changes are not found.
+
+    Args:
+        old: folder of the earlier release.
+        new: folder of the later release.
 
     Raises:
-        InvalidValue: one of them is no release.
-        Refused: they are of two datasets.
+        InvalidValue: one of the folders is no release.
+        Refused: they are of different datasets.
     """
     manifests = [read_manifest(folder) for folder in (old, new)]
     datasets = [manifest["dataset"] for manifest in manifests]
@@ -118,5 +123,5 @@ def _records(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def _value(record: dict[str, Any], name: str) -> Any:  # noqa: ANN401 - any JSON value
-    """What is empty is left out of a record, so all spellings of it are the same."""
+    """A value without empty parts, so that missing and empty fields are equal."""
     return record.get(name) or None

@@ -1,4 +1,4 @@
-"""Writing a release's folder: aside first, each file on the disk with its SHA-256, then in one step."""
+"""Writes the folder of a release to a temporary place with hashes, then moves it into place atomically."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _encoder = msgspec.json.Encoder()
 
 
 class HashedFile:
-    """A file that is written once, front to back; its length and SHA-256 are known once it is closed."""
+    """A file that is written sequentially; its length and SHA-256 are known after it is closed."""
 
     def __init__(self, path: Path) -> None:
-        """Open it; it must not be there yet."""
+        """Create the file; it must not exist."""
         self._path = path
         self._file = path.open("xb")
         self._hash = hashlib.sha256()
@@ -38,7 +38,7 @@ class HashedFile:
             self._pass_on()
 
     def write_json_line(self, value: Any) -> None:  # noqa: ANN401 - any JSON value
-        """One line; the keys stay in their order."""
+        """Write one line of JSON; keys keep their order."""
         waiting = self._waiting
         _encoder.encode_into(value, waiting, -1)  # -1: after what is there
         waiting.append(0x0A)
@@ -55,7 +55,7 @@ class HashedFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """On the disk when this returns, unless an error is on its way."""
+        """Close the file and flush it to the disk, unless there was an error."""
         try:
             if kind is None:
                 self._pass_on()
@@ -66,7 +66,7 @@ class HashedFile:
             self._file.close()
 
     def _pass_on(self) -> None:
-        """Hash and write what waits, in one go: a call a line would cost more than the line."""
+        """Hash and write the buffered lines together; one call per line would be slow."""
         with naming(self._path):
             self._file.write(self._waiting)
         self._hash.update(self._waiting)
@@ -76,7 +76,14 @@ class HashedFile:
 
 @contextmanager
 def written_aside(target: Path) -> Iterator[Path]:
-    """A folder beside ``target`` to write into; gone when the block is left, unless it was put in place."""
+    """A temporary folder next to ``target``, deleted at the end of the block unless it was moved.
+
+    Args:
+        target: the final folder.
+
+    Raises:
+        OSError: the folder can't be created.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.incoming-"))
     try:
@@ -86,7 +93,11 @@ def written_aside(target: Path) -> Iterator[Path]:
 
 
 def put_in_place(folder: Path, target: Path) -> bool:
-    """Rename the folder to ``target`` in one step; False when something is there that is not empty."""
+    """Move a folder into place atomically.
+
+    Returns:
+        False if the target exists and is not empty; the folder then stays.
+    """
     for each in (folder, *(path for path in folder.rglob("*") if path.is_dir())):
         _sync_folder(each)
     folder.chmod(0o755)  # made for its owner alone while it was unfinished
@@ -101,11 +112,14 @@ def put_in_place(folder: Path, target: Path) -> bool:
 
 
 def copy_image(source: Path, target: Path, *, sha256: str) -> int:
-    """Copy an image file and see that its bytes are what their name says; their number.
+    """Copy an image file and check its hash.
+
+    Returns:
+        The number of bytes.
 
     Raises:
-        FileNotFoundError: no such file.
-        ValueError: other bytes than those of that SHA-256.
+        FileNotFoundError: there is no such file.
+        ValueError: its SHA-256 is another.
     """
     with source.open("rb") as file, HashedFile(target) as copy:
         while block := file.read(1 << 20):

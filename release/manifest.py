@@ -1,4 +1,4 @@
-"""The manifest: what a release is, where it comes from, and the SHA-256 of each of its files."""
+"""The manifest of a release: its origin, settings and counts, and the SHA-256 of each file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VERSION = "0.1.0"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One file of a release: its path within the folder, with forward slashes."""
+    """One file of a release; ``path`` is relative to the folder, with forward slashes."""
 
     path: str
     bytes: int
@@ -28,9 +28,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnBatch:
-    """A batch that a release is made from, with the strata of each of its draws and its plan as JSON.
+    """A batch of a release, with the strata of each of its draws and its plan as JSON values.
 
-    ``chosen``: its questions were found by a search; it is no random sample.
+    ``chosen``: its questions were found by a search, so it is no random sample.
     """
 
     batch: Batch
@@ -51,7 +51,7 @@ def manifest_text(
     lacks: dict[str, dict[str, int]],
     files: Sequence[Entry],
 ) -> bytes:
-    """The manifest as it is written; nothing in it depends on when or where it was made."""
+    """The content of the manifest; it does not depend on the time or the machine."""
     manifest = {
         "format": FORMAT,
         "name": name,
@@ -98,10 +98,11 @@ def _batch(drawn: DrawnBatch) -> dict[str, Any]:
 
 
 def entries_of(manifest: dict[str, Any]) -> tuple[Entry, ...]:
-    """The files that a manifest names.
+    """The files that a manifest lists.
 
     Raises:
-        KeyError, TypeError: it is no manifest of this form.
+        KeyError: it is no manifest of this version.
+        TypeError: likewise.
     """
     return tuple(
         Entry(path=str(each["path"]), bytes=int(each["bytes"]), sha256=str(each["sha256"]))

@@ -1,7 +1,7 @@
-"""The private side of a release: questions without what gives the answer away, and their keys apart.
+"""The private side of a release: questions without anything that reveals the answer; keys in another folder.
 
-The release's folder may be given out as it is. The keys lie beside it, in ``<folder>-keys``, which stays
-with whoever scores predictions; the manifest has their SHA-256.
+The folder of a release can be distributed as it is. The keys are in ``<folder>-keys``, for the person who
+scores predictions; the manifest has their SHA-256.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ CORRECTIONS = "corrections.jsonl"
 
 
 def keys_folder(folder: Path) -> Path:
-    """Where the keys of the release in that folder are."""
+    """The folder of the keys of a release."""
     return folder.with_name(f"{folder.name}-keys")
 
 
 class PrivateFiles:
-    """Questions and keys of the private side, written in one pass."""
+    """Writes questions and keys of the private side in one pass."""
 
     def __init__(self, folder: Path, keys: Path) -> None:
-        """``folder`` is the release's, ``keys`` the one for the keys; both are there."""
+        """``folder`` is that of the release, ``keys`` that of the keys; both exist."""
         (folder / "private").mkdir()
         self._questions = HashedFile(folder / QUESTIONS)
         self._keys = HashedFile(keys / KEYS)
@@ -39,7 +39,7 @@ class PrivateFiles:
         self.count = self.corrections = 0
 
     def add(self, record: QuestionRecord, *, corrections: list[dict[str, Any]]) -> None:
-        """One question as ``gold.jsonl`` would have it, and its lines of ``corrections.jsonl``."""
+        """Write a question as it would be in ``gold.jsonl``, and its lines of ``corrections.jsonl``."""
         self.count += 1
         self.corrections += len(corrections)
         for each in corrections:
@@ -50,13 +50,13 @@ class PrivateFiles:
         self._questions.write_json_line(asked)
 
     def close(self, kind: type[BaseException] | None) -> None:
-        """On the disk, unless an error is on its way."""
+        """Close the files and flush them to the disk, unless there was an error."""
         for file in (self._questions, self._keys, self._corrections):
             file.__exit__(kind, None, None)
 
     @property
     def entry(self) -> Entry:
-        """The questions' file."""
+        """The manifest's entry of the file of questions."""
         return Entry(path=QUESTIONS, bytes=self._questions.bytes, sha256=self._questions.sha256)
 
     @property

@@ -1,4 +1,4 @@
-"""The rule by which a judged question becomes gold, or is left out with the reason."""
+"""The rule that decides whether a judged question is released."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from domain.questions import Question
 from domain.verdicts import Decision
 from review.disputes import same_boxes
 
-#: The rule in words; it stands in every manifest.
+#: The rule as text, for the manifest.
 RULE = (
     "A question whose dispute was settled is released as the latest adjudication has it, or left out where "
     "that rejects it. Any other is released when the latest verdict of everybody who judged it in these "
@@ -25,7 +25,14 @@ RULE = (
 
 
 def settle(judged: JudgedQuestion) -> GoldItem | LeftOut:
-    """What becomes of a judged question."""
+    """Decide whether a judged question is released, and apply its corrections.
+
+    Args:
+        judged: the question with all judgements and its adjudication, if there is one.
+
+    Returns:
+        The released question, or the reason why it is left out.
+    """
     if judged.adjudication is not None:
         return _adjudicated(judged, judged.adjudication)
     plain = plain_outcome(
@@ -50,13 +57,13 @@ def settle(judged: JudgedQuestion) -> GoldItem | LeftOut:
 
 @cache
 def plain_outcome(said: frozenset[tuple[Decision, Parts, bool]]) -> LeaveOut | Decision | None:
-    """What becomes of a question without adjudication, as far as it needs no look at the corrections.
+    """The outcome of a question without adjudication, if it does not depend on the content of corrections.
 
     Args:
-        said: of all its judgements the decision, what was asked for, whether nothing was corrected.
+        said: (decision, parts that the batch asks for, whether nothing was corrected) of all its judgements.
 
     Returns:
-        Why it is left out, ACCEPT where it is released as it is, or None: the corrections must be compared.
+        Why it is left out; ACCEPT if it is released unchanged; None if the corrections must be compared.
     """
     decisions = {decision for decision, _, _ in said}
     if Decision.REJECT in decisions:

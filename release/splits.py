@@ -1,9 +1,9 @@
-"""Which side of a release an exam is on: public, or private with its keys held back.
+"""Splits the exams of a release into a public side and a private side, whose keys are kept back.
 
-No patient and no image is on two sides. Exams that share a patient, or a radiograph with the same bytes or
-the same pixels, hang together, and the whole cluster goes to one side. Which one is told by a hash of the
-seed and the cluster, so a later release with the same seed and share leaves everybody where they are, unless
-new exams tie two clusters together.
+No patient and no image is on both sides. Exams with a common patient, or with radiographs of identical bytes
+or pixels, form a cluster, which is on one side as a whole. The side depends on a hash of the seed and the
+cluster, so it is the same in a later release with the same seed and share, unless new exams join two
+clusters.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from domain.errors import InvalidValue
 
 
 class Side(StrEnum):
-    """Where a question of a release is."""
+    """The side of a question in a release."""
 
     PUBLIC = "public"
     PRIVATE = "private"
@@ -26,7 +26,11 @@ class Side(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitPlan:
-    """The share of the clusters that is private, above 0 and below 1, and the seed."""
+    """The share of clusters that is private, above 0 and below 1, and the seed.
+
+    Raises:
+        InvalidValue: a value outside its range.
+    """
 
     private_share: float
     seed: int
@@ -38,7 +42,7 @@ class SplitPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamTies:
-    """What ties an exam to others: its patient, and hashes of its radiographs' bytes and pixels."""
+    """The properties that connect exams: the patient, and hashes of the radiographs' bytes and pixels."""
 
     exam: str
     patient: str | None
@@ -46,9 +50,9 @@ class ExamTies:
 
 
 def clusters(exams: Iterable[ExamTies]) -> dict[str, str]:
-    """The cluster of each exam, named by its first exam in the order of the alphabet.
+    """The cluster of each exam, by the exam's id; a cluster has the id of its alphabetically first exam.
 
-    Names of patients are compared without outer blanks and without regard to case.
+    Patients are compared without regard to case and spaces around them.
     """
     parent: dict[str, str] = {}
 
@@ -73,7 +77,7 @@ def clusters(exams: Iterable[ExamTies]) -> dict[str, str]:
 
 
 def sides(cluster_of: Mapping[str, str], plan: SplitPlan) -> dict[str, Side]:
-    """The side of each exam."""
+    """The side of each exam, by its id; ``cluster_of`` is that of :func:`clusters`."""
     return {
         exam: Side.PRIVATE if _place(cluster, plan.seed) < plan.private_share else Side.PUBLIC
         for exam, cluster in cluster_of.items()
@@ -81,15 +85,15 @@ def sides(cluster_of: Mapping[str, str], plan: SplitPlan) -> dict[str, Side]:
 
 
 def _place(cluster: str, seed: int) -> float:
-    """Evenly in [0, 1): the first 53 bits of SHA-256 over seed and cluster."""
+    """A uniform number in [0, 1): the first 53 bits of SHA-256 of seed and cluster."""
     digest = hashlib.sha256(f"overread.split/1\0{seed}\0{cluster}".encode()).digest()
     return (int.from_bytes(digest[:8], "big") >> 11) / (1 << 53)
 
 
 def leaks(side_of: Mapping[str, Side], exams: Iterable[ExamTies]) -> list[str]:
-    """What is on both sides, in words; an empty list is as it should be.
+    """Sentences about patients and images that are on both sides; empty if there are none.
 
-    It looks at ties alone, not at clusters, so it finds what :func:`clusters` would have missed.
+    It does not use the clusters, so it would find errors of :func:`clusters`.
     """
     met: dict[tuple[str, str], dict[Side, str]] = defaultdict(dict)
     for each in exams:

@@ -1,4 +1,4 @@
-"""How many questions became gold, and what became of the others, counted while they pass."""
+"""Counts the questions of a release, and those left out by reason."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from domain.vocabulary import Difficulty
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """Counts of a release, or of what one made now would hold.
+    """The counts of a release or of a preview.
 
-    ``strata``: of each stratum, by name, how many were drawn, judged and released.
+    ``strata``: the numbers of questions drawn, judged and released, by name of the stratum.
     """
 
     released: int = 0
@@ -30,11 +30,11 @@ class Tally:
 
     @property
     def judged(self) -> int:
-        """Questions that somebody judged."""
+        """The number of judged questions."""
         return self.released + sum(self.left_out.values())
 
     def as_plain(self) -> dict[str, Any]:
-        """As the manifest has it."""
+        """JSON values for the manifest."""
         return {
             "released": self.released,
             "accepted": self.accepted,
@@ -47,16 +47,16 @@ class Tally:
 
 
 class Counting:
-    """Counts one settled question after the other."""
+    """Counts outcomes one by one."""
 
     def __init__(self) -> None:
-        """Nothing yet."""
+        """Start at 0."""
         self._of: Counter[str] = Counter()
         self._left_out: Counter[LeaveOut] = Counter()
         self._strata: dict[str, Counter[str]] = defaultdict(Counter)
 
     def add(self, settled: GoldItem | LeftOut) -> None:
-        """One more."""
+        """Count one question."""
         stratum = self._strata[settled.judged.stratum]
         stratum["judged"] += 1
         if isinstance(settled, LeftOut):
@@ -69,7 +69,7 @@ class Counting:
             self._of["corrections"] += len(settled.changes) * correctors(settled)
 
     def add_plain(self, outcome: LeaveOut | Decision, *, stratum: str, questions: int) -> None:
-        """So many questions of a stratum that nobody corrected: left out for that reason, or accepted."""
+        """Count questions of a stratum without corrections: left out for a reason, or accepted."""
         self._strata[stratum]["judged"] += questions
         if isinstance(outcome, LeaveOut):
             self._left_out[outcome] += questions
@@ -79,7 +79,7 @@ class Counting:
         self._of["accepted"] += questions
 
     def tally(self, *, unjudged: int, drawn: Mapping[str, int]) -> Tally:
-        """The counts so far; ``drawn`` are the questions of the batches behind them, by stratum."""
+        """The counts so far; ``drawn`` are the questions of the batches, by stratum."""
         return Tally(
             released=self._of["released"],
             accepted=self._of["accepted"],
@@ -106,19 +106,19 @@ def _as_shown(stratum: str) -> tuple[int, str]:
 
 
 def correctors(gold: GoldItem) -> int:
-    """How many people made the corrections of a released question; an adjudicator is the only one."""
+    """The number of people who made the corrections of a released question; 1 for an adjudicator."""
     if gold.judged.adjudication is not None:
         return 1
     return sum(corrects(each.decision) for each in gold.judged.judgements)
 
 
 def corrects(decision: Decision) -> bool:
-    """Whether a verdict of that decision carries a correction."""
+    """Whether a verdict with this decision has a correction."""
     return decision is Decision.REVISE
 
 
 def latest(judged: JudgedQuestion) -> datetime:
-    """When the last of the judgements was given."""
+    """The time of the latest judgement."""
     last = judged.judgements[0].given_at
     for each in judged.judgements[1:]:
         last = max(last, each.given_at)

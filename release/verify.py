@@ -1,4 +1,4 @@
-"""Checking a release's folder against its manifest, and its files against each other."""
+"""Verifies the folder of a release against its manifest, and its files against each other."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from release.folder import MANIFEST, file_hash
 from release.manifest import FORMAT, Entry, entries_of
 from release.private import QUESTIONS as PRIVATE
 
-#: So many faults are named; a folder with more is not worth reading on.
+#: The most faults reported; verification stops then.
 SHOWN = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyReport:
-    """What was found: no ``faults`` is a release that is as it was made."""
+    """The result of verification; a release is unchanged if there are no ``faults``."""
 
     folder: Path
     faults: tuple[str, ...]
@@ -38,12 +38,17 @@ class VerifyReport:
 
 
 class _BadManifest(Exception):
-    """The manifest can't be read, so nothing can be checked against it."""
+    """The manifest can't be read."""
 
 
 def verify_release(folder: Path) -> VerifyReport:
-    """Check the manifest, every file's length and SHA-256, that none is missing or too many, that every
-    line of gold.jsonl is a question, and that each correction stands in it.
+    """Verify the folder of a release.
+
+    It checks the manifest, length and SHA-256 of every file, missing and additional files, that every line of
+    gold.jsonl is a question, and that each correction is applied there.
+
+    Args:
+        folder: of the release.
     """
     try:
         manifest, entries = _manifest(folder)
@@ -70,10 +75,10 @@ def verify_release(folder: Path) -> VerifyReport:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a release's folder.
+    """Read the manifest of a release.
 
     Raises:
-        InvalidValue: there is none, or it is of another form.
+        InvalidValue: there is none, or it is not valid.
     """
     try:
         return _manifest(folder)[0]
@@ -146,7 +151,7 @@ class _Gold:
         self.corrections = 0
 
     def faults(self) -> list[str]:
-        """What does not agree."""
+        """Sentences about contradictions between the files."""
         found: list[str] = []
         corrected: dict[str, dict[str, Any]] = defaultdict(dict)
         for line, record in self._lines("corrections.jsonl", found):
@@ -179,7 +184,7 @@ class _Gold:
         return found
 
     def _private(self, seen: set[str]) -> list[str]:
-        """Questions of the private side must not tell, and must not be public too."""
+        """Check that private questions reveal no answer and are not public too."""
         found: list[str] = []
         if not (self._folder / PRIVATE).is_file():
             return found

@@ -1,4 +1,4 @@
-"""All files of a release but the manifest, written in one pass over the settled questions."""
+"""Writes all files of a release except the manifest, in one pass over the outcomes."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """What goes into a release beside the questions themselves.
+    """The options of a release.
 
-    ``picture`` gives images for the Parquet file, ``original`` DICOM files for structured reports (with
-    ``when`` as their date); without them neither is written. ``side_of`` is the side of each exam where a
-    part is private; ``keys`` is then the folder for its keys. ``forms`` are written beside the native one.
+    ``picture`` returns images for the Parquet file, ``original`` DICOM files for structured reports (with
+    ``when`` as their date); without them images and reports are not written. ``side_of`` is the side of each
+    exam if there is a private side; ``keys`` is then the folder for its keys. ``forms`` are the formats in
+    addition to the native one.
     """
 
     names: Mapping[int, str]
@@ -48,10 +49,10 @@ class Contents:
 
 
 class ReleaseFiles:
-    """The public files and forms, and the private side where there is one."""
+    """Writes the public files and formats, and the private side if there is one."""
 
     def __init__(self, folder: Path, contents: Contents) -> None:
-        """Open all files in that empty folder."""
+        """Create all files in an empty folder."""
         self._contents = contents
         self.gold = GoldWriters(
             folder,
@@ -84,7 +85,7 @@ class ReleaseFiles:
         self._exams: dict[Side, set[str]] = {side: set() for side in Side}
 
     def add(self, settled: GoldItem | LeftOut) -> None:
-        """Write what there is to write of one judged question."""
+        """Write the records of one judged question."""
         if isinstance(settled, LeftOut):
             self.gold.add(settled)
             return
@@ -105,7 +106,7 @@ class ReleaseFiles:
 
     @property
     def splits(self) -> dict[str, dict[str, int]] | None:
-        """Questions and exams of each side, where there are two."""
+        """The numbers of questions and exams of each side; None without a private side."""
         if self.private is None:
             return None
         return {
@@ -115,7 +116,7 @@ class ReleaseFiles:
 
     @property
     def lacks(self) -> dict[str, dict[str, int]]:
-        """What each form lacks, with counts; forms that have everything are not named."""
+        """Why something is not in a format, with counts, by format; complete formats are left out."""
         found: dict[str, dict[str, int]] = {
             form.name: {reason.value: count for reason, count in sorted(form.lacks.items())}
             for form in self.forms
@@ -128,7 +129,7 @@ class ReleaseFiles:
         return found
 
     def entries(self) -> list[Entry]:
-        """The files with their lengths and hashes, once the block is left."""
+        """The files with their lengths and hashes; complete after the end of the ``with`` block."""
         found = self.gold.entries()
         for form in self.forms:
             found += form.entries()
@@ -142,7 +143,7 @@ class ReleaseFiles:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """All files on the disk, unless an error is on its way."""
+        """Close the files and flush them to the disk, unless there was an error."""
         parts: list[Any] = [self.gold, *self.forms]
         with ExitStack() as stack:  # each is closed, whatever becomes of the others
             for part in parts:

@@ -1,4 +1,4 @@
-"""The files of a release: gold.jsonl, gold.csv, corrections.jsonl, left_out.jsonl, images.jsonl."""
+"""Writes gold.jsonl, gold.csv, corrections.jsonl, left_out.jsonl and images.jsonl of a release."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _SUFFIXES = {".dcm", ".dicom", ".png", ".jpg", ".jpeg"}
 
 
 class GoldWriters:
-    """All files of a release that have a line for each question, written in one pass.
+    """Writes the files with a line per question in one pass.
 
-    ``names`` are the reviewers' names as they are to be read, by number. With ``with_images`` a radiograph's
-    file is ``images/<sha256><suffix>``, and :attr:`images` says which are to be copied; without, its path is
-    the one that the source gave.
+    ``names`` are the reviewers' names in the release, by person id. With ``with_images`` a radiograph's file
+    is ``images/<sha256><suffix>``, and :attr:`images` lists the files to copy; otherwise it is the path from
+    the question file.
     """
 
     def __init__(
         self, folder: Path, *, names: Mapping[int, str], with_images: bool, with_report: bool
     ) -> None:
-        """Open the files in that empty folder."""
+        """Create the files in an empty folder."""
         self._names, self._with_images, self._with_report = names, with_images, with_report
         self._files = {
             name: HashedFile(folder / name)
@@ -50,7 +50,7 @@ class GoldWriters:
         self._table = GoldTable(self._files["gold.csv"], names=names)
 
     def add(self, settled: GoldItem | LeftOut) -> None:
-        """Write what there is to write of one judged question."""
+        """Write the records of one judged question."""
         if isinstance(settled, LeftOut):
             self._files["left_out.jsonl"].write_json_line(self._left_out(settled))
             return
@@ -67,7 +67,7 @@ class GoldWriters:
             self._files["corrections.jsonl"].write_json_line(line)
 
     def corrections_of(self, gold: GoldItem) -> list[dict[str, Any]]:
-        """The lines of ``corrections.jsonl`` for one released question: of each who made them."""
+        """The lines of ``corrections.jsonl`` for one released question: one per person and change."""
         settled = gold.judged.adjudication
         if settled is not None:
             made = {
@@ -108,7 +108,7 @@ class GoldWriters:
         ]
 
     def entries(self) -> list[Entry]:
-        """The files with their lengths and hashes, once the block is left."""
+        """The files with their lengths and hashes; complete after the end of the ``with`` block."""
         return [Entry(path=name, bytes=file.bytes, sha256=file.sha256) for name, file in self._files.items()]
 
     def __enter__(self) -> Self:
@@ -117,12 +117,12 @@ class GoldWriters:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """All files on the disk, unless an error is on its way."""
+        """Close the files and flush them to the disk, unless there was an error."""
         for file in self._files.values():
             file.__exit__(kind, error, trace)
 
     def add_images(self, exam: Exam) -> None:
-        """The exam's lines of ``images.jsonl``, once."""
+        """Write the exam's lines of ``images.jsonl``, once per exam."""
         if exam.id in self._exams:
             return
         self._exams.add(exam.id)
@@ -193,7 +193,7 @@ def _why(judgement: Judgement) -> str:
 
 
 def _image(image: ImageDisplay | None) -> dict[str, str]:
-    """Whether the radiographs were on screen; nothing where that was not recorded."""
+    """Whether the radiographs were on screen; empty if that was not recorded."""
     return {} if image is None else {"image": image.value}
 
 
@@ -202,6 +202,6 @@ def _errors(judgement: Judgement) -> list[str]:
 
 
 def _suffix(radiograph: Radiograph) -> str:
-    """The suffix of the file it came from, if it is one of an image; a name from outside gives no more."""
+    """The suffix of the imported file's name, if it is one of an image; nothing else of the name is used."""
     suffix = Path(radiograph.file.replace("\\", "/")).suffix.lower()
     return suffix if suffix in _SUFFIXES else ""
