@@ -84,11 +84,6 @@ class ReadingStop:
     closed: bool = False
     result: Proportion | None = None
 
-    @property
-    def finished(self) -> bool:
-        """Whether every case is answered."""
-        return self.guideline is None and self.opens_at is None and not self.place.left
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyForReader:

@@ -27,7 +27,6 @@ from reader_study.service.studies import (
     describe,
     list_studies,
     reopen_study,
-    study_named,
     study_summary,
 )
 
@@ -68,7 +67,6 @@ __all__ = [
     "report_state",
     "set_profile",
     "studies_for",
-    "study_named",
     "study_progress",
     "study_report",
     "study_summary",

@@ -98,16 +98,6 @@ def create_study(
     return stored.load_study(db, study_id=study_id)
 
 
-def study_named(db: Session, *, by: Person, name: str) -> ReaderStudy:
-    """The study with a name.
-
-    Raises:
-        NotFound: there is no such study; the text lists those that exist.
-    """
-    require(by, Action.RUN_STUDY)
-    return stored.load_study(db, name=name)
-
-
 def list_studies(db: Session, *, by: Person) -> list[StudySummary]:
     """All studies, the oldest first."""
     require(by, Action.RUN_STUDY)

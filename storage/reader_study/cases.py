@@ -149,19 +149,6 @@ def slot_at(db: Session, *, reader_id: int, position: int) -> Slot | None:
     return None if row is None else _slot(row)
 
 
-def slot_of(db: Session, *, reader_id: int, case_id: int, arm: str, repeat: int) -> Slot | None:
-    """The reader's slot of that case, arm and repeat; None when it is not theirs."""
-    row = db.execute(
-        select(SlotRow).where(
-            SlotRow.reader_id == reader_id,
-            SlotRow.case_id == case_id,
-            SlotRow.arm == arm,
-            SlotRow.repeat == repeat,
-        )
-    ).scalar_one_or_none()
-    return None if row is None else _slot(row)
-
-
 def open_slots(db: Session, *, reader_id: int, limit: int = 1) -> tuple[Slot, ...]:
     """The reader's first slots without a reading, at most ``limit``."""
     read = (

@@ -156,15 +156,6 @@ def last_read_position(db: Session, *, reader_id: int) -> int | None:
     ).scalar_one_or_none()
 
 
-def faulty_reports(db: Session, *, study_id: int) -> tuple[tuple[int, int, str], ...]:
-    """(case number of storage, reader number, why) of each question that was reported as faulty."""
-    return tuple(
-        (reading.key.case_id, reading.key.reader_id, reading.faulty)
-        for reading in readings_of(db, study_id=study_id)
-        if reading.faulty
-    )
-
-
 def draft_of(db: Session, *, key: ReadingKey) -> ReadingDraft | None:
     """What is entered and not yet answered."""
     row = _draft_row(db, key)

@@ -180,7 +180,7 @@ class Subject:
 
     def report(self, db: Session) -> None:
         """A model's predictions come in, and the report is computed and kept."""
-        study = studies.study_named(db, by=BY, name=self.study)
+        study = studies.study_summary(db, by=BY, study=self.study).study
         file = self.workspace.home / f"{self.study}.jsonl"
         cases = [case for case in cases_of(db, study_id=study.id) if case.scored]
         said = ({"question_id": case.shown.question_id, "answer": letter(2)} for case in cases)
@@ -216,7 +216,7 @@ class Subject:
     def _read(self, db: Session, name: str, *, most: int = 99) -> None:
         """Answer the reader's next cases, each with the first option shown."""
         reader = person(db, name)
-        study = studies.study_named(db, by=BY, name=self.study)
+        study = studies.study_summary(db, by=BY, study=self.study).study
         for number in range(most):
             now = NOW + timedelta(minutes=number)
             sheet = studies.open_case(db, person=reader, study_id=study.id, now=now)

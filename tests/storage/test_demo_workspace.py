@@ -88,10 +88,9 @@ def test_the_demos_readers_are_simulated_and_right_as_often_as_the_papers(db):
     progress = studies.study_progress(db, by=by, study=STUDY)
     assert [each.reader.name for each in progress] == [reader.name for reader in READERS]
     assert all(each.reader.simulated and each.done == each.total > 50 for each in progress)
-    assert studies.study_named(db, by=by, name=STUDY).simulated
-    keys = {
-        case.shown.id: case for case in cases_of(db, study_id=studies.study_named(db, by=by, name=STUDY).id)
-    }
+    study = studies.study_summary(db, by=by, study=STUDY).study
+    assert study.simulated
+    keys = {case.shown.id: case for case in cases_of(db, study_id=study.id)}
     for reader, each in zip(READERS, progress, strict=True):
         first = [
             reading

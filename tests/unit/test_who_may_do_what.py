@@ -96,7 +96,6 @@ ASKS_FOR: dict[str, Action] = {
     "reader_study.report_state": Action.RUN_STUDY,
     "reader_study.set_profile": Action.RUN_STUDY,
     "reader_study.studies_for": Action.READ,
-    "reader_study.study_named": Action.RUN_STUDY,
     "reader_study.study_progress": Action.RUN_STUDY,
     "reader_study.study_report": Action.RUN_STUDY,
     "reader_study.study_summary": Action.RUN_STUDY,
