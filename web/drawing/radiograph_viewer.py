@@ -1,6 +1,6 @@
 """The reading-room viewer: addresses of its radiographs, and what it is told and says of boxes.
 
-Its browser part is ``frontend/src/viewer/`` (docs/decisions/020-reading-room-viewer.md).
+Its browser part is ``frontend/src/viewer/`` (docs/decisions/020-radiograph-viewer.md).
 
 Boxes go to it and come back in pixels of the stored matrix, as JSON numbers, which lose nothing: a box that
 nobody touched comes back as it was.
