@@ -150,7 +150,8 @@ def to_sign_in() -> bytes:
     """The message by which Streamlit's page goes to another address; ours is the sign-in page."""
     message = ForwardMsg()
     message.auth_redirect.url = SIGN_IN
-    return message.SerializeToString()
+    content: bytes = message.SerializeToString()
+    return content
 
 
 def _is_closed(path: str, person: Person) -> bool:

@@ -51,9 +51,10 @@ def without_values() -> None:
 
     def safe(*args: object, **kwargs: object) -> logging.LogRecord:
         record = make(*args, **kwargs)
-        if record.exc_info and isinstance(record.exc_info, tuple) and record.exc_info[1] is not None:
-            record.msg, record.args = f"{record.getMessage()}: {where(record.exc_info[1])}", ()
-            record.exc_info = None
+        match record.exc_info:
+            case (_, BaseException() as error, _):
+                record.msg, record.args = f"{record.getMessage()}: {where(error)}", ()
+                record.exc_info = None
         if record.name == "py.warnings":  # of pydicom, say: they quote the element's value
             record.msg, record.args = "a library warned", ()
         return record
@@ -65,10 +66,11 @@ def without_values() -> None:
 
 def where(error: BaseException) -> str:
     """Kind of an exception and the calls that led to it, the last first; none of its words or values."""
-    kinds, seen = [], error
+    kinds: list[str] = []
+    seen: BaseException | None = error
     while seen is not None and len(kinds) < 5:
         kinds.append(type(seen).__name__)
-        seen = seen.__cause__ or seen.__context__  # type: ignore[assignment]  # None ends the walk
+        seen = seen.__cause__ or seen.__context__
     return f"{' from '.join(kinds)} at {' < '.join(_calls(error.__traceback__))}"
 
 

@@ -69,7 +69,7 @@ class RequestsLog:
 
 def route_of(scope: Scope, *, pages: Container[str]) -> str:
     """The route as it is declared, with names in place of the values in the address."""
-    path = scope["path"]
+    path: str = scope["path"]
     match = find_route(scope) if scope["type"] == "http" else None
     if match is not None:
         return match[1].path

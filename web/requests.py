@@ -58,7 +58,7 @@ async def person_of(request: Request) -> Person:
         NotSignedIn: no live sign-in came with the request.
     """
     # The gate has looked it up for this very request, just now; it is asked again with the next one.
-    person = request.scope.get("state", {}).get("signed_in")
+    person: Person | None = request.scope.get("state", {}).get("signed_in")
     if person is None:
         person = await SAVES.run(person_present, sign_in_token(request.cookies))
     if person is None:

@@ -24,7 +24,8 @@ def settle(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     form = schemas.form_from(plain, schemas.AdjudicationForm)
     with reading() as db:
         sheet = review.open_dispute(db, person=person, batch_id=form.batch, question_number=form.question)
-    decision, correction, follows = Decision.REJECT, Correction(), ()
+    decision, correction = Decision.REJECT, Correction()
+    follows: tuple[int, ...] = ()
     if form.decision == "reject":
         follows = tuple(each.person_id for each in sheet.verdicts if each.decision is Decision.REJECT)
     else:

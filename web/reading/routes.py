@@ -20,7 +20,7 @@ from web.drawing.boxes import boxes_drawn
 from web.forms.routes import sending_route
 from web.reading import schemas
 from web.reading.sheet import reading_data
-from web.review.schemas import answer_of
+from web.review.schemas import Objects, answer_of
 
 
 def give_answer(plain: object, person: Person, now: datetime) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def _sheet_after(form: schemas.AnswerForm, person: Person, now: datetime) -> dic
 
 
 def _boxes(
-    form: schemas.CaseForm, person: Person, drawings: dict[str, schemas.Objects] | None, now: datetime
+    form: schemas.CaseForm, person: Person, drawings: dict[str, Objects] | None, now: datetime
 ) -> tuple[LabelledBox, ...] | None:
     """What was drawn, in pixels of the matrix; None where nothing was."""
     if drawings is None:

@@ -36,7 +36,7 @@ class TurnForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     to: Number | None
 
 
-class TimeForm(CaseForm):
+class TimeForm(CaseForm, frozen=True):
     """Time on the case so far."""
 
     seconds: Seconds
@@ -54,7 +54,7 @@ class EntryForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     drawings: dict[str, Objects] | None = None
 
 
-class DraftForm(CaseForm):
+class DraftForm(CaseForm, frozen=True):
     """The entry as it changes; ``revision`` is the one the form knows."""
 
     part: Annotated[str, msgspec.Meta(pattern="^entry$")]
@@ -62,7 +62,7 @@ class DraftForm(CaseForm):
     body: EntryForm
 
 
-class AnswerForm(TimeForm):
+class AnswerForm(TimeForm, frozen=True):
     """The answer: places of the options shown, text, or None; ``revision`` is the one that it becomes."""
 
     revision: Number

@@ -36,7 +36,7 @@ class Form(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     question: Number
 
 
-class LookForm(Form):
+class LookForm(Form, frozen=True):
     """Time on the question so far."""
 
     seconds: Seconds
@@ -44,7 +44,7 @@ class LookForm(Form):
     seconds_away: Seconds
 
 
-class DraftForm(Form):
+class DraftForm(Form, frozen=True):
     """One part of what is not saved yet; ``revision`` is the one the form knows."""
 
     part: Annotated[str, msgspec.Meta(pattern="^(form|own|boxes)$")]
@@ -58,7 +58,7 @@ class DrawingsForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     drawings: dict[str, Objects]
 
 
-class OwnAnswerForm(Form):
+class OwnAnswerForm(Form, frozen=True):
     """The reviewer's own answer; None is "cannot determine"."""
 
     answer: PlainAnswer | None
@@ -66,27 +66,33 @@ class OwnAnswerForm(Form):
     image: ImageDisplay = NOT_SAID
 
 
-class SkipForm(Form):
+class SkipForm(Form, frozen=True):
     """Why the question is put aside."""
 
     reason: Short
 
 
-class ReportForm(Form):
+class ReportForm(Form, frozen=True):
     """Opening the report, with the rating that it fixes."""
 
     image_alignment: Rating
     image: ImageDisplay = NOT_SAID
 
 
-class TurnForm(Form):
+class TurnForm(Form, frozen=True):
     """Another question; ``question`` is the one that is left. See ``web.review.requested_question.Where``."""
 
     to: Literal["next", "last"] | Number
 
 
-if TYPE_CHECKING:
-    RatingsForm = FlagsForm = msgspec.Struct
+if TYPE_CHECKING:  # mypy needs classes; their fields come from the declarations
+
+    class RatingsForm(msgspec.Struct, frozen=True, kw_only=True):
+        """A value or None for each of ``RATING_NAMES``."""
+
+    class FlagsForm(msgspec.Struct, frozen=True, kw_only=True):
+        """True, False or None for each of ``FLAG_NAMES``."""
+
 else:
     #: The ratings that the batch asks for, and the yes-or-no fields; both as they are declared.
     RatingsForm = msgspec.defstruct(
@@ -120,7 +126,7 @@ class OpinionForm(FlagsForm, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     comment: Text
 
 
-class VerdictForm(LookForm):
+class VerdictForm(LookForm, frozen=True):
     """A verdict as the form gives it; ``revision`` is the one that it becomes."""
 
     revision: Number

@@ -70,7 +70,7 @@ def keep_form_token(response: Response, token: str, *, tls: bool) -> None:
     )
 
 
-def _text(cookies: Mapping[str, str], name: str) -> str | None:
+def _text(cookies: Mapping[str, object], name: str) -> str | None:
     try:
         value = cookies[name]
     except KeyError:
