@@ -68,7 +68,7 @@ def apply_profile(dataset: Dataset, *, key: PseudonymKey) -> None:
         if not _is_known(tag):
             del dataset[tag]
             continue
-        element = dataset.get_item(tag)
+        element: object = dataset.get_item(tag)  # pydicom does not declare that it may be raw
         if isinstance(element, RawDataElement) and element.VR not in {"SQ", "UN", None}:
             continue  # no sequence; it is not converted
         if dataset[tag].VR == "SQ":

@@ -58,7 +58,7 @@ def test_a_save_followed_at_once_by_another_page_leaves_one_verdict(app, signed_
         assert len(judging.wait_for_verdicts(app, page, number, 1)) == 1, f"try {number}"
 
 
-def shutter(page: Page) -> Callable[[], None]:
+def shutter(page: Page) -> Callable[[], object]:
     """Close the tab without waiting for its page: Playwright's close waits for ever for one on its way."""
     session = page.context.new_cdp_session(page)
     target = session.send("Target.getTargetInfo")["targetInfo"]["targetId"]

@@ -10,6 +10,7 @@ import hashlib
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import httpx
 import pytest
@@ -233,7 +234,10 @@ def test_after_signing_out_a_radiograph_gives_0_bytes(app, world, path):
     assert len(before.content) > 100
     with unit_of_work(app.engine) as db:
         accounts.sign_out(db, token=token, now=datetime.now(UTC))
-    for headers in ({}, {"If-None-Match": before.headers["etag"]}, {"Range": "bytes=0-99"}):
+    conditions: list[dict[str, Any]] = [
+        {}, {"If-None-Match": before.headers["etag"]}, {"Range": "bytes=0-99"},
+    ]  # fmt: skip
+    for headers in conditions:
         after = ask(app, f"GET {path}", token, **headers)
         assert after.status_code == 401
         assert after.json() == {"error": "Sign in first.", "kind": "NotSignedIn"}

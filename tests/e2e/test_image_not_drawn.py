@@ -17,6 +17,7 @@ from review import service as review
 from storage.rows import AdjudicationRow, OwnAnswerRow, RadiographRow, ReadingRow
 from storage.unit_of_work import reading, unit_of_work
 from tests.e2e import judging
+from tests.e2e.conftest import PASSWORD
 from tests.e2e.judging import press, verdicts, wait_for_images, wait_for_question
 from tests.storage.judgements import accept, give, reject
 from tests.storage.worlds import assign_all, make_batch
@@ -57,9 +58,7 @@ def world(app):
     with unit_of_work(app.engine) as db:
         rules = AdjudicationRules(adjudicators=("anna",))
         review.change_adjudication_rules(db, by=cora, batch="first", rules=rules, revision=0, now=now)
-        accounts.set_password(
-            db, by=accounts.command_line_person(), name="rea", password=judging.PASSWORD, now=now
-        )
+        accounts.set_password(db, by=accounts.command_line_person(), name="rea", password=PASSWORD, now=now)
         design = StudyDesign(plan=SamplingPlan(seed=7, per_1000=None, n=4))
         source = CaseSource(kind=SourceKind.DATASET, dataset="demo")
         studies.create_study(

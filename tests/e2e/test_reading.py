@@ -67,7 +67,10 @@ class Wire:
     """All that reaches the browser: bodies of answers, frames of websockets, and what the page is made of."""
 
     def __init__(self, page: Page) -> None:
-        self.page, self.bodies, self.frames, self.pages = page, [], [], []
+        self.page = page
+        self.bodies: list[bytes] = []
+        self.frames: list[bytes | str] = []
+        self.pages: list[str] = []
         page.on("requestfinished", self._keep)
         page.on("websocket", lambda socket: socket.on("framereceived", self._keep_frame))
 

@@ -10,7 +10,7 @@ from domain.batches import AssignmentState
 from storage.rows import AssignmentRow
 from storage.unit_of_work import unit_of_work
 from tests.e2e import judging, viewing
-from tests.e2e.conftest import fill_sign_in
+from tests.e2e.conftest import PASSWORD, fill_sign_in
 from tests.e2e.judging import drafts, press
 from tests.e2e.viewing import drag, open_viewer, place
 
@@ -96,7 +96,7 @@ def test_with_two_pixels_of_the_device_to_one_a_box_comes_out_where_it_was_drawn
         viewport={"width": 1440, "height": 900}, device_scale_factor=2, base_url=app.url
     )
     page = context.new_page()
-    fill_sign_in(page, "ruth", judging.PASSWORD)
+    fill_sign_in(page, "ruth", PASSWORD)
     page.get_by_role("button", name="Sign out").wait_for()
     open_viewer(page, 5)
     canvas = page.locator(".pane canvas.image").first

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from playwright.sync_api import Locator, Page
 
@@ -75,7 +76,12 @@ def place(page: Page, index: int = 0, *, turned: bool = False) -> Place:
     return Place(left=box["x"], top=box["y"], width=box["width"], height=box["height"], turned=turned)
 
 
-def drag(page: Page, start: tuple[float, float], end: tuple[float, float], button: str = "left") -> None:
+def drag(
+    page: Page,
+    start: tuple[float, float],
+    end: tuple[float, float],
+    button: Literal["left", "right"] = "left",
+) -> None:
     """Press, move in two steps, let go."""
     page.mouse.move(*start)
     page.mouse.down(button=button)

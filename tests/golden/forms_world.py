@@ -29,7 +29,7 @@ from tests.golden.question_files import write_image
 from tests.storage.import_worlds import NOW
 from tests.unit.makers.dicom_files import dicom, ramp
 
-_UIDS = {
+_UIDS: dict[str, Any] = {
     "StudyInstanceUID": "1.2.826.0.1.3680043.8.498.1",
     "SeriesInstanceUID": "1.2.826.0.1.3680043.8.498.2",
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Engine
 
@@ -96,7 +97,7 @@ def judged_world(engine: Engine) -> World:
     return world
 
 
-def write(world: World, out: Path, **more: object) -> Written:
+def write(world: World, out: Path, **more: Any) -> Written:
     """The release v1 of the world, in that folder."""
     workspace = Workspace(home=out.parent, database_url="")
     with reading(world.engine) as db:

@@ -6,6 +6,7 @@ import csv
 import json
 from importlib import util
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sklearn.metrics import accuracy_score, cohen_kappa_score
@@ -29,7 +30,7 @@ def run(name: str, *arguments: Path) -> int:
     return module.main(*arguments)
 
 
-def measured(path: Path, **settings: object):
+def measured(path: Path, **settings: Any):
     return measure(read_ratings(path), settings=Settings(bootstrap=0, **settings))
 
 

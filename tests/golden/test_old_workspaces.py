@@ -7,6 +7,7 @@ corrections of every field, rejections, two reviewers and an adjudication.
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from storage.unit_of_work import reading
 from storage.workspace import Workspace
 
 KEPT = Path(__file__).parent / "at_1d5f6f1"
-RELEASES = {
+RELEASES: dict[str, dict[str, Any]] = {
     "forms": {"dataset": "forms"},
     "judged": {"dataset": "demo", "names": Names.ACCOUNT, "with_reports": True},
 }

@@ -8,6 +8,7 @@ import logging
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -184,7 +185,7 @@ def test_pycocotools_reads_the_boxes(folder, world):
     from pycocotools.coco import COCO
 
     coco = COCO(str(folder / "boxes.coco.json"))
-    found = {}
+    found: dict[str, Any] = {}
     for each in coco.loadAnns(coco.getAnnIds()):
         x, y, width, height = each["bbox"]
         label = coco.loadCats(each["category_id"])[0]["name"]

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from typing import Any
 
 import httpx
 import pytest
@@ -111,7 +112,7 @@ def test_a_hidden_question_looks_like_any_other(world, sign_in_as, browser, run_
     with reading() as db:
         hidden = hidden_questions(db, batch_id=batch.id, person_id=ruth.id)
         veil = review.veil(db, batch_id=batch.id)
-    by_number = {}
+    by_number: dict[int, list[Any]] = {}
     for sheet in opened:
         by_number.setdefault(veil.meant(sheet["question"]), []).append(sheet)
     assert len(by_number) == 38 == len({each["question"] for each in opened})

@@ -1,6 +1,7 @@
 """The page Import: a look before anything is written, one import for a double click, and what came of it."""
 
 import zipfile
+from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select
@@ -188,6 +189,7 @@ def test_an_upload_is_kept_in_the_workspace_until_it_has_landed(page, tmp_path):
         by=COMMAND_LINE,
         in_memory=False,
     )
+    assert isinstance(delivery.images, Path)
     assert (delivery.name, delivery.images.name) == ("my set.jsonl", "wrapping")
     wish = runs.Wish(
         delivery=delivery,

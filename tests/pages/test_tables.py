@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import streamlit as st
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
@@ -46,7 +47,7 @@ def test_a_column_that_the_first_row_has_not_is_there():
 
 def test_of_a_long_table_so_many_rows_are_in_sight_as_asked_for_and_half_a_row(monkeypatch):
     heights = []
-    monkeypatch.setattr(tables.st, "dataframe", lambda _shown, **how: heights.append(how["height"]))
+    monkeypatch.setattr(st, "dataframe", lambda _shown, **how: heights.append(how["height"]))
     for count in (7, 8):
         tables.table([{"batch": f"b-{number}"} for number in range(count)], at_once=6)
     # A heading and six and a half rows of 35 pixels.

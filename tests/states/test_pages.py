@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
+from streamlit.runtime.state.common import TESTING_KEY
 from streamlit.testing.v1 import AppTest
-from streamlit.testing.v1.app_test import TESTING_KEY
 
 from accounts import service as accounts
 from domain.access import ALLOWED
@@ -79,7 +79,7 @@ def choose_each_subject(page: AppTest) -> Iterator[str]:
                 yield f"{label} {option}"
 
 
-def options_of(widgets: Sequence[Any], label: str) -> list[str]:
+def options_of(widgets: Iterable[Any], label: str) -> list[str]:
     return next((widget.options for widget in widgets if widget.label == label), [])
 
 
@@ -111,7 +111,7 @@ def test_every_page_opens_and_says_something(
     state: State, workspace_in: Callable[[State], object], sign_in: Callable[[str], object]
 ):
     workspace_in(state)
-    found = {}
+    found: dict[str, Any] = {}
     for name in WHO:
         sign_in(name)
         found |= {what: wrong for what, page in open_all(name) if (wrong := faults(page))}

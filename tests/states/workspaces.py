@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from sqlmodel import Session
 
@@ -195,7 +196,7 @@ class Subject:
         return review.open_sheet(db, person=person(db, name), batch_id=self._batch_id(db), now=NOW)
 
     def _judge(
-        self, db: Session, name: str, *, most: int = 99, decision: Decision = Decision.ACCEPT, **said: object
+        self, db: Session, name: str, *, most: int = 99, decision: Decision = Decision.ACCEPT, **said: Any
     ) -> None:
         """Give that verdict on the person's next questions."""
         for number in range(most):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -53,7 +54,13 @@ def add_images(engine: Engine, home: Path) -> Workspace:
     """Two image files for all radiographs of a world, a list of refusals, and a cached picture."""
     workspace = workspace_on(engine, home)
     names = [keep_image(workspace, content=picture(seed)) for seed in (1, 2)]
-    facts = {"media_type": "image/png", "rows": 40, "columns": 30, "bits": 8, "photometric": "MONOCHROME2"}
+    facts: dict[str, Any] = {
+        "media_type": "image/png",
+        "rows": 40,
+        "columns": 30,
+        "bits": 8,
+        "photometric": "MONOCHROME2",
+    }
     with unit_of_work(engine) as db:
         db.add_all(ImageRow(sha256=name, bytes=100, **facts) for name in names)
         db.flush()

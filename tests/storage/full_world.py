@@ -11,6 +11,7 @@ import json
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Engine, text
 
@@ -108,7 +109,12 @@ def _read(world: StudyWorld, home: Path) -> None:
     read_all(made, "rea")
     answer(made, "rob")
     with unit_of_work(made.engine) as db:
-        where = {"person": made.people["rob"], "study_id": made.study.id, "position": 2, "now": NOW}
+        where: dict[str, Any] = {
+            "person": made.people["rob"],
+            "study_id": made.study.id,
+            "position": 2,
+            "now": NOW,
+        }
         studies.keep_reading_draft(db, **where, revision=0, body={"answer": [1]})
         studies.record_reading_time(db, **where, seconds=9, seconds_looking=5, seconds_away=2)
         studies.exclude(db, by=made.cora, study="read", case=1, why="The image is cut off.", now=NOW)
@@ -232,7 +238,12 @@ def _judge_answer_first(made: StudyWorld) -> None:
         review.assign(db, by=made.cora, batch="answer first", to=["ruth"], now=NOW)
         numbers = [each.number for each in batch_questions(db, batch_id=world.batch.id)]
     for number in numbers[:3]:
-        where = {"person": ruth, "batch_id": world.batch.id, "question_number": number, "now": NOW}
+        where: dict[str, Any] = {
+            "person": ruth,
+            "batch_id": world.batch.id,
+            "question_number": number,
+            "now": NOW,
+        }
         with unit_of_work(world.engine) as db:
             image = ImageDisplay.CONFIRMED
             review.commit_own_answer(db, **where, answer=(1,), confidence=4, image=image)

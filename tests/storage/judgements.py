@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 from domain.batches import AssignmentState
 from domain.ratings import RATING_NAMES, Ratings
@@ -16,16 +17,16 @@ from tests.storage.worlds import NOW, World
 
 
 def accept(
-    world: World, *, question: int, person: str = "ruth", revision: int = 1, **changes: object
+    world: World, *, question: int, person: str = "ruth", revision: int = 1, **changes: Any
 ) -> Verdict:
     """A complete accept of that question; ``changes`` replace fields of the opinion or of the verdict."""
-    opinion = {
+    opinion: dict[str, Any] = {
         "ratings": Ratings(**dict.fromkeys(RATING_NAMES, 4)),
         "domain_specific": True,
         "cognitive_depth": True,
         "difficulty": Difficulty.MEDIUM,
     }
-    verdict = {
+    verdict: dict[str, Any] = {
         "batch_id": world.batch.id,
         "question_id": question,
         "person_id": world.people[person].id,
@@ -42,7 +43,7 @@ def accept(
 
 
 def reject(
-    world: World, *, question: int, kind: ErrorKind = ErrorKind.SEVERAL_RIGHT, **changes: object
+    world: World, *, question: int, kind: ErrorKind = ErrorKind.SEVERAL_RIGHT, **changes: Any
 ) -> Verdict:
     """A complete reject of that question for that kind of error."""
     return accept(world, question=question, decision=Decision.REJECT, errors=frozenset({kind}), **changes)

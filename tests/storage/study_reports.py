@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from reader_study import service as studies
 from storage.reader_study.cases import cases_of
@@ -11,7 +12,7 @@ from tests.storage.study_worlds import StudyWorld
 from tests.storage.worlds import NOW
 
 
-def predict(made: StudyWorld, tmp_path, said: dict[str, object], model: str = "m") -> None:
+def predict(made: StudyWorld, tmp_path, said: dict[str, dict[str, Any]], model: str = "m") -> None:
     path = tmp_path / f"{model}.jsonl"
     path.write_text("\n".join(json.dumps({"question_id": key} | value) for key, value in said.items()))
     with unit_of_work(made.engine) as db:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import Engine
 
@@ -15,7 +16,7 @@ from domain.readings import Reading
 from domain.studies import CaseSource, ReaderStudy, SourceKind, StudyDesign
 from reader_study import service as studies
 from reader_study.service import Said
-from reader_study.sheet import ReadingSheet, ReadingStop
+from reader_study.sheet import ReadingSheet
 from storage.rows import PersonRoleRow, PersonRow
 from storage.unit_of_work import reading, unit_of_work
 from tests.storage.worlds import NOW, World, make_world
@@ -76,15 +77,13 @@ def make_study_world(
     return StudyWorld(world=world, engine=engine, people=people, study=study)
 
 
-def make_design(cases: int = 6, **changes: object) -> StudyDesign:
+def make_design(cases: int = 6, **changes: Any) -> StudyDesign:
     """A fully crossed design of so many cases."""
     return StudyDesign(plan=SamplingPlan(seed=7, per_1000=None, n=cases), **changes)
 
 
-def sheet_of(
-    made: StudyWorld, name: str = "rea", *, position: int | None = None, now: datetime = NOW
-) -> ReadingSheet | ReadingStop:
-    """What lies before the reader."""
+def sheet_of(made: StudyWorld, name: str = "rea", *, position: int | None = None, now: datetime = NOW) -> Any:
+    """What lies before the reader: a sheet, or why there is none."""
     with reading(made.engine) as db:
         return studies.open_case(
             db, person=made.people[name], study_id=made.study.id, position=position, now=now
@@ -99,12 +98,13 @@ def answer(
     position: int | None = None,
     revision: int = 1,
     now: datetime = NOW,
-    **said: object,
+    **said: Any,
 ) -> Reading:
     """Answer the case before the reader with the option at that place."""
     if position is None:
         position = sheet_of(made, name, now=now).slot.position
-    wanted = Said(**{"answer": (place,), "confidence": 4, "seconds": 20.0, "seconds_looking": 12.0} | said)
+    usual: dict[str, Any] = {"answer": (place,), "confidence": 4, "seconds": 20.0, "seconds_looking": 12.0}
+    wanted = Said(**usual | said)
     with unit_of_work(made.engine) as db:
         return studies.give_reading(
             db,

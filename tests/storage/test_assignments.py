@@ -37,7 +37,7 @@ def held(world: World, *states):
     """{name: question numbers} of the assignments in those states (any but withdrawn by default)."""
     names = {person.id: name for name, person in world.people.items()}
     wanted = states or (AssignmentState.OPEN, AssignmentState.DONE, AssignmentState.SKIPPED)
-    found = {}
+    found: dict[str, list[int]] = {}
     with reading(world.engine) as db:
         for question, person, state in all_assignments(db, batch_id=world.batch.id):
             if state in wanted:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine, select
@@ -23,7 +24,7 @@ PLAN = SamplingPlan(seed=7)
 BY = command_line_person()
 
 
-def draw(engine: Engine, *, plan: SamplingPlan = PLAN, name: str = "b", **more: object) -> Drawn:
+def draw(engine: Engine, *, plan: SamplingPlan = PLAN, name: str = "b", **more: Any) -> Drawn:
     with unit_of_work(engine) as db:
         return draw_batch(db, by=BY, dataset="demo", plan=plan, batch_name=name, now=NOW, **more)
 

@@ -170,7 +170,7 @@ def test_a_skipped_question_is_asked_of_somebody_else_and_not_again_of_the_same(
 def test_with_an_overlap_of_two_each_question_is_judged_by_two_people_and_by_nobody_twice(engine):
     world = make_world(engine, questions=6)
     share(world, overlap=2)
-    given = Counter()
+    given = Counter[int]()
     busy = True
     while busy:
         busy = False
@@ -233,7 +233,7 @@ def test_many_at_once_get_every_question_once(engine):
     share(world)
 
     def work(name: str) -> list[int]:
-        done = []
+        done: list[int] = []
         while True:
             found = claim(world, name)
             if found.question is None:

@@ -9,6 +9,7 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,7 @@ from demo.workspace import is_there, make_demo
 from domain.errors import AlreadyThere, Refused
 from domain.people import Role
 from reader_study import service as studies
+from reader_study.sheet import ReadingStop
 from review.service import batch_attention, batches_to_settle, disputed, open_sheet, overview
 from sampling.service import drawable, list_batches
 from storage.engine import make_engine
@@ -33,7 +35,7 @@ pytestmark = pytest.mark.full
 
 ROOT = Path(__file__).resolve().parents[2]
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
-SMALL = {
+SMALL: dict[str, Any] = {
     "cases": [case for case in CASES if case.number in (1, 3, 4, 7, 15, 24, 27, 36)],
     "rows": 250,
     "columns": 205,
@@ -117,6 +119,7 @@ def test_the_demos_reader_finds_a_study_with_a_guideline(db):
     [found] = studies.studies_for(db, person=leo)
     stop = studies.open_case(db, person=leo, study_id=found.study.id, now=NOW)
     assert found.place.training == 2
+    assert isinstance(stop, ReadingStop)
     assert "Answer what the images" in stop.guideline
 
 

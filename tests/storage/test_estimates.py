@@ -6,6 +6,7 @@ import csv
 import io
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine
@@ -34,7 +35,7 @@ def kind(found, name: ErrorKind):
     return next(each for each in found.estimates.errors if each.name == name.value)
 
 
-def settle(world: World, question: int, decision: Decision, **more: object) -> None:
+def settle(world: World, question: int, decision: Decision, **more: Any) -> None:
     with unit_of_work(world.engine) as db:
         add_adjudication(
             db,

@@ -51,7 +51,7 @@ def hidden(world: World, name: str = "ruth"):
 
 def walk(world: World, name: str = "ruth") -> list[int]:
     """The questions in the order in which that person meets them, each accepted as it comes."""
-    met = []
+    met: list[int] = []
     while True:
         with reading(world.engine) as db:
             sheet = review.open_sheet(db, person=world.people[name], batch_id=world.batch.id, now=NOW)

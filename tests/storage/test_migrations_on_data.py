@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from storage.schema import is_current
+from storage.schema import is_current, upgrade
 from tests.storage.migration_walk import fill, hashes, walk
 
 pytestmark = pytest.mark.full
@@ -25,7 +25,6 @@ def test_the_walk_finds_a_row_that_a_step_loses(engine, monkeypatch):
     import tests.storage.migration_walk as walking
 
     fill(engine, questions=6, judged=0)
-    upgrade = walking.upgrade
 
     def forgetful(on, revision):
         upgrade(on, revision)

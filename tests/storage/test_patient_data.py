@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 from datetime import UTC, datetime
 from io import BytesIO
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
@@ -39,7 +40,7 @@ from tests.unit.makers.raster_files import png
 
 COMMAND_LINE = command_line_person()
 NOW = datetime(2026, 1, 5, tzinfo=UTC)
-SECRET = {
+SECRET: dict[str, Any] = {
     "PatientName": "Planted^Wilhelmina", "PatientID": "MRN-7781234", "AccessionNumber": "ACC-555123",
     "StudyDate": "20190314", "InstitutionName": "Planted General Hospital", "BurnedInAnnotation": "YES",
 }  # fmt: skip

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine
@@ -25,14 +27,14 @@ def made(engine: Engine) -> StudyWorld:
     return make_study_world(engine, questions=6, cases=4)
 
 
-def take(made: StudyWorld, path: Path, lines: list[object] | bytes, model: str = "m", **more: object):
+def take(made: StudyWorld, path: Path, lines: Sequence[object] | bytes, model: str = "m", **more: Any):
     if isinstance(lines, bytes):
         path.write_bytes(lines)
     else:
         path.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
     with unit_of_work(made.engine) as db:
         return studies.import_predictions(
-            db, by=made.cora, path=path, model=model, **({"study": "first"} | more), now=NOW
+            db, by=made.cora, path=path, model=model, **{"study": "first", **more}, now=NOW
         )
 
 

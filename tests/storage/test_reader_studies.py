@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine, text
@@ -115,7 +116,7 @@ def test_after_the_first_answer_a_change_is_an_amendment_with_a_reason(engine: E
 
 
 @pytest.mark.parametrize("change", [{"going_back": True}, {"shuffle_options": False}, {"guideline": "Look."}])
-def test_what_a_reader_meets_stays_after_the_first_answer(engine: Engine, change: dict[str, object]) -> None:
+def test_what_a_reader_meets_stays_after_the_first_answer(engine: Engine, change: dict[str, Any]) -> None:
     made = make_study_world(engine)
     answer(made)
     with pytest.raises(Refused, match="can't be changed any more"), unit_of_work(engine) as db:

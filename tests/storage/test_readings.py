@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine, select
@@ -23,7 +24,7 @@ from tests.storage.study_worlds import StudyWorld, answer, make_design, make_stu
 from tests.storage.worlds import NOW, SECRETS
 
 TOLD, BARE = Arm(name="told"), Arm(name="image only", told=False)
-CROSSED = {"crossing": Crossing.CROSSOVER, "arms": (TOLD, BARE), "washout_days": 14}
+CROSSED: dict[str, Any] = {"crossing": Crossing.CROSSOVER, "arms": (TOLD, BARE), "washout_days": 14}
 
 
 def texts(value: object) -> str:
@@ -222,7 +223,12 @@ def test_a_box_is_taken_where_the_case_asks_for_a_place_and_nowhere_else(engine:
 
 def test_drafts_and_times_come_back_and_end_with_the_answer(engine: Engine) -> None:
     made = make_study_world(engine)
-    where = {"person": made.people["rea"], "study_id": made.study.id, "position": 1, "now": NOW}
+    where: dict[str, Any] = {
+        "person": made.people["rea"],
+        "study_id": made.study.id,
+        "position": 1,
+        "now": NOW,
+    }
     with unit_of_work(engine) as db:
         studies.keep_reading_draft(db, **where, revision=0, body={"answer": [1]})
         studies.record_reading_time(db, **where, seconds=9, seconds_looking=5, seconds_away=2)

@@ -22,7 +22,7 @@ from reader_study.report.figures import figures_of
 from reader_study.report.files import file_of, files_of
 from reader_study.report.html import html_of
 from reader_study.report.rows import accuracy_rows
-from reader_study.report.whole import StudyReport
+from reader_study.report.study_report import StudyReport
 from storage.reader_study.kept_reports import keep_report
 from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import Workspace

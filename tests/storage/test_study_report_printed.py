@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from sqlalchemy import Engine
 
@@ -53,7 +55,7 @@ def test_accuracies_are_laid_out_as_the_paper_prints_them(made, tmp_path):
 def test_boxes_count_where_the_key_has_one_and_no_box_drawn_is_no_figure(made, tmp_path):
     cases = scored(made)
     with_box = [case for case in cases if case.question.boxes]
-    said = {case.question.id: {"answer": "A"} for case in cases}
+    said: dict[str, dict[str, Any]] = {case.question.id: {"answer": "A"} for case in cases}
     predict(made, tmp_path, said, model="n")
     for at, case in enumerate(with_box):
         box = case.question.boxes[0]

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine, func, select
@@ -27,7 +28,7 @@ def world(engine: Engine) -> World:
     return make_world(engine, assigned_to=["ruth"])
 
 
-def at_once(*works: Callable[[], object]) -> list[object]:
+def at_once(*works: Callable[[], object]) -> list[Any]:
     """Run all of them at the same moment; what each returned, or the domain's error that it raised."""
     start = Barrier(len(works))
 

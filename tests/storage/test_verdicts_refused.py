@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from sqlalchemy import Engine
 
@@ -32,9 +34,9 @@ def test_who_asks_for_a_question_that_is_not_theirs_learns_no_name_nor_whether_i
 ):
     world = make_world(engine, assigned_to=["ruth"])
     remo = world.people["remo"]
-    asked = {"person": remo, "batch_id": batch, "now": NOW}
+    asked: dict[str, Any] = {"person": remo, "batch_id": batch, "now": NOW}
     for service, named in ((review.open_sheet, "question"), (review.open_report, "question_number")):
-        more = {"image_alignment": 3} if service is review.open_report else {}
+        more: dict[str, Any] = {"image_alignment": 3} if service is review.open_report else {}
         with unit_of_work(engine) as db, pytest.raises(NotFound) as refused:
             service(db, **asked, **{named: question}, **more)
         assert str(refused.value).startswith(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from typing import Any
 
 import pytest
 
@@ -73,5 +74,7 @@ def test_nothing_else_waits(kind):
     async def app(scope, receive, send):
         handed.append((scope["type"], receive, send))
 
-    asyncio.run(DisconnectGrace(app)({"type": kind}, "receive", "send"))
-    assert handed == [(kind, "receive", "send")]
+    receive: Any = "receive"
+    send: Any = "send"
+    asyncio.run(DisconnectGrace(app)({"type": kind}, receive, send))
+    assert handed == [(kind, receive, send)]

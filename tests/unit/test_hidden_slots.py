@@ -46,7 +46,7 @@ ASKED = st.tuples(st.integers(1, 5), st.just(0) | st.integers(0, 20), st.integer
 
 @given(queues(), st.lists(ASKED, max_size=12))
 def test_a_gap_is_chosen_among_all_that_are_free_and_fit(queue, asked):
-    slots, taken = Slots(queue), set()
+    slots, taken = Slots(queue), set[int]()
     for exam, behind, pick in asked:
         fit = gone_through(queue, taken, exam_number=exam, behind=behind)
         expected = fit[pick % len(fit)] if fit else None

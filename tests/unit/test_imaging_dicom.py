@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 import pytest
@@ -270,7 +271,7 @@ def test_the_brightness_of_ybr_is_its_first_sample():
 
 
 def test_a_palette_is_applied():
-    palette = {}
+    palette: dict[str, Any] = {}
     for colour in ("Red", "Green", "Blue"):
         palette[f"{colour}PaletteColorLookupTableDescriptor"] = [256, 0, 16]
         table = (np.arange(256, dtype="<u2")[::-1] * 257).tobytes()

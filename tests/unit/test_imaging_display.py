@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
 from pydicom import Dataset, dcmread
-from pydicom.pixels import apply_modality_lut, apply_voi_lut
+from pydicom.pixels.processing import apply_modality_lut, apply_voi_lut
 from pydicom.uid import ExplicitVRBigEndian, ImplicitVRLittleEndian
 
 from imaging.display import automatic_window, display_jpeg, display_size, first_window, grey_table
@@ -40,7 +41,7 @@ def lookup(values, *, first=0, bits=16, dtype="<u2", name=None):
 
 
 # ---------------------------------------------------------------------------------------- polarity
-FULL = {"WindowCenter": 2048, "WindowWidth": 4096}
+FULL: dict[str, Any] = {"WindowCenter": 2048, "WindowWidth": 4096}
 
 
 def test_the_lowest_value_of_monochrome2_is_black():
@@ -193,7 +194,9 @@ def test_a_stored_window_that_shows_nothing_is_passed_over():
 
 
 def test_a_stored_window_that_shows_something_is_taken():
-    assert first_window(decoded(WindowCenter="2000", WindowWidth="1000")).center == 2000
+    window = first_window(decoded(WindowCenter="2000", WindowWidth="1000"))
+    assert isinstance(window, Window)
+    assert window.center == 2000
 
 
 def test_eight_bits_without_a_window_are_shown_as_stored():
@@ -222,6 +225,7 @@ def test_padding_is_black_and_left_out_of_the_automatic_window():
     shown = levels(radiograph)
     assert np.all(shown[:12] == 0)
     window = first_window(radiograph)
+    assert isinstance(window, Window)
     assert window.center + window.width / 2 <= 3048
 
 

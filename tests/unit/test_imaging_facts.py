@@ -108,7 +108,7 @@ def test_the_browser_shows_what_the_server_draws(pixels, attributes):
 
 
 def test_8_bit_pictures_too():
-    content = imagecodecs.png_encode((SMOOTH >> 4).astype(np.uint8))
+    content = bytes(imagecodecs.png_encode((SMOOTH >> 4).astype(np.uint8)))
     drawn = np.asarray(Image.open(io.BytesIO(display_jpeg(read_radiograph(content, name="x"), quality=95))))
     assert np.abs(shown_by_the_browser(content) - drawn).max() < 6
 
@@ -211,7 +211,7 @@ def test_there_is_no_ruler_without_a_plane(stated):
 
 
 def test_a_png_has_no_ruler_and_no_orientation():
-    facts = facts_of(imagecodecs.png_encode(ramp()))
+    facts = facts_of(bytes(imagecodecs.png_encode(ramp())))
     assert facts["spacing"]["kind"] is None
     assert facts["orientation"] is None
     assert facts["media"] == "image/png"

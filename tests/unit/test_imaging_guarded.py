@@ -13,9 +13,10 @@ import pytest
 from domain.vocabulary import View
 from imaging.display import display_jpeg
 from imaging.errors import UnreadableImage
-from imaging.guarded import GuardedReader, Limits
+from imaging.guarded import GuardedReader
 from imaging.radiograph import Window
 from imaging.reading import describe, read_radiograph
+from imaging.reading_process import Limits
 from tests.unit.makers.dicom_files import dicom, inflating_to, nested, ramp
 from tests.unit.makers.raster_files import png
 

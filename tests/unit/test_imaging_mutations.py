@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,8 +39,12 @@ BEGINNINGS = [b"", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", bytes(128) + b"DICM"]
 @cache
 def whole_files() -> dict[str, bytes]:
     grey = ramp(bits=8)
-    window = {"WindowCenter": ["100", "200"], "WindowWidth": ["50", "60"], "PixelPaddingValue": 0}
-    rescale = {"RescaleSlope": "1", "RescaleIntercept": "-5", "PixelAspectRatio": ["2", "1"]}
+    window: dict[str, Any] = {
+        "WindowCenter": ["100", "200"],
+        "WindowWidth": ["50", "60"],
+        "PixelPaddingValue": 0,
+    }
+    rescale: dict[str, Any] = {"RescaleSlope": "1", "RescaleIntercept": "-5", "PixelAspectRatio": ["2", "1"]}
     return {
         "implicit": dicom(syntax=ImplicitVRLittleEndian),
         "explicit": dicom(syntax=ExplicitVRLittleEndian, **window, **rescale),

@@ -1,6 +1,7 @@
 """Records taken many at once come out as they do one by one."""
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -19,7 +20,7 @@ from intake.strictness import read_plain
 from quality.checks import check_question
 from quality.quick import surely_all_fine
 
-ORDINARY = {
+ORDINARY: dict[str, Any] = {
     "id": "q",
     "exam": {"id": "e", "age": "058Y", "radiographs": [{"id": "1", "file": "1.png", "view": "PA"}]},
     "format": "single",
@@ -60,13 +61,17 @@ SPOILT = [
 
 def line(changes, spoilt):
     raw = json.dumps({**ORDINARY, **changes}, ensure_ascii=False).encode()
-    return raw.replace(*spoilt, 1) if spoilt else raw
+    if not spoilt:
+        return raw
+    whole, other = spoilt
+    return raw.replace(whole, other, 1)
 
 
 def filled(raws, *, with_images, at_once):
+    records: list[tuple[int | str, Any]] = list(enumerate(raws, start=1))
     batch = Filling(Container.LINES, Native(""), 20, with_images)
     for start in range(0, len(raws), at_once):
-        batch.fill(list(enumerate(raws, start=1))[start : start + at_once])
+        batch.fill(records[start : start + at_once])
     return batch.batch
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+from typing import Any
 
 import msgspec
 import pytest
@@ -34,7 +35,8 @@ RECORDS = st.dictionaries(st.text(max_size=5), JSON, max_size=4).filter(
 
 
 def found(path, container):
-    return [(name, json.loads(raw)) for name, raw in QuestionFile(path).records(container)]
+    records: list[tuple[Any, Any]] = list(QuestionFile(path).records(container))
+    return [(name, json.loads(raw)) for name, raw in records]
 
 
 @given(

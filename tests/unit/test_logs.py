@@ -25,7 +25,7 @@ def factory():
     logging.captureWarnings(False)
 
 
-def raised() -> Exception:
+def raised():
     try:
         try:
             int(SECRET)

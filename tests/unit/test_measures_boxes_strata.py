@@ -84,7 +84,7 @@ def test_the_mean_leaves_out_questions_without_a_box():
 def test_questions_of_one_exam_are_drawn_together():
     overlaps = [match([LEFT], [LEFT if at < 20 else FAR]) for at in range(40)]
     alone = mean_overlap(overlaps, seed=1)
-    together = mean_overlap(overlaps, clusters=np.repeat(np.arange(8), 5), seed=1)
+    together = mean_overlap(overlaps, clusters=np.repeat(np.arange(8), 5).tolist(), seed=1)
     assert together.high - together.low > 1.5 * (alone.high - alone.low)
 
 

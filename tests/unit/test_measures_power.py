@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -90,7 +91,7 @@ def test_a_margin_asks_for_no_worse_by_so_much():
 
 
 def test_the_same_seed_gives_the_same_power():
-    designs = {"readers": [2, 3], "cases": [50, 100], "seed": 4, "runs": 500}
+    designs: dict[str, Any] = {"readers": [2, 3], "cases": [50, 100], "seed": 4, "runs": 500}
     assert power_table(REXVQA, **designs) == power_table(REXVQA, **designs)
 
 

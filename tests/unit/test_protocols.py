@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ def test_a_protocol_comes_back_from_its_json_with_the_same_hash():
 
 @pytest.mark.parametrize("name", ["margin", "seed", "going_back", "notes", "family"])
 def test_every_change_changes_the_hash_and_is_named(name):
-    values = {"margin": 0.01, "seed": 2, "going_back": True, "notes": "x", "family": ("a",)}
+    values: dict[str, Any] = {"margin": 0.01, "seed": 2, "going_back": True, "notes": "x", "family": ("a",)}
     changed = replace(Protocol(), **{name: values[name]})
     assert changed.sha256() != Protocol().sha256()
     assert [field for field, _, _ in differences(Protocol(), changed)] == [name]

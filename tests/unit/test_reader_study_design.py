@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations, pairwise
+from typing import Any
 
 import pytest
 
@@ -131,7 +132,7 @@ def test_crossed_over_every_case_is_read_once_in_each_arm():
 
 def test_the_two_arms_of_a_case_lie_in_different_periods():
     for slots in made(crossover()).values():
-        periods = {}
+        periods: dict[Any, Any] = {}
         for slot in slots:
             periods.setdefault(slot.case_id, []).append(slot.period)
         assert all(sorted(each) == [1, 2] for each in periods.values())

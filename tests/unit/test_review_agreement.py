@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ def question(number: int) -> Question:
     )  # fmt: skip
 
 
-def verdict(number: int, person: int, decision: str = "accept", **opinion: object) -> Verdict:
+def verdict(number: int, person: int, decision: str = "accept", **opinion: Any) -> Verdict:
     if decision == "reject":
         opinion.setdefault("errors", frozenset({ErrorKind.WORDING}))
     if decision == "revise":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -252,7 +253,8 @@ def test_a_single_tier_on_both_sides_leaves_kappa_not_defined():
 def test_kappa_of_the_tiers_is_that_of_their_table():
     # Cohen 1968: linear .4737, quadratic .4545, n 200
     cells = [[88, 14, 18], [10, 40, 10], [2, 6, 12]]
-    asked, said = [], []
+    asked: list[Any] = []
+    said: list[Any] = []
     for row, machine in enumerate(Difficulty):
         for column, expert in enumerate(Difficulty):
             for _ in range(cells[row][column]):

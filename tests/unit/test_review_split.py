@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,7 +42,7 @@ def test_every_question_goes_to_exactly_one_person(sizes, people):
 @given(sizes, people)
 def test_an_exam_is_never_torn_apart(sizes, people):
     parts = split(exams_of(*sizes), people=people)
-    owners = {}
+    owners: dict[Any, Any] = {}
     for person in people:
         for each in parts.given[person]:
             assert owners.setdefault(each.exam_number, person) == person

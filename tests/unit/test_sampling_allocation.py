@@ -1,6 +1,7 @@
 """How many questions a draw takes of each stratum."""
 
 from fractions import Fraction
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -127,7 +128,7 @@ def test_cells_add_up_and_stay_within_one_of_their_proportion(sizes, part):
 
 
 def test_strata_come_by_tier_and_then_by_their_further_values():
-    counts = {
+    counts: dict[Any, int] = {
         (HARD, ("location",)): 300,
         (EASY, ("presence",)): 300,
         (EASY, ("location",)): 400,

@@ -90,7 +90,7 @@ def test_equal_hashes_are_settled_by_id(hashes, n):
 
 
 def test_ids_are_looked_up_only_where_hashes_are_equal():
-    asked = []
+    asked: list[int] = []
     one_stratum = np.zeros(10_000, dtype=np.int32)
     found = draw(HASHES, one_stratum, take=[1000], sizes=[10_000], seed=7, key_of=asked.append)
     assert len(found) == 1000

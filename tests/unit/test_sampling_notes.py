@@ -1,5 +1,7 @@
 """What a coordinator is told about a draw before it is made."""
 
+from typing import Any
+
 from domain.batches import SamplingPlan
 from domain.vocabulary import Difficulty
 from sampling.allocation import allocate
@@ -11,7 +13,7 @@ EASY, MEDIUM, HARD = Difficulty
 def notes(plan=None, *, already=0, **sizes):
     plan = plan or SamplingPlan(seed=7)
     tiers = {**{tier.value: tier for tier in Difficulty}, "none": None}
-    counts = {(tiers[name], ()): size for name, size in sizes.items()}
+    counts: dict[Any, int] = {(tiers[name], ()): size for name, size in sizes.items()}
     return notes_on(allocate(counts, plan=plan, already=already), plan=plan, already=already)
 
 

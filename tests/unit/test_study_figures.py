@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 from xml.etree.ElementTree import fromstring
 
 import pytest
@@ -42,12 +43,11 @@ def test_a_shade_beyond_the_scale_has_the_colour_of_its_end():
     assert len({colour(-1.0), colour(0.0), colour(1.0)}) == 3
 
 
-def row(**changes: object) -> ForestRow[None]:
-    return ForestRow(
-        **{"label": "a", "kind": "reader", "estimate": 0.5, "low": 0.4, "high": 0.6, "words": "50 n 8"}
-        | changes,
-        details=None,
-    )
+def row(**changes: Any) -> ForestRow[None]:
+    usual: dict[str, Any] = {
+        "label": "a", "kind": "reader", "estimate": 0.5, "low": 0.4, "high": 0.6, "words": "50 n 8",
+    }  # fmt: skip
+    return ForestRow(**usual | changes, details=None)
 
 
 def test_a_forest_plot_is_as_wide_as_its_longest_words():

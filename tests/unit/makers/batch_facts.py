@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from domain.ratings import RATING_NAMES
@@ -63,7 +65,7 @@ def latest_verdicts(count, **columns) -> LatestVerdicts:
     numbers = np.arange(count)
     zeros, none = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=bool)
     moments = np.full(count, np.datetime64("2026-01-02", "us"))
-    defaults = {
+    defaults: dict[str, Any] = {
         **dict.fromkeys(("questions", "exams"), numbers),
         **dict.fromkeys(("batches", "people", "errors", "decisions"), zeros),
         **dict.fromkeys(("corrects", "changes_key"), none),

@@ -101,7 +101,7 @@ def written(dataset: Dataset, *, syntax: UID = ExplicitVRLittleEndian, preamble:
     dataset.file_meta = FileMetaDataset()
     dataset.file_meta.TransferSyntaxUID = syntax
     dataset.file_meta.MediaStorageSOPClassUID = dataset.get("SOPClassUID", DIGITAL_XRAY)
-    dataset.file_meta.MediaStorageSOPInstanceUID = "2.25.1"
+    dataset.file_meta.MediaStorageSOPInstanceUID = UID("2.25.1")
     dcmwrite(file, dataset, enforce_file_format=True)
     return file.getvalue()
 
@@ -144,15 +144,15 @@ def codestream(pixels: NDArray[Any], syntax: UID) -> bytes:
     """The pixels compressed without loss (JPEG baseline: nearly)."""
     unsigned = pixels.view(np.uint16) if pixels.dtype == np.int16 else pixels
     if syntax == JPEGBaseline8Bit:
-        return imagecodecs.jpeg8_encode(pixels, level=98)
+        return bytes(imagecodecs.jpeg8_encode(pixels, level=98))
     if syntax == JPEGLosslessSV1:
-        return imagecodecs.jpeg8_encode(unsigned, lossless=True, predictor=1)
+        return bytes(imagecodecs.jpeg8_encode(unsigned, lossless=True, predictor=1))
     if syntax == JPEGLSLossless:
-        return imagecodecs.jpegls_encode(unsigned)
+        return bytes(imagecodecs.jpegls_encode(unsigned))
     if syntax == JPEG2000Lossless:
-        return imagecodecs.jpeg2k_encode(pixels, level=0, codecformat="J2K", reversible=True)
+        return bytes(imagecodecs.jpeg2k_encode(pixels, level=0, codecformat="J2K", reversible=True))
     if syntax == HTJ2KLossless:
-        return imagecodecs.htj2k_encode(pixels, reversible=True)
+        return bytes(imagecodecs.htj2k_encode(pixels, reversible=True))
     if syntax == RLELossless:
         return _rle(pixels)
     raise ValueError(f"the tests make no {syntax.name}")
