@@ -1,1 +1,1 @@
-"""Readers and models on the same cases: protocol, design, reading, report."""
+"""Reader studies, in which readers and models answer the same cases: protocol, design, reading, report."""

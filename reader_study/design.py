@@ -1,4 +1,4 @@
-"""Who reads which case, where, in which arm: the orders that are stored. Pure, and the same for one seed."""
+"""Computes the reading orders of a study: the same design, readers and cases give the same orders."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from domain.errors import Refused
 from domain.studies import Arm, BlindCase, CaseKind, Crossing, Slot, StudyDesign
 from reader_study.shuffling import latin_square, shuffled
 
-#: An option that says something of those above it keeps its place below them.
+#: Options that refer to the options above them keep their place.
 _LAST = re.compile(
     r"\b(all|none|both|neither|any)\b.{0,12}\b(above|these|listed|options|choices)\b", re.IGNORECASE
 )
-#: Options that name others by their letters make sense in their own order only.
+#: If an option names others by letter, the order is not changed.
 _LETTERS = re.compile(
     r"\b(?:both|options?|either|neither|only)?\s*\(?[A-F]\)?\s*(?:and|or|&)\s*\(?[A-F]\)?\b"
 )
@@ -22,7 +22,7 @@ _LETTERS = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Visit:
-    """A case, by its number in the study, on its way to a slot."""
+    """A case, by its number in the study, before it gets a slot."""
 
     case: int
     arm: str
@@ -33,16 +33,19 @@ class _Visit:
 def orders(
     design: StudyDesign, *, readers: Sequence[int], cases: Sequence[BlindCase], shuffle_options: bool
 ) -> list[Slot]:
-    """The slots of all readers, by reader and position.
+    """Compute the slots of all readers.
 
     Args:
-        design: of the study; its plan's seed is the only chance in here.
-        readers: their numbers in the order in which they were named; the first has the first row of a square.
-        cases: of the study, training cases too.
-        shuffle_options: whether options are shown in another order at each slot.
+        design: of the study; everything random depends on the seed of its plan.
+        readers: their ids in the order in which they were added; the first has the first row of the square.
+        cases: of the study, including training cases.
+        shuffle_options: whether the options of each slot are in another order.
+
+    Returns:
+        Slots by reader and position.
 
     Raises:
-        Refused: fewer readers than each case needs, or more repeats than there is room for.
+        Refused: there are fewer readers than each case needs, or more repeats than fit.
     """
     by_number = {case.number: case for case in cases}
     training = [case.number for case in cases if case.kind is CaseKind.TRAINING]
@@ -74,9 +77,18 @@ def orders(
 
 
 def option_order(options: Sequence[str], *, seed: int, purpose: str, shuffle: bool) -> tuple[int, ...]:
-    """Which option stands at each place.
+    """The order in which options are shown.
 
-    "None of the above" and its like stay last; options that name others by letter stay as they are.
+    "None of the above" and similar options stay last; options that name others by letter are not moved.
+
+    Args:
+        options: of the question.
+        seed: of the plan.
+        purpose: a text that differs between slots.
+        shuffle: False for the question's own order.
+
+    Returns:
+        The index of the option at each place.
     """
     places = list(range(len(options)))
     if not shuffle or any(_LETTERS.search(text) for text in options):
@@ -87,10 +99,10 @@ def option_order(options: Sequence[str], *, seed: int, purpose: str, shuffle: bo
 
 
 def _shares(design: StudyDesign, *, readers: int, cases: Sequence[int]) -> list[list[int]]:
-    """The cases of each reader: all, or a part such that each case has its number of readers.
+    """The cases of each reader: all of them, or a part such that each case has the required readers.
 
-    The shared cases go to all. Each other one goes to those who have fewest so far, chance deciding between
-    equals: so the readers' numbers differ by one at most, and any two of them meet on some cases.
+    Shared cases are read by all. Each other case is given to the readers with the fewest so far, at random
+    among equals; numbers therefore differ by at most one, and any two readers have common cases.
     """
     if design.crossing is not Crossing.PARTS:
         return [list(cases) for _ in range(readers)]
@@ -129,14 +141,14 @@ def _visits(design: StudyDesign, *, place: int, cases: Sequence[int]) -> list[_V
 
 
 def _halves(cases: Sequence[int]) -> tuple[list[int], list[int]]:
-    """The cases in two halves, alternately from the draw's order: strata are split evenly."""
+    """The cases in two halves, alternating in the order of the draw, so that strata are divided evenly."""
     return list(cases[0::2]), list(cases[1::2])
 
 
 def _arms(design: StudyDesign, *, place: int, period: int) -> tuple[Arm, ...]:
-    """Both arms in the order in which the reader meets them in that period.
+    """Both arms, in the reader's order in a period.
 
-    With the halves by ``place % 2``, four readers in a row have the four sequences of halves and arms.
+    With the halves by ``place % 2``, four consecutive readers have the four sequences of halves and arms.
     """
     turned = (place // 2 + period) % 2 == 0
     return tuple(reversed(design.arms)) if turned else design.arms
@@ -149,7 +161,7 @@ def _first_arm(design: StudyDesign, place: int) -> str:
 
 
 def _in_blocks(design: StudyDesign, *, place: int, cases: Sequence[int], purpose: str) -> list[int]:
-    """The cases in blocks, the same for all readers; the blocks' order is the reader's row of the square."""
+    """The cases in blocks that are the same for all readers, ordered by the reader's row of the square."""
     count = max(1, min(design.blocks, len(cases)))
     seed = design.plan.seed
     dealt = shuffled(cases, seed=seed, purpose="blocks")
@@ -164,7 +176,7 @@ def _in_blocks(design: StudyDesign, *, place: int, cases: Sequence[int], purpose
 
 
 def _with_repeats(design: StudyDesign, *, place: int, visits: list[_Visit]) -> list[_Visit]:
-    """The visits with some of them a second time, each at least ``repeat_gap`` cases after the first."""
+    """The visits with the repeats added, each at least ``repeat_gap`` cases after the first reading."""
     if not design.repeats:
         return visits
     seed, room = design.plan.seed, len(visits) - design.repeat_gap

@@ -26,9 +26,9 @@ from reader_study.reply_values import is_option_text, listed, plain_text, value_
 
 GIVEN, TAG, JSON, BOXED = "given", "tag", "json", "boxed"
 EXPLICIT, LETTER, OPTION_TEXT, WHOLE, FAILED = "explicit", "letter", "option text", "whole reply", "failed"
-#: Longer replies than this are read no further, in characters.
+#: The part of a reply that is read, in characters.
 LONGEST = 200_000
-#: Objects that are tried as JSON in one reply.
+#: The most JSON objects that are tried in one reply.
 _OBJECTS = 20
 
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.IGNORECASE | re.DOTALL)
@@ -49,7 +49,7 @@ _DOUBT = re.compile(
 )
 #: A clause begins after one of these.
 _CLAUSE = re.compile(r"[,;.:!?\n]|\b(?:so|but|therefore|thus|hence|and)\b", re.IGNORECASE)
-#: Where what is named ends, if it does not fill its line.
+#: The end of a named answer within a line.
 _END = re.compile(
     r"[.;!\n]|,\s*(?:not|because|since|as|which|although|rather|given|due|instead)\b"
     r"|\s+(?:not|because|since|given|due to|based on|rather than|instead of)\b",
@@ -60,14 +60,20 @@ _LEAD = re.compile(r"\s*([\[(]?\s*[A-Za-z]\s*[\])]|[A-Za-z]\s*[.:)])")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """An answer in the question's own order of options, None where failed, and the rule that fired."""
+    """The extracted answer (None if extraction failed), and the name of the rule that matched."""
 
     answer: Answer | None
     rule: str
 
 
 def extract(reply: str, *, format_: AnswerFormat, options: Sequence[str]) -> Extraction:
-    """What may be read from a reply to a question of that format and options."""
+    """Extract the answer from a reply.
+
+    Args:
+        reply: the free text.
+        format_: of the question.
+        options: of the question, in the order shown to the model.
+    """
     text = _THOUGHT.sub(" ", reply[:LONGEST])
     marked = list(_marked(text, format_, options))
     if marked:
@@ -107,7 +113,7 @@ def _marked(text: str, format_: AnswerFormat, options: Sequence[str]) -> Iterato
 
 
 def _json_answers(text: str) -> Iterator[object]:
-    """What the objects in the text hold as their answer."""
+    """The values of the field "answer" of all JSON objects in the text."""
     decoder = json.JSONDecoder(object_pairs_hook=_pairs)
     at = text.find("{")
     for _ in range(_OBJECTS):
@@ -126,7 +132,7 @@ def _json_answers(text: str) -> Iterator[object]:
 
 
 class _Object:
-    """An object with all its fields, those that stand twice too."""
+    """A JSON object with all its fields, including duplicate keys."""
 
     def __init__(self, pairs: list[tuple[str, object]]) -> None:
         self.pairs = pairs
@@ -137,7 +143,7 @@ def _pairs(pairs: list[tuple[str, object]]) -> _Object:
 
 
 def _named(text: str, cue: re.Match[str], format_: AnswerFormat, options: Sequence[str]) -> Answer | None:
-    """What the last cue names, None where it is denied, in doubt or not readable."""
+    """The answer that the last cue names; None if it is negated, ambiguous or not readable."""
     if (cue["before"] or "").strip().lower() in _DENIED:
         return None
     lead = text[max(0, cue.start() - 120) : cue.start()] + (cue["before"] or "")
@@ -174,6 +180,6 @@ def _before_sentence(
 
 
 def _lone(line: str) -> bool:
-    """Whether the line could be a letter, or yes or no, alone."""
+    """Whether the line could be a single letter, or yes or no."""
     bare = line.strip(" .()[]:!\"'")
     return len(bare) == 1 or bare.lower() in ("yes", "no")

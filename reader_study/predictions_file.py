@@ -1,4 +1,4 @@
-"""``overread.prediction/1``: a model's answers, one JSON object a line; records or refusals out."""
+"""Reads ``overread.prediction/1``: a model's answers, one JSON object per line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from records.values import BoxRecord
 
 #: The longest free text of one reply, in characters.
 LONGEST_REPLY = 200_000
-#: So many refusals are kept; a file with more is not worth reading on.
+#: The most refusals that are kept.
 MOST_REFUSALS = 1_000
 
 
@@ -42,7 +42,7 @@ _decoder = msgspec.json.Decoder(_Line)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredictionRecord:
-    """One line, its answer not yet held against the question; ``answer`` or ``raw`` is there."""
+    """One valid line; ``answer`` or ``raw`` is given, not yet checked against the question."""
 
     line: int
     question_id: str
@@ -54,10 +54,16 @@ class PredictionRecord:
 
 
 def prediction_lines(path: Path, *, model: str | None) -> Iterator[tuple[PredictionRecord | Refusal, int]]:
-    """Each line as a record or why it is none, with the bytes read so far.
+    """Read a file of predictions.
 
-    A question that stands twice is refused the second time. ``model``: lines that name another are refused;
-    None takes any, but all of one file are the same model's.
+    The second line of a question is refused.
+
+    Args:
+        path: the file.
+        model: lines that name another model are refused; None accepts any, but only one in a file.
+
+    Yields:
+        For each line the record or the refusal, and the number of bytes read so far.
     """
     named = model
     seen: dict[str, int] = {}
@@ -107,10 +113,15 @@ def _record(line: int, found: _Line, *, named: str | None, seen: dict[str, int])
 
 
 def answer_in(record: PredictionRecord, *, format_: AnswerFormat, options: tuple[str, ...]) -> Extraction:
-    """The answer to a question of that format and options: as given, or extracted from the free text.
+    """The answer of a record: the given one, or the one extracted from the free text.
+
+    Args:
+        record: of the file.
+        format_: of the question.
+        options: of the question.
 
     Raises:
-        InvalidValue: a given answer that the question can't have. Free text is never refused: it fails.
+        InvalidValue: a given answer does not fit the question. Free text raises no error; extraction fails.
     """
     given: Any = record.answer
     if given is None:

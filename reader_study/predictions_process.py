@@ -1,4 +1,4 @@
-"""A file of predictions is parsed by a guarded process of its own: its records come from strangers."""
+"""Parses an untrusted file of predictions in a separate process."""
 
 from __future__ import annotations
 
@@ -18,10 +18,15 @@ _AT_ONCE = 500
 def guarded_predictions(
     path: Path, *, model: str, file: str
 ) -> Iterator[tuple[PredictionRecord | Refusal, int]]:
-    """As ``prediction_lines``, in a process of its own; refusals name the file as ``file``.
+    """:func:`reader_study.predictions_file.prediction_lines` in a separate process.
+
+    Args:
+        path: the file.
+        model: its name.
+        file: the user's name of the file, for refusals.
 
     Raises:
-        Refused: the process ended before the file did.
+        Refused: the process ended before the end of the file.
     """
     for part in parts_of("reader_study.predictions_process", path, {"model": model}):
         for plain, so_far in part:

@@ -1,4 +1,4 @@
-"""``overread.reading/1``: readings from outside, CSV or JSON Lines; bytes in, records or refusals out."""
+"""Reads ``overread.reading/1``: readings of outside readers as CSV or JSON Lines."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from domain.table_cells import as_written
 
 REQUIRED = ("study", "reader", "question_id", "answer", "seconds", "read_at")
 OPTIONAL = ("confidence",)
-#: How "cannot determine" is written.
+#: The spelling of "cannot determine".
 CANNOT = "?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingRecord:
-    """One record as the file has it, its answer not yet held against the question."""
+    """One valid record; its answer is not yet checked against the question."""
 
     line: int
     study: str
@@ -36,13 +36,19 @@ class ReadingRecord:
 
 
 class NotAnAnswer(ValueError):
-    """The text of an answer that the question can't have; says why."""
+    """An answer that does not fit the question; the text gives the reason."""
 
 
 def read_records(content: bytes, *, file: str) -> tuple[list[ReadingRecord], list[Refusal]]:
-    """Each record of the file, and what is wrong with those that are none.
+    """Read a file of readings.
 
-    Lines count from 1, the header's included. Times without a zone are refused: nobody knows when that was.
+    Args:
+        content: the file.
+        file: its name, for refusals.
+
+    Returns:
+        The valid records, and the refusals of others by line (from 1, including the header). Times without a
+        time zone are refused.
     """
     try:
         text = content.decode("utf-8-sig")
@@ -66,13 +72,20 @@ def read_records(content: bytes, *, file: str) -> tuple[list[ReadingRecord], lis
 
 
 def answer_of(text: str, *, case: BlindCase) -> Answer | None:
-    """The answer in the question's own order; None is "cannot determine".
+    """Convert the text of an answer.
 
-    A choice is given by letter ("B", "A|C" in any order) or by the exact text of the option; a closed one by
-    yes or no; an open one as it is.
+    Options are given by letter ("B", "A|C" in any order) or by their exact text, closed answers by yes or no;
+    free text is taken as it is.
+
+    Args:
+        text: of the record.
+        case: that it answers.
+
+    Returns:
+        The answer, in the question's own order of options; None for "cannot determine".
 
     Raises:
-        NotAnAnswer: it is none of these.
+        NotAnAnswer: the text does not fit the question.
     """
     text = text.strip()
     if text == CANNOT:
@@ -103,7 +116,7 @@ def answer_of(text: str, *, case: BlindCase) -> Answer | None:
 
 
 class _Bad(Exception):
-    """What is wrong with one field; never leaves this module."""
+    """A problem of one field; used in this module only."""
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(f"{field}: {reason}")

@@ -1,4 +1,4 @@
-"""A file of readings is parsed by a guarded process of its own: it comes from strangers."""
+"""Parses an untrusted file of readings in a separate process."""
 
 from __future__ import annotations
 
@@ -14,10 +14,14 @@ from reader_study.readings_file import ReadingRecord, read_records
 
 
 def guarded_readings(path: Path, *, file: str) -> tuple[list[ReadingRecord], list[Refusal]]:
-    """As ``read_records`` of the file's content, in a process of its own; refusals name it as ``file``.
+    """:func:`reader_study.readings_file.read_records` in a separate process.
+
+    Args:
+        path: the file.
+        file: the user's name of the file, for refusals.
 
     Raises:
-        Refused: the process ended before the file did.
+        Refused: the process ended before the end of the file.
         OSError: the file can't be read.
     """
     with path.open("rb"):  # what can't be opened is told here, where its error can be seen

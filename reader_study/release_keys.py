@@ -1,4 +1,4 @@
-"""The keys that a release's questions are scored with, from its folder and the folder of its keys."""
+"""Loads the keys of a release for scoring, from its folder and the folder of its private keys."""
 
 from __future__ import annotations
 
@@ -18,15 +18,18 @@ GOLD = "gold.jsonl"
 
 
 def load_keys(release: Path, *, keys: Path | None = None) -> dict[str, KeyedQuestion]:
-    """Every question of the release with its key, by id: public ones, and private ones where keys are there.
+    """Load all questions of a release with their keys.
 
     Args:
         release: the folder of the release.
-        keys: the folder of the private side's keys; None for ``<release>-keys`` beside it.
+        keys: the folder of the private keys; None for ``<release>-keys``.
+
+    Returns:
+        The questions by id.
 
     Raises:
-        InvalidValue: no release, or a file that is not the one of the manifest.
-        Refused: the release has a private side and its keys are not there.
+        InvalidValue: the folder is no release, or a file was changed.
+        Refused: the release has a private side, but its keys are not there.
     """
     release = release.resolve()
     manifest = read_manifest(release)

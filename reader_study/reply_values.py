@@ -1,4 +1,4 @@
-"""What a piece of a reply names: one option, several, yes or no. Read whole, or not at all."""
+"""Converts a piece of a reply to an answer: one option, several, yes or no; the whole text must match."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from domain.questions import Answer, letter
 from domain.vocabulary import AnswerFormat
 
-#: Between letters that are named together.
+#: Separators between letters.
 _BETWEEN = re.compile(r"\s*(?:,\s*and\b|[,;|&+]|\band\b)\s*", re.IGNORECASE)
 #: A letter with or without what stands around it: "B", "(B)", "[B]", "'B'", "B.", "B)", "option B".
 _LETTER = re.compile(
@@ -21,12 +21,21 @@ _MARKS = str.maketrans("", "", "*`")
 
 
 def plain_text(text: str) -> str:
-    """The text without marks of emphasis, its signs in one spelling (full-width letters are letters)."""
+    """The text without marks of emphasis, with normalised characters (full-width letters become letters)."""
     return unicodedata.normalize("NFKC", text).translate(_MARKS).strip()
 
 
 def value_of(text: str, *, format_: AnswerFormat, options: Sequence[str]) -> Answer | None:
-    """The answer that the whole text names; None where it names none, several at odds, or one too many."""
+    """The answer that a whole text names.
+
+    Args:
+        text: a piece of a reply.
+        format_: of the question.
+        options: of the question.
+
+    Returns:
+        None if it names no answer, contradictory ones, or more than the format allows.
+    """
     text = plain_text(text)
     if not text:
         return None
@@ -52,7 +61,7 @@ def value_of(text: str, *, format_: AnswerFormat, options: Sequence[str]) -> Ans
 
 
 def listed(values: Sequence[object], *, format_: AnswerFormat, options: Sequence[str]) -> Answer | None:
-    """The answer that a list names, each of its items by itself."""
+    """The answer that a list names, each item separately; None as for :func:`value_of`."""
     found: set[int] = set()
     for each in values:
         answer = value_of(each, format_=format_, options=options) if isinstance(each, str) else None
@@ -65,7 +74,7 @@ def listed(values: Sequence[object], *, format_: AnswerFormat, options: Sequence
 
 
 def _letters(text: str, count: int) -> list[int] | None:
-    """Indices of the letters that are all of the text, rising; None where anything else stands there."""
+    """The sorted indices of letters, if the text has nothing else; otherwise None."""
     if text.startswith("[") and text.endswith("]"):
         text = text[1:-1]
     if len(text) > 40 * max(1, count):
@@ -85,7 +94,7 @@ def is_option_text(text: str, options: Sequence[str]) -> bool:
 
 
 def _by_text(text: str, options: Sequence[str]) -> list[int] | None:
-    """The option whose text this is to the word; None where it is none's, or two options'."""
+    """The option with exactly this text; None if none or two options have it."""
     wanted = _bare(text)
     found = [index for index, option in enumerate(options) if _bare(option) == wanted]
     return found if wanted and len(found) == 1 else None

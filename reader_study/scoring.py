@@ -1,4 +1,4 @@
-"""Predictions against the key of a release: how many are right, by side, task and category."""
+"""Scores predictions against the keys of a release, by side, task and category."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ class KeyedQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreResult:
-    """``correct`` of ``n`` questions with interval, by ``side``, ``by`` and ``name``.
+    """The accuracy in one group of questions: ``correct`` of ``n``, with intervals.
 
-    ``n`` is all questions of the side: one without a prediction counts as wrong, as does a failed one;
-    ``answered``, ``failed`` and ``missing`` say how many of each. A side without a prediction has no record.
-    ``low`` and ``high`` are Wilson's; ``clustered_low`` and ``clustered_high`` take questions of one exam as
-    dependent. Where predictions have boxes, ``by`` is "boxes (mean IoU)" in further records: GEMeX's V-score,
-    of the questions whose key has a box; ``answered`` of them had one, ``correct`` is None.
+    ``by`` is the kind of the group and ``name`` its value. ``n`` counts all questions of the group on the
+    ``side``: a question without a prediction, or whose extraction failed, counts as incorrect. ``answered``,
+    ``failed`` and ``missing`` count them. A side without any prediction has no record. ``low`` and ``high``
+    are Wilson's interval; ``clustered_low`` and ``clustered_high`` are clustered by exam. If predictions have
+    boxes, there are records with ``by`` "boxes (mean IoU)": GEMeX's V-score over the questions whose key has
+    a box; ``answered`` of them have a predicted box, ``correct`` is None.
     """
 
     side: str
@@ -58,10 +59,10 @@ class ScoreResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """The results of a predictions file against a release.
+    """The results of a file of predictions.
 
-    ``refusals``: lines that are about no question of the release, or whose answer the question can't have;
-    where there is one, nothing is scored.
+    ``refusals``: lines about no question of the release, or with an answer that does not fit; if there is
+    one, nothing is scored. ``rules``: how often each extraction rule matched.
     """
 
     results: tuple[ScoreResult, ...] = ()
@@ -78,7 +79,7 @@ class _Judged:
 
 
 def is_right(question: Question, answer: Answer | None) -> bool:
-    """Whether the answer is one of those that count as right; open answers are compared as text."""
+    """Whether an answer is correct: the key, or one of the other correct answers; texts without case."""
     if answer is None:
         return False
     if isinstance(answer, str) and isinstance(question.answer, str):
@@ -93,7 +94,14 @@ def score(
     file: str,
     confidence: float = 0.95,
 ) -> Score:
-    """Hold each prediction against its key."""
+    """Score predictions against keys.
+
+    Args:
+        records: of :func:`reader_study.predictions_file.prediction_lines`.
+        keys: of :func:`reader_study.release_keys.load_keys`.
+        file: name of the file, for refusals.
+        confidence: of the intervals.
+    """
     refusals: list[Refusal] = []
     judged: dict[str, _Judged] = {
         name: _Judged(keyed=keyed, right=False, state="missing") for name, keyed in keys.items()

@@ -1,4 +1,4 @@
-"""What one reader sees: a case to answer with what is told beforehand, or why there is none now."""
+"""The data that a reader sees: a case to answer, or why there is none now."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from measures.proportions import Proportion
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingPlace:
-    """Where a reader is: cases answered of all, training cases apart; ``position`` counts from 1."""
+    """A reader's progress: scored cases answered and in all, and training cases."""
 
     done: int
     total: int
@@ -25,13 +25,13 @@ class ReadingPlace:
 
     @property
     def left(self) -> int:
-        """Cases that are still to be read, training cases too."""
+        """The number of cases still to be read, including training cases."""
         return self.total + self.training - self.done - self.training_done
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingResult:
-    """What a training case shows once it is answered: right or not, and the question with its key."""
+    """The feedback of a training case: whether the answer was correct, and the question with its key."""
 
     right: bool
     question: Question
@@ -39,12 +39,12 @@ class TrainingResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingSheet:
-    """One case as it lies before a reader; nothing that answers it was fetched.
+    """One case as shown to a reader; nothing that reveals the answer was read.
 
-    ``exam`` has no report, and no indication, age or sex in an arm that is not told them. ``options`` are in
-    the order of the slot. ``reading`` is the reader's own latest, where going back led here. ``feedback`` is
-    there for a training case that is answered. ``times``: seconds, looking, away so far. ``upcoming_images``
-    are (exam number, radiograph id) of the case that comes next.
+    ``exam`` has no report, and no indication, age or sex in an arm that does not show them. ``options`` are
+    in the order of the slot. ``reading`` is the reader's own latest answer, if the case was answered.
+    ``feedback`` is that of an answered training case. ``times`` are seconds in all, looking and away so far.
+    ``upcoming_images`` are (exam number, radiograph id) of the next case, for preloading.
     """
 
     study: ReaderStudy
@@ -72,8 +72,8 @@ class ReadingSheet:
 class ReadingStop:
     """Why no case is shown now.
 
-    One of: ``guideline`` (Markdown to be read first), ``opens_at`` (the wash-out ends then), ``closed``, or
-    all is read; then ``result`` is there where the protocol shows it.
+    One of: ``guideline`` (Markdown to read first), ``opens_at`` (the end of the wash-out), ``closed``, or all
+    cases are read; ``result`` is then the reader's accuracy if the protocol shows it.
     """
 
     study: ReaderStudy

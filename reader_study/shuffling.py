@@ -1,4 +1,4 @@
-"""Orders that look like chance and are the same on every machine: sorted by a hash of seed and purpose."""
+"""Pseudorandom orders that are the same on every machine, and balanced Latin squares."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ Item = TypeVar("Item", int, str)
 
 
 def shuffled(items: Iterable[Item], *, seed: int, purpose: str) -> list[Item]:
-    """The items in the order of the BLAKE2b hashes of (seed, purpose, item); ties can't be told apart."""
+    """Sort items by the BLAKE2b hash of (seed, purpose, item).
+
+    Args:
+        items: with different texts; equal items are interchangeable.
+        seed: of the study.
+        purpose: a text, so that two orders with the same seed differ.
+    """
 
     def place(item: Item) -> bytes:
         return hashlib.blake2b(f"{seed}\x1f{purpose}\x1f{item}".encode(), digest_size=16).digest()
@@ -19,9 +25,15 @@ def shuffled(items: Iterable[Item], *, seed: int, purpose: str) -> list[Item]:
 
 
 def latin_square(size: int) -> tuple[tuple[int, ...], ...]:
-    """Rows of 0 to size - 1 in which each value stands as often at each place, and after each other value.
+    """A Latin square balanced for carry-over (Williams' design).
 
-    Williams' design: ``size`` rows where it is even, twice as many where it is odd.
+    Each value is equally often at each place, and equally often directly after each other value.
+
+    Args:
+        size: number of values, 0 or more.
+
+    Returns:
+        Rows of the values 0 to size - 1: ``size`` rows if it is even or 1, otherwise twice as many.
 
     Source: Williams EJ, Aust J Sci Res A 1949;2:149-168.
     """
