@@ -1,7 +1,7 @@
-"""Question files and images into the dataset, or reasons why not.
+"""Imports question files and images into a dataset.
 
-The way of a record: `containers` finds its bytes in the file, `strictness` refuses JSON that could mean two
-things, a module of `formats` maps it onto the native record (`records`), `rules` holds that against the
-domain, and `service` looks up exams and images and writes. `parsing` joins the steps that need no database;
-for large files they run in a process of their own (`parsing_process`).
+A record passes through these modules: `containers` finds its bytes in the file, `strictness` refuses
+ambiguous JSON, a module of `formats` converts it to the native record (`records`), `rules` checks it against
+the domain, and `service` looks up exams and images and writes rows. `parsing` combines the steps that need no
+database; they run in a separate process (`parsing_process`).
 """

@@ -1,4 +1,4 @@
-"""A zip of images, unpacked into a folder of its own and nowhere else."""
+"""Unpacks zip files of images safely into a new folder."""
 
 from __future__ import annotations
 
@@ -12,21 +12,26 @@ from domain.errors import InvalidValue
 LARGEST_TOTAL = 20 << 30
 LARGEST_FILE = 256 << 20
 MOST_FILES = 200_000
-#: Images hardly shrink; a file that unpacks to so many times its size was made to fill the disk.
+#: Images hardly compress; a file that unpacks to more than this many times its size is refused.
 HIGHEST_RATIO = 200
 _CHUNK = 1 << 20
 
 
 def unpack(archive: Path, folder: Path) -> int:
-    """Unpack the files of a zip below ``folder``, which must not be there yet.
+    """Unpack a zip file into a new folder.
 
-    Sizes are counted while they are unpacked: what the zip's directory says of them need not be true.
+    Sizes are counted while unpacking, because the directory of the zip may be wrong.
+
+    Args:
+        archive: the zip file.
+        folder: to create; it must not exist.
 
     Returns:
-        How many files there are.
+        The number of files.
 
     Raises:
-        InvalidValue: no zip, damaged, encrypted, links, names that leave the folder, or too much of it.
+        InvalidValue: the file is no zip, damaged or encrypted, has links or names that leave the folder, or
+            is too large.
     """
     try:
         with zipfile.ZipFile(archive) as opened:
@@ -42,10 +47,10 @@ def unpack(archive: Path, folder: Path) -> int:
 
 
 def check_members(members: list[zipfile.ZipInfo]) -> None:
-    """See that there are not too many, and that none is a link, encrypted, or leads out of its folder.
+    """Check that there are not too many members, and none is a link, encrypted, or leaves the folder.
 
     Raises:
-        InvalidValue: naming the first that is.
+        InvalidValue: names the first that is.
     """
     if len(members) > MOST_FILES:
         raise InvalidValue(
@@ -56,10 +61,10 @@ def check_members(members: list[zipfile.ZipInfo]) -> None:
 
 
 def read_member(opened: zipfile.ZipFile, member: zipfile.ZipInfo, *, most: int) -> bytes:
-    """One file's bytes, counted while they are unpacked.
+    """The bytes of one file.
 
     Raises:
-        InvalidValue: it unpacks to more than it says, or than ``most``.
+        InvalidValue: it unpacks to more than the directory states, or than ``most`` bytes.
     """
     most = min(LARGEST_FILE, most, max(_CHUNK, member.compress_size * HIGHEST_RATIO))
     parts, size = [], 0

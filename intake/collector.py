@@ -1,4 +1,4 @@
-"""Python's collector of cycles, paused while many rows are read or made at once."""
+"""Pauses Python's garbage collector while many rows are read or made."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Rows have no cycles; a hundred thousand new ones would set the collector off again and again, for
-    nothing, and it takes up to half of the time then. Reference counts free them all the same.
+    """Pause the garbage collector; also usable as a decorator: ``@collector_paused()``.
 
-    Also a decorator: ``@collector_paused()``.
+    Rows have no reference cycles and are freed by reference counting. A hundred thousand new rows would start
+    the collector repeatedly, which takes up to half of the time.
     """
     running = gc.isenabled()
     gc.disable()

@@ -1,7 +1,7 @@
-"""The records of a question file, one after the other, in memory that does not grow with the file.
+"""Reads the records of a question file one by one, in memory that does not grow with the file.
 
-A file is JSON Lines (a record a line), a JSON array of records, or a JSON object of key -> record. Arrays and
-objects are not decoded as a whole: each member's bytes are found and handed on.
+A file is JSON Lines (one record per line), a JSON array of records, or a JSON object of records by key.
+Arrays and objects are not decoded as a whole: the bytes of each member are found and yielded.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from domain.errors import InvalidValue
 from intake.strictness import LONGEST_RECORD
 
 _CHUNK = 1 << 20
-#: Objects inside objects, the record itself included.
+#: The deepest nesting of objects, including the record itself.
 _DEEPEST = 8
 
 _STRING = rb'"(?:[^"\\]++|\\.)*+"'
@@ -42,7 +42,7 @@ Raw = tuple[int | str, bytes | InvalidValue]
 
 
 class Container(StrEnum):
-    """How a file holds its records; the value is what one of them is called."""
+    """The kind of a file; the value is the word for one record in messages."""
 
     LINES = "line"
     ARRAY = "record"
@@ -50,15 +50,15 @@ class Container(StrEnum):
 
 
 def record_name(container: Container, name: int | str) -> str:
-    """As a person looks for it: "line 12", "record 3", or the key itself."""
+    """The name of a record in messages: "line 12", "record 3", or its key."""
     return f"{container} {name}" if isinstance(name, int) else name
 
 
 class QuestionFile:
-    """A question file, read once from the beginning. ``bytes_read`` says how far it has come."""
+    """A question file, read once from the beginning; ``bytes_read`` is the progress."""
 
     def __init__(self, path: Path) -> None:
-        """Look at the beginning.
+        """Read the beginning of the file.
 
         Raises:
             InvalidValue: the file is empty, not text, or not UTF-8.
@@ -76,7 +76,7 @@ class QuestionFile:
             raise InvalidValue("file", "is empty")
 
     def container(self) -> Container:
-        """How the records are held; a JSON Lines file begins with a whole object on one line.
+        """The kind of the file; JSON Lines begins with a complete object on one line.
 
         Raises:
             InvalidValue: the file begins neither with { nor with [.
@@ -98,7 +98,14 @@ class QuestionFile:
         return Container.OBJECT if records * 2 >= len(first) > 0 else Container.LINES
 
     def records(self, container: Container) -> Iterator[Raw]:
-        """(name, bytes) of each record; a record that can't be found comes as its reason."""
+        """Read the records.
+
+        Args:
+            container: of :meth:`container`.
+
+        Yields:
+            (name, bytes) of each record, or (name, error) of one that can't be found.
+        """
         with self.path.open("rb") as file:
             file.seek(self._start)
             if container is Container.LINES:
@@ -183,7 +190,7 @@ class QuestionFile:
 
 
 class _Window:
-    """The part of a file that is being looked at."""
+    """The part of a file that is in memory."""
 
     def __init__(self, file: BinaryIO, owner: QuestionFile) -> None:
         self.file, self.owner = file, owner
@@ -216,7 +223,7 @@ class _Window:
                 return None
 
     def why_not(self) -> InvalidValue:
-        """Why no record was found here: too deep, too long, or cut off."""
+        """Why there is no record at this place: nested too deep, too long, or cut off."""
         depth = 0
         if self.byte() == b"[":
             return InvalidValue("record", "must be an object, not a list")
@@ -238,7 +245,14 @@ class _Window:
 
 
 def refuse_encoding(head: bytes) -> None:
-    """Raise InvalidValue if a file that begins so is no UTF-8 text; a UTF-8 byte order mark is welcome."""
+    """Check that a file is UTF-8 text, with or without a byte-order mark.
+
+    Args:
+        head: its first bytes.
+
+    Raises:
+        InvalidValue: it is not.
+    """
     if head.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in head[:4]:
         raise InvalidValue("encoding", "is UTF-16 or UTF-32, not UTF-8; save the file as UTF-8")
     if head.startswith((b"PK\x03\x04", b"\x1f\x8b")):

@@ -1,4 +1,4 @@
-"""What the records of a file say of one exam, put together: it adds up, or it disagrees."""
+"""Combines what the records of a file state about one exam."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FACTS = ("patient", "indication", "age", "sex", "report")
 
 
 class Picture(NamedTuple):
-    """A radiograph of an exam: where it came from; once the pixels are there, which file and its size."""
+    """A radiograph of an exam; hash and size are None until its image was imported."""
 
     file: str
     view: str
@@ -22,7 +22,7 @@ class Picture(NamedTuple):
 
 
 class ExamState(NamedTuple):
-    """An exam as far as it is known; ``number`` is None until it has one. ``facts`` in the order of FACTS."""
+    """The state of an exam; ``number`` is None until it has one, ``facts`` are in the order of FACTS."""
 
     key: str
     number: int | None
@@ -31,15 +31,18 @@ class ExamState(NamedTuple):
 
 
 def together(state: ExamState | None, stated: ExamFacts, pictures: dict[str, Picture]) -> ExamState:
-    """The exam with what one more record states of it. What was not known is added, radiographs too.
+    """Add the facts of one more record to an exam.
 
     Args:
         state: the exam so far; None if it is new.
-        stated: by the record, after what the image files state where the record is silent.
+        stated: the facts of the record, completed from the image files.
         pictures: the record's radiographs by their ids.
 
+    Returns:
+        The exam with new facts and radiographs added; the same object if there are none.
+
     Raises:
-        InvalidValue: the record says something else than was known.
+        InvalidValue: the record contradicts a known fact.
     """
     key, *facts = stated[:6]
     if state is None:

@@ -1,4 +1,4 @@
-"""Paths that a question file gives, resolved inside the folder of images and nowhere else."""
+"""Resolves the image paths of a question file, inside the folder of images only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ImageFolder:
     """
 
     def __init__(self, folder: Path, *, file_folder: Path | None) -> None:
-        """A folder to look in; ``file_folder`` is that of the question file.
+        """``folder`` is that of the images, ``file_folder`` that of the question file.
 
         Raises:
             InvalidValue: there is no such folder.
@@ -31,18 +31,22 @@ class ImageFolder:
         self._file_folder = file_folder.resolve() if file_folder else None
 
     def check(self, text: str) -> None:
-        """See that there is a file of that path.
+        """Check that there is a file with a path.
 
         Raises:
-            InvalidValue: as ``find``.
+            InvalidValue: as :meth:`find`.
         """
         self.find(text)
 
     def read(self, text: str, *, largest: int) -> bytes:
-        """The bytes of the file of that path.
+        """Read the file with a path.
+
+        Args:
+            text: the path as in the question file.
+            largest: the most bytes.
 
         Raises:
-            InvalidValue: as ``find``, or it is larger than ``largest``, or can't be read.
+            InvalidValue: as :meth:`find`, or the file is too large or can't be read.
         """
         path = self.find(text)
         try:
@@ -54,10 +58,10 @@ class ImageFolder:
             raise InvalidValue(_FIELD, f"{text!r} can't be read: {error.strerror}") from error
 
     def find(self, text: str) -> Path:
-        """The file of that path, links followed.
+        """Find the file with a path; links are followed.
 
         Raises:
-            InvalidValue: no such file, or the path leaves the folder.
+            InvalidValue: there is no such file, or it is outside the folder.
         """
         parts = path_parts(text)
         below = [part for part in parts if part != ".."]
@@ -86,7 +90,7 @@ class ImageFolder:
 
 
 def path_parts(text: str) -> list[str]:
-    """The parts of a path that a question file gives.
+    """Split a path of a question file.
 
     Raises:
         InvalidValue: it is empty, absolute, has backslashes, or names no file.

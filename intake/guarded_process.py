@@ -1,8 +1,8 @@
-"""Files of strangers are parsed by a process of its own, while this one writes the rows.
+"""Parses untrusted files in a separate process, while this process writes rows.
 
-Over there a record has a gigabyte and a few seconds to do harm in, no address of a database, and no right to
-write a file. What was parsed comes back through a pipe, each part as its length in 8 bytes and its plain
-values as `marshal` writes them; that form is for two processes of one Python only, which these are.
+The process has limits on memory and time, does not know the database, and can't write files. It sends parsed
+values through a pipe: for each part its length in 8 bytes, then plain values written by `marshal`, which both
+processes can read because they run the same Python.
 """
 
 from __future__ import annotations
@@ -36,10 +36,18 @@ _PROJECT = Path(__file__).resolve().parent.parent
 
 
 def parts_of(module: str, path: Path, asked: dict[str, Any]) -> Iterator[Any]:
-    """The plain values that ``python -m module`` sends of the file; ``asked`` is what else it is told.
+    """Parse a file with ``python -m module``.
+
+    Args:
+        module: that calls :func:`send_all`.
+        path: the file.
+        asked: further arguments, as JSON values.
+
+    Yields:
+        The values that the process sends.
 
     Raises:
-        Refused: the process ended before the file did.
+        Refused: the process ended before the end of the file.
     """
     size = path.stat().st_size if path.is_file() else 0  # what is wrong with the path, it says itself
     seconds = _SECONDS * (1 + size // _BYTES_FOR_AS_MUCH_AGAIN)
@@ -107,7 +115,15 @@ def _next(frames: queue.Queue[bytes | None]) -> bytes | None:
 
 
 def send_all(arguments: list[str], parts: Callable[[dict[str, Any]], Iterator[Any]]) -> int:
-    """The other side: parse what the first argument describes, within the limits, to standard output."""
+    """The main function of the parsing process: write parsed values to standard output, within the limits.
+
+    Args:
+        arguments: of the command; the first describes the file as JSON.
+        parts: yields the values of the file.
+
+    Returns:
+        The exit code.
+    """
     asked = json.loads(arguments[0])
     gc.disable()  # records and rows have no cycles, and looking for some takes a third of the time
     if sys.platform != "win32":

@@ -1,4 +1,4 @@
-"""What the parsing of a question file hands on: batches of plain values."""
+"""The result of parsing a question file: batches of plain values."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Boxes = tuple[tuple[int, int, str] | None, list[tuple[str, str, tuple[float, flo
 
 @dataclass(slots=True)
 class ParsedBatch:
-    """Questions in the order of the file, in plain values, so that another process can make them.
+    """Questions in the order of the file, as plain values that another process can send.
 
-    ``names[i]``, ``exam_of[i]`` (a place in ``exams``) and ``questions[i]`` (the values of COLUMNS) belong
-    together; ``boxes[i]`` is there for questions whose boxes must be held against their image. ``problems``
-    are (i, check, field, reason), ``refusals`` (record, field, reason).
+    ``names[i]``, ``exam_of[i]`` (an index of ``exams``) and ``questions[i]`` (the values of COLUMNS) belong
+    to one question; ``boxes`` has i if the boxes must be compared with the image. ``problems`` are (i, check,
+    field, reason), ``refusals`` are (record, field, reason).
     """
 
     names: list[int | str] = field(default_factory=list)
@@ -39,5 +39,5 @@ class ParsedBatch:
     bytes_read: int = 0
 
     def plain(self) -> tuple[Any, ...]:
-        """The fields in their order; ``ParsedBatch(*plain)`` is the batch again."""
+        """The fields in their order, from which ``ParsedBatch(*plain)`` makes the batch again."""
         return tuple(getattr(self, name) for name in ParsedBatch.__slots__)

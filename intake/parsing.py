@@ -1,4 +1,4 @@
-"""A question file as batches of what can be known without the database and without the images."""
+"""Parses a question file to batches, as far as is possible without database and images."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from intake.filling import Filling
 from intake.parsed_batch import ParsedBatch
 from intake.recognition import FileFormat, reader_for
 
-#: Records in a batch: the rows of one executemany. Larger ones leave the processor's cache and are slower.
+#: Records per batch and ``executemany``; larger batches do not fit into the processor's cache and are slower.
 BATCH = 2_000
 # Records decoded at once: so few that they stay in the processor's cache until their rows are made.
 _AT_ONCE = 100
@@ -26,15 +26,18 @@ def parsed_batches(
     minimum_explanation: int,
     with_images: bool,
 ) -> Iterator[ParsedBatch]:
-    """The file's batches; what is wrong with a record is in ``refusals`` and stops nothing.
+    """Parse a question file.
 
     Args:
         path: the file.
-        container: how it holds its records.
+        container: its kind.
         file_format: of the records.
-        file_stem: the name that the file had where it came from, without its ending.
+        file_stem: the user's name of the file, without its ending.
         minimum_explanation: of the format check, in characters.
-        with_images: boxes will be held against their images.
+        with_images: whether boxes will be compared with their images.
+
+    Yields:
+        Batches; an invalid record is in ``refusals`` and does not stop the parsing.
     """
     file = QuestionFile(path)
     reader = reader_for(file_format, file_stem)

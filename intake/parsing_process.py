@@ -1,4 +1,4 @@
-"""A question file is parsed by a guarded process of its own, while this one writes the rows."""
+"""Parses a question file in a separate process, while this process writes rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from intake.parsed_batch import ParsedBatch
 from intake.parsing import parsed_batches
 from intake.recognition import FileFormat
 
-#: Bytes from which on an import makes its indexes afterwards.
+#: For files of at least this many bytes, an import creates the database's indexes afterwards.
 LARGE = 16 << 20
 
 
@@ -26,10 +26,10 @@ def batches_of(
     minimum_explanation: int,
     with_images: bool,
 ) -> Generator[ParsedBatch, None, None]:
-    """As ``parsed_batches``, in a process of its own.
+    """:func:`intake.parsing.parsed_batches` in a separate process; the arguments are the same.
 
     Raises:
-        Refused: the process ended before the file did.
+        Refused: the process ended before the end of the file.
     """
     asked = {
         "container": container,

@@ -1,4 +1,4 @@
-"""Which format a question file has, from its first record."""
+"""Recognises the format of a question file from its first record."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from intake.formats import gemex, gemex_train, native, rexvqa, vqa_rad
 from intake.strictness import refuse_ambiguous
 from records.questions import QuestionRecord
 
-#: So many records are looked at before a file is given up as unknown.
+#: The number of records that are tried before a file counts as unknown.
 _LOOKED_AT = 5
 
 
 class FileFormat(StrEnum):
-    """The formats that intake reads; GEMeX's two forms go by one name on the command line."""
+    """The formats of question files; the two of GEMeX have one name on the command line."""
 
     NATIVE = "native"
     REXVQA = "rexvqa"
@@ -28,10 +28,18 @@ class FileFormat(StrEnum):
 
 
 class Reader(Protocol):
-    """What a format offers: one record of its own as a native one."""
+    """The interface of a format: it converts its records to native ones."""
 
     def read(self, name: int | str, raw: bytes) -> QuestionRecord:
-        """The native record; InvalidValue with field and reason where there can be none."""
+        """Convert a record.
+
+        Args:
+            name: of the record: its line, place or key.
+            raw: its bytes.
+
+        Raises:
+            InvalidValue: the record is not valid; names field and reason.
+        """
 
 
 _KNOWN: dict[FileFormat, tuple[Callable[[dict[str, Any]], bool], Callable[[str], Reader]]] = {
@@ -44,15 +52,19 @@ _KNOWN: dict[FileFormat, tuple[Callable[[dict[str, Any]], bool], Callable[[str],
 
 
 def reader_for(file_format: FileFormat, file_stem: str) -> Reader:
-    """The format's reader, for one reading of one file."""
+    """A reader of a format, for one pass over one file; ``file_stem`` is its name without the ending."""
     return _KNOWN[file_format][1](file_stem)
 
 
 def recognised(file: QuestionFile, asked: str) -> tuple[Container, FileFormat]:
-    """How the file holds its records, and their format; ``asked`` is "auto" or a format's name.
+    """The kind and the format of a file.
+
+    Args:
+        file: the file.
+        asked: "auto" or the name of a format.
 
     Raises:
-        InvalidValue: not recognised, with what its first record looks like and what would have been.
+        InvalidValue: the format is not recognised; the text describes the first record and the known formats.
     """
     container = file.container()
     seen: list[str] = []

@@ -1,4 +1,4 @@
-"""The list of refused records as a CSV file."""
+"""Writes the list of refused records as a CSV file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class _Writer(Protocol):
 
 
 class RefusalList:
-    """Refusals as they come: counted, the first ones kept, all of them written."""
+    """Counts and writes all refusals, and keeps the first ones in memory."""
 
     def __init__(self, writer: _Writer, file_name: str) -> None:
         """``file_name`` is that of the question file."""
@@ -36,7 +36,7 @@ class RefusalList:
 
 @contextmanager
 def refusal_list(path: Path, file_name: str) -> Iterator[RefusalList]:
-    """A list that is written to ``path``; a list without an entry leaves no file."""
+    """A list that is written to ``path``; an empty list leaves no file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     # errors: a record's key may hold half of a surrogate pair, which is one reason to refuse it
     with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:

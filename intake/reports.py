@@ -1,4 +1,4 @@
-"""What an import says while it runs and when it is done."""
+"""Progress and result of an import."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 from domain.errors import DomainError
 from domain.problems import Check, Refusal
 
-#: So many refusals are kept in memory and shown; the list on the disk has them all.
+#: The most refusals that are kept in memory and shown; the file has all.
 SHOWN_REFUSALS = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far an import has come: records read, image files read, and the part of all the work, 0 to 1."""
+    """The progress of an import; ``part`` is the fraction done, 0 to 1."""
 
     records: int
     questions: int
@@ -25,10 +25,10 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
-    """What came in and what did not.
+    """The result of an import.
 
-    ``questions`` came in, ``known`` were there already, ``refused`` were refused for the reasons in
-    ``refusals`` (the first thousand) and in ``refusals_file`` (all). ``exams`` and ``images`` are new ones.
+    ``questions`` were imported, ``known`` existed already and were left out, ``refused`` were invalid:
+    ``refusals`` has the first ones, ``refusals_file`` all. ``exams`` and ``images`` count new ones.
     """
 
     dataset: str
@@ -45,7 +45,7 @@ class ImportReport:
 
 
 class ImportRefused(DomainError):
-    """Records were refused, so nothing came in; ``report`` says which and why."""
+    """Records were refused, so nothing was imported; ``report`` says which and why."""
 
     def __init__(self, report: ImportReport) -> None:
         first = report.refusals[0]

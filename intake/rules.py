@@ -1,4 +1,4 @@
-"""What must hold of a native record beyond its types, and the record as the domain's question and exam."""
+"""Checks native records beyond their types, and converts them to the domain's questions and exams."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from records.questions import (
     question_from_record,
 )
 
-#: How far a box may stick out of the image or the grid, in pixels: rounding, and counting from 1.
+#: How far a box may exceed the image or grid, in pixels, because of rounding or counting from 1.
 TOLERANCE = 1.0
 
 _SEXES = {
@@ -30,10 +30,10 @@ _NO_SEX = {"", "U", "UNKNOWN"}
 
 
 def question_of(record: QuestionRecord) -> Question:
-    """The record as a question; its boxes still on the record's own grid.
+    """Convert a record to a question; boxes stay on the record's own grid.
 
     Raises:
-        InvalidValue: it cannot stand, with the field and the reason.
+        InvalidValue: the record is not valid; names field and reason.
     """
     if len(record.id) > LONGEST_ID:
         raise InvalidValue("id", f"has {len(record.id)} characters, at most {LONGEST_ID} are taken")
@@ -46,10 +46,10 @@ def question_of(record: QuestionRecord) -> Question:
 
 
 def exam_of(record: ExamRecord, report: str | None) -> Exam:
-    """The exam as one record states it.
+    """Convert a record to an exam.
 
     Raises:
-        InvalidValue: it cannot stand, with the field and the reason.
+        InvalidValue: the record is not valid; names field and reason.
     """
     if not record.id.strip() or len(record.id) > LONGEST_ID:
         raise InvalidValue("exam.id", f"must have 1 to {LONGEST_ID} characters")
@@ -67,10 +67,10 @@ def exam_of(record: ExamRecord, report: str | None) -> Exam:
 
 
 def grid_of(record: QuestionRecord) -> BoxGrid | None:
-    """The grid that the record's boxes are on; None is the image's own pixels.
+    """The grid of the record's boxes; None for pixels of the image.
 
     Raises:
-        InvalidValue: a grid without how the image fills it, or the reverse, or an impossible one.
+        InvalidValue: a grid without the fit of the image, a fit without a grid, or an impossible grid.
     """
     if not record.box_grid and not record.box_fit:
         return None
@@ -81,10 +81,16 @@ def grid_of(record: QuestionRecord) -> BoxGrid | None:
 
 
 def placed(box: Box, *, grid: BoxGrid | None, rows: int, columns: int) -> Box:
-    """The box in pixels of the stored matrix, no part of it off the image.
+    """Convert a box to pixels of the stored matrix, clipped to it.
+
+    Args:
+        box: in pixels of the grid, or of the image.
+        grid: None for pixels of the image.
+        rows: of the stored matrix.
+        columns: of the stored matrix.
 
     Raises:
-        InvalidValue: it sticks out by more than the tolerance, or lies beside the image.
+        InvalidValue: the box exceeds the image by more than the tolerance, or is outside it.
     """
     height, width = (grid.height, grid.width) if grid else (rows, columns)
     off = max(-box.x_min, -box.y_min, box.x_max - width, box.y_max - height)

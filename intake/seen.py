@@ -1,4 +1,4 @@
-"""Which ids an import has met: their 64-bit hashes only, 8 bytes an id."""
+"""Remembers the ids of an import as 64-bit hashes, 8 bytes per id."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LONGEST_RUN = 1 << 18
 
 
 class SeenHashes:
-    """Hashes in a few sorted arrays. A hash met before may be chance: the caller compares the ids."""
+    """A set of hashes in a few sorted arrays. Hashes may collide, so the caller must compare the ids."""
 
     def __init__(self, hashes: Sequence[int] = ()) -> None:
         """``hashes`` are those met before the import."""
@@ -24,7 +24,7 @@ class SeenHashes:
             self.met_before(hashes)
 
     def met_before(self, hashes: Sequence[int]) -> list[int]:
-        """Places, in rising order, whose hash was met before or is here more than once; all are then met."""
+        """Add hashes, and return the sorted indices of those that were added before or occur twice."""
         new = np.array(hashes, dtype=np.int64)
         places = new & (_TABLE - 1)
         doubtful = np.flatnonzero(self._fallen_on[places])
@@ -48,7 +48,7 @@ class SeenHashes:
         return found
 
     def _add(self, run: NDArray[np.int64]) -> None:
-        """Runs of like length are joined, so that there are few and each hash is moved seldom."""
+        """Merge arrays of similar length, so that there are few and each hash is moved rarely."""
         while self._runs and len(self._runs[-1]) <= len(run) < _LONGEST_RUN:
             run = np.concatenate([self._runs.pop(), run])
             run.sort(kind="stable")

@@ -1,4 +1,4 @@
-"""Small readings of text that several formats share: lettered options, lists in disguise, empty words."""
+"""Text conversions that several formats share: lettered options, lists as text, empty values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _EMPTY = {"", "none", "nan", "null", "n/a", "na"}
 
 
 def known(text: str | None) -> str | None:
-    """The text without outer blanks; None where it only says that nothing is known ("None", "nan")."""
+    """The text without spaces around it; None for a text that means "unknown" ("None", "nan")."""
     stripped = (text or "").strip()
     return None if stripped.casefold() in _EMPTY else stripped
 
@@ -40,7 +40,7 @@ def lettered(options: list[str]) -> tuple[list[str], list[str]]:
 
 
 def place_of(answer: str, letters: list[str]) -> int:
-    """Which option a letter names ("C", "C.", "(c)", "C: text"), counted from 0.
+    """The index of the option that a letter names ("C", "C.", "(c)", "C: text"), from 0.
 
     Raises:
         InvalidValue: it names none.
@@ -52,10 +52,10 @@ def place_of(answer: str, letters: list[str]) -> int:
 
 
 def as_list(value: Sequence[str | None] | None, field: str) -> list[str | None]:
-    """A list, though it may arrive as the text of a Python list ("['PA', None]"); text alone is one entry.
+    """A list that may be given as the text of a Python list ("['PA', None]"); other text is one entry.
 
     Raises:
-        InvalidValue: it begins like a list and is none.
+        InvalidValue: the text begins like a list but is none.
     """
     if value is None:
         return []

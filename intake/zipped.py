@@ -1,4 +1,4 @@
-"""The images of a zip that stays in memory: for files that must not touch the disk as they came."""
+"""Reads images from a zip in memory, for files that must not be written to a disk."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _FIELD = "exam.radiographs.file"
 
 
 class ZippedImages:
-    """A zip's images by the paths that a question file gives. Nothing is unpacked but what is asked for."""
+    """The images of a zip, by the paths in a question file; only requested files are unpacked."""
 
     def __init__(self, content: bytes) -> None:
-        """Look at the zip's directory.
+        """Read the zip's directory.
 
         Raises:
-            InvalidValue: no zip that can be taken, with the reason.
+            InvalidValue: the zip can't be used, with the reason.
         """
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(content))
@@ -40,18 +40,18 @@ class ZippedImages:
         return len(self._members)
 
     def check(self, text: str) -> None:
-        """See that the zip has a file of that path.
+        """Check that the zip has a file with a path.
 
         Raises:
-            InvalidValue: it has not, or the path leads elsewhere.
+            InvalidValue: it has not, or the path leaves the zip.
         """
         self._member(text)
 
     def read(self, text: str, *, largest: int = LARGEST_FILE) -> bytes:
-        """The file's bytes.
+        """Read the file with a path.
 
         Raises:
-            InvalidValue: no such file, damaged, or larger than ``largest``.
+            InvalidValue: there is no such file, it is damaged, or larger than ``largest`` bytes.
         """
         member = self._member(text)
         if member.file_size > largest:
