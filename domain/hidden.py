@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from domain.batches import Parts
+from domain.batches import AssignmentState, Parts
 from domain.errors import InvalidValue
 from domain.verdicts import ErrorKind
 
@@ -116,3 +116,19 @@ class HiddenQuestion:
     def __post_init__(self) -> None:
         if (self.kind is HiddenKind.PLANTED) != (self.fault is not None):
             raise InvalidValue("fault", "a planted question has one, a repeat has none")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuedQuestion:
+    """A question in a reviewer's queue, ``hidden`` or drawn; ``position`` is its place in the queue.
+
+    ``first_judged_at`` is the time of the reviewer's first verdict on it, None before that.
+    """
+
+    number: int
+    key: str
+    exam_number: int
+    position: int
+    state: AssignmentState
+    hidden: bool
+    first_judged_at: datetime | None = None

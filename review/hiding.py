@@ -5,23 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from domain.batches import AssignmentState
 from domain.draw_hash import draw_hash
-from domain.hidden import HiddenPlan
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Queued:
-    """A question in a reviewer's queue; ``own`` is False for a hidden one."""
-
-    number: int
-    key: str
-    exam_number: int
-    position: int
-    state: AssignmentState
-    own: bool
+from domain.hidden import HiddenPlan, QueuedQuestion
 
 
 class Slots:
@@ -31,7 +18,7 @@ class Slots:
     Gaps between questions of one exam are used only for questions of that exam.
     """
 
-    def __init__(self, queue: Sequence[Queued]) -> None:
+    def __init__(self, queue: Sequence[QueuedQuestion]) -> None:
         self._on_exam: dict[int, list[int]] = defaultdict(list)
         self._free: set[int] = set()
         self._apart: list[int] = []  # those between two exams, in order: a queue may have 100,000 questions
@@ -84,7 +71,7 @@ class Slots:
         return self._apart[place]
 
 
-def between(queue: Sequence[Queued], at: int) -> int:
+def between(queue: Sequence[QueuedQuestion], at: int) -> int:
     """A position between that of the question at an index and the next; its own if there is no space."""
     return (queue[at].position + queue[at + 1].position) // 2
 
@@ -101,14 +88,14 @@ def wanted_repeats(plan: HiddenPlan, *, own: int, there: int) -> int:
 
 
 def repeats_in_queue(
-    queue: Sequence[Queued],
+    queue: Sequence[QueuedQuestion],
     plan: HiddenPlan,
     *,
     person_id: int,
     repeated: frozenset[int],
     slots: Slots,
     count: int,
-) -> list[tuple[Queued, int]]:
+) -> list[tuple[QueuedQuestion, int]]:
     """Choose questions to repeat, and their places in the queue.
 
     Args:
@@ -122,11 +109,11 @@ def repeats_in_queue(
     Returns:
         (question, index in the queue after which it is repeated); fewer than ``count`` without enough gaps.
     """
-    found: list[tuple[Queued, int]] = []
+    found: list[tuple[QueuedQuestion, int]] = []
     for at, each in _by_hash(list(enumerate(queue)), f"{plan.seed}:repeat:{person_id}"):
         if len(found) == count:
             break
-        if not each.own or each.number in repeated or each.state is AssignmentState.SKIPPED:
+        if each.hidden or each.number in repeated or each.state is AssignmentState.SKIPPED:
             continue
         pick = draw_hash(f"{plan.seed}:place:{person_id}:{each.key}") % 2**32
         place = slots.take(exam_number=each.exam_number, behind=at + plan.distance, pick=pick)
@@ -136,8 +123,13 @@ def repeats_in_queue(
 
 
 def repeats_of_judged(
-    judged: Sequence[Queued], plan: HiddenPlan, *, person_id: int, repeated: frozenset[int], count: int
-) -> list[tuple[Queued, int]]:
+    judged: Sequence[QueuedQuestion],
+    plan: HiddenPlan,
+    *,
+    person_id: int,
+    repeated: frozenset[int],
+    count: int,
+) -> list[tuple[QueuedQuestion, int]]:
     """Choose questions of a shared queue to repeat; only judged ones, because the others are not known yet.
 
     Args:
@@ -152,12 +144,12 @@ def repeats_of_judged(
     """
     found = []
     order = _by_hash(list(enumerate(judged)), f"{plan.seed}:repeat:{person_id}")
-    chosen = [(at, each) for at, each in order if each.own and each.number not in repeated][:count]
+    chosen = [(at, each) for at, each in order if not each.hidden and each.number not in repeated][:count]
     for at, each in chosen:
         spread = draw_hash(f"{plan.seed}:place:{person_id}:{each.key}") % plan.distance
         found.append((each, max(at + 1 + plan.distance, len(judged) + 1) + spread))
     return found
 
 
-def _by_hash(places: list[tuple[int, Queued]], mixed: str) -> list[tuple[int, Queued]]:
+def _by_hash(places: list[tuple[int, QueuedQuestion]], mixed: str) -> list[tuple[int, QueuedQuestion]]:
     return sorted(places, key=lambda each: (draw_hash(f"{mixed}:{each[1].key}"), each[1].key))

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlmodel import Session
 
 from domain.batches import AssignmentState, Batch
 from domain.draw_hash import draw_hash
 from domain.errors import InvalidValue
-from domain.hidden import FINDABLE, HiddenKind, HiddenPlan
+from domain.hidden import FINDABLE, HiddenKind, HiddenPlan, QueuedQuestion
 from domain.people import Action, Person
 from review.faults import spoil
-from review.hiding import Queued, Slots, between, repeats_in_queue, repeats_of_judged, wanted_repeats
+from review.hiding import Slots, between, repeats_in_queue, repeats_of_judged, wanted_repeats
 from storage.accounts.people import list_people
 from storage.intake.questions import load_questions
 from storage.review import hidden as stored
 from storage.review import shared_queues
 from storage.review.assignments import ROOM, people_counts
 from storage.review.hidden import ToHide
-from storage.review.hidden_sources import QueuedRow, queue_of, reports_of, sound_questions
+from storage.review.hidden_sources import queue_of, reports_of, sound_questions
 
 #: The most correct questions that are tried for each planted fault.
 _TRIED = 60
@@ -71,25 +71,24 @@ def plan_hidden(db: Session, batch: Batch, plan: HiddenPlan) -> tuple[list[ToHid
 
 
 def _for_person(
-    db: Session, batch: Batch, plan: HiddenPlan, person: Person, rows: Sequence[QueuedRow], *, shares: bool
+    db: Session,
+    batch: Batch,
+    plan: HiddenPlan,
+    person: Person,
+    rows: Sequence[QueuedQuestion],
+    *,
+    shares: bool,
 ) -> tuple[list[ToHide], HiddenCount]:
     there = stored.hidden_questions(db, batch_id=batch.id, person_id=person.id)
     # The first hidden question of a batch spreads the positions by this factor.
     step = 1 if stored.hidden_set(db, batch_id=batch.id) else ROOM
-    queue = [
-        Queued(
-            number=each.number, key=each.key, exam_number=each.exam_number, position=each.position * step,
-            state=each.state, own=not each.hidden,
-        )
-        for each in rows
-    ]  # fmt: skip
+    queue = [replace(row, position=row.position * step) for row in rows]
     counted = Counter(each.kind for each in there if each.counts)
     repeated = frozenset(each.source for each in there if each.kind is HiddenKind.REPEAT)
     if shares:
-        judged_at = {each.number: each.first_judged_at for each in rows}
-        judged = [each for each in queue if judged_at[each.number] is not None]
-        judged.sort(key=lambda each: (str(judged_at[each.number]), each.number))
-        own = sum(each.own for each in judged)
+        judged = [each for each in queue if each.first_judged_at is not None]
+        judged.sort(key=lambda each: (str(each.first_judged_at), each.number))
+        own = sum(not each.hidden for each in judged)
         count = wanted_repeats(plan, own=own, there=counted[HiddenKind.REPEAT])
         hidden = [
             ToHide(person_id=person.id, kind=HiddenKind.REPEAT, source=each.number, after=after)
@@ -100,7 +99,9 @@ def _for_person(
         slots = None
     else:
         slots = Slots(queue)
-        count = wanted_repeats(plan, own=sum(each.own for each in queue), there=counted[HiddenKind.REPEAT])
+        count = wanted_repeats(
+            plan, own=sum(not each.hidden for each in queue), there=counted[HiddenKind.REPEAT]
+        )
         if not any(each.state is AssignmentState.OPEN for each in queue):
             count = 0
         hidden = [
@@ -134,7 +135,7 @@ def _planted(
     person: Person,
     *,
     slots: Slots | None,
-    queue: Sequence[Queued],
+    queue: Sequence[QueuedQuestion],
     count: int,
     done: int,
 ) -> list[ToHide]:

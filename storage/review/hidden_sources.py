@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from functools import cache
 
 from sqlalchemy import exists, func, select
 from sqlmodel import Session
 
 from domain.batches import AssignmentState
+from domain.hidden import QueuedQuestion
 from domain.verdicts import Decision
 from storage.browsing.applying import rejected_now
 from storage.rows import (
@@ -27,23 +26,10 @@ from storage.rows import (
 _WINDOW = 2_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueuedRow:
-    """A question that is still a person's; ``first_judged_at`` None until they judged it."""
-
-    number: int
-    key: str
-    exam_number: int
-    position: int
-    state: AssignmentState
-    hidden: bool
-    first_judged_at: datetime | None
-
-
 _state = cache(AssignmentState)  # few values and many rows: each is made once
 
 
-def queue_of(db: Session, *, batch_id: int, person_id: int) -> tuple[QueuedRow, ...]:
+def queue_of(db: Session, *, batch_id: int, person_id: int) -> tuple[QueuedQuestion, ...]:
     """All that is the person's in the batch, hidden ones too, by position."""
     first = (
         select(VerdictRow.question_id, VerdictRow.given_at)
@@ -71,7 +57,7 @@ def queue_of(db: Session, *, batch_id: int, person_id: int) -> tuple[QueuedRow, 
         .order_by(AssignmentRow.position, AssignmentRow.question_id)
     )
     return tuple(
-        QueuedRow(
+        QueuedQuestion(
             number=number,
             key=key,
             exam_number=exam,

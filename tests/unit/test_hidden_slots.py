@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.batches import AssignmentState
-from review.hiding import Queued, Slots, between
+from domain.hidden import QueuedQuestion
+from review.hiding import Slots, between
 
 
 @st.composite
@@ -18,9 +19,9 @@ def queues(draw):
         for _ in range(draw(st.integers(1, 3))):
             position += draw(st.sampled_from([1, 2, 4]))
             found.append(
-                Queued(
+                QueuedQuestion(
                     number=position, key=str(position), exam_number=exam, position=position,
-                    state=draw(st.sampled_from(AssignmentState)), own=True,
+                    state=draw(st.sampled_from(AssignmentState)), hidden=False,
                 )
             )  # fmt: skip
     return found
