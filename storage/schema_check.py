@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Inspector, inspect
+from sqlalchemy import ClauseElement, Connection, Engine, Inspector, inspect
 
 from domain.errors import Refused
 
@@ -267,7 +267,11 @@ def _listed(columns: Iterable[str | None]) -> str:
 
 def _index_definition(index: Mapping[str, Any]) -> str:
     options = index.get("dialect_options", {})
-    further = [f"{name} {value}" for name, value in sorted(options.items()) if value]
+    further = [
+        f"{name} {value}"
+        for name, value in sorted(options.items())
+        if isinstance(value, ClauseElement) or value
+    ]
     columns = _listed(index.get("expressions") or index["column_names"])
     return " ".join(["unique" if index["unique"] else "plain", columns, *further])
 

@@ -16,6 +16,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from domain.errors import Refused
 from domain.file_errors import naming
+from domain.jobs import JobStatus
 from storage.backup.archive import BackupDamaged, members_of
 from storage.backup.databases import filled_tables, new_database
 from storage.backup.manifest import Manifest, TableInBackup
@@ -24,7 +25,7 @@ from storage.backup.tables import TableShape, count_on, insert_lines, lines_of, 
 from storage.backup.triggers import without_triggers
 from storage.engine import make_engine
 from storage.images.files import ImageStore, image_store
-from storage.rows import ImageRow, ReleaseRow, SignInRow
+from storage.rows import ImageRow, JobRow, ReleaseRow, SignInRow
 from storage.schema import revisions, upgrade
 from storage.schema_check import schema_differences
 from storage.workspace import KEPT, Workspace
@@ -86,8 +87,9 @@ def restore_backup(
     """Put the backup into an empty workspace, on either database.
 
     Images come first, then files; the database comes last and in one step, when each of its tables has been
-    read back and has the rows and the hash that the backup states. Who was signed in then is signed out, and
-    releases that lay in the workspace are found where it is now; else the rows are the backup's.
+    read back and has the rows and the hash that the backup states. Who was signed in then is signed out, jobs
+    that were running are interrupted, and releases that lay in the workspace are found where it is now; else
+    the rows are the backup's.
 
     Args:
         path: the backup.
@@ -252,9 +254,15 @@ def _no_room_to_check(path: Path, why: str) -> str:
 
 
 def _settle(connection: Connection, manifest: Manifest, workspace: Workspace, now: datetime) -> None:
-    """What must not be as it was: sign-ins that may have been ended since, and folders that have moved."""
-    signed_in, release = SignInRow.__table__, ReleaseRow.__table__
+    """What must not be as it was: sign-ins that may have been ended since, jobs, and folders that moved."""
+    signed_in, release, job = SignInRow.__table__, ReleaseRow.__table__, JobRow.__table__
     connection.execute(signed_in.update().where(signed_in.c.revoked_at.is_(None)).values(revoked_at=now))
+    interrupted = {
+        "status": JobStatus.INTERRUPTED.value,
+        "message": "This was running when the backup was made.",
+        "finished_at": now,
+    }
+    connection.execute(job.update().where(job.c.finished_at.is_(None)).values(interrupted))
     old, new = f"{manifest.home}/releases/", f"{workspace.home}/releases/"
     for number, folder in connection.execute(select(release.c.id, release.c.folder)).all():
         if folder.startswith(old):

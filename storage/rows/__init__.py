@@ -25,6 +25,7 @@ from storage.rows.datasets import (
     RadiographRow,
 )
 from storage.rows.hidden import HiddenQuestionRow, HiddenSetRow
+from storage.rows.jobs import JobRow
 from storage.rows.patient_data import PatientDataRulesRow, PixelDecisionRow, PixelTextRow, TextHitRow
 from storage.rows.people import PersonRoleRow, PersonRow, SignInRow
 from storage.rows.releases import ReleaseItemRow, ReleaseRow
@@ -71,6 +72,7 @@ __all__ = [
     "HiddenSetRow",
     "ImageRow",
     "ImportRow",
+    "JobRow",
     "LookRow",
     "ModelRow",
     "OwnAnswerRow",

@@ -21,18 +21,21 @@ from domain.adjudications import Adjudication, AdjudicationRules
 from domain.batches import BatchSettings, Mode, SamplingPlan
 from domain.hidden import HiddenPlan, PlantedFault
 from domain.image_display import ImageDisplay
+from domain.jobs import JobProgress, JobStatus
 from domain.patient_data import PixelDecision
 from domain.people import Role
 from domain.protocols import Protocol
 from domain.verdicts import Decision
 from domain.vocabulary import Difficulty
 from intake.service import import_questions
+from jobs import service as jobs
 from privacy import service as privacy
 from quality import service as quality
 from reader_study import service as studies
 from release.service import record_release
 from review import service as review
 from sampling.service import draw_batch
+from storage.jobs import jobs as stored_jobs
 from storage.reader_study.cases import blind_cases_of
 from storage.review.assignments import assignment
 from storage.rows import metadata
@@ -42,6 +45,7 @@ from storage.workspace import Workspace
 from tests.golden.release_world import write
 from tests.storage.backup_worlds import BY, add_images, picture
 from tests.storage.import_worlds import lines, record
+from tests.storage.job_kinds import COUNT, Count
 from tests.storage.judgements import accept, give, reject
 from tests.storage.study_worlds import SOURCE, StudyWorld, answer, make_design, make_study_world, read_all
 from tests.storage.worlds import NOW, World
@@ -64,6 +68,7 @@ def fill_every_table(engine: Engine, home: Path) -> Workspace:
     _share(made)
     _hide(made)
     _apply_rules(made)
+    _run_jobs(made)
     written = write(made.world, home / "releases" / "demo-v1")
     with unit_of_work(engine) as db:
         record_release(db, by=BY, written=written, now=NOW)
@@ -293,3 +298,19 @@ def _apply_rules(made: StudyWorld) -> None:
         )
         browsing.take_rule_back(db, by=BY, rule=rule.number, reason="It was too much.", now=NOW)
         browsing.reject_like(db, by=BY, search=hard, reason="They need a prior.", expected=8, now=NOW)
+
+
+def _run_jobs(made: StudyWorld) -> None:
+    """A job that is done, and one that is running at this moment."""
+    with unit_of_work(made.engine) as db:
+        for position in (1, 2):
+            job, _ = jobs.start_job(
+                db, by=made.cora, kind=COUNT, parameters=Count(dataset="demo", to=position), now=NOW
+            )
+            lease = NOW + timedelta(seconds=30)
+            stored_jobs.take_job(db, number=job.number, worker="w", lease_until=lease, now=NOW)
+            if position == 1:
+                stored_jobs.end_job(
+                    db, number=job.number, worker="w", status=JobStatus.DONE, progress=JobProgress(),
+                    message="Counted: größer.", result='{"counted":1}', now=NOW,
+                )  # fmt: skip

@@ -18,6 +18,8 @@ from sqlalchemy.exc import DBAPIError
 from accounts.service import verify_audit
 from cli import main
 from domain.errors import Refused
+from domain.jobs import JobStatus
+from jobs.service import list_jobs
 from storage.backup import Manifest, check_backup, make_backup, restore_backup
 from storage.backup.tables import lines_of, table_shapes
 from storage.engine import make_engine
@@ -33,8 +35,12 @@ from tests.storage.worlds import NOW
 
 pytestmark = pytest.mark.slow
 
-#: The column of each table that a restore changes on purpose: sign-ins end, releases have moved.
-CHANGED = {"sign_in": "revoked_at", "release": "folder"}
+#: The columns of each table that a restore changes on purpose: sign-ins end, releases have moved, jobs stop.
+CHANGED = {
+    "sign_in": {"revoked_at"},
+    "release": {"folder"},
+    "job": {"status", "message", "finished_at"},
+}
 #: What live use must not do, before a restore and after it.
 FORBIDDEN = {
     "append-only": ("UPDATE verdict SET comment = 'x'", "DELETE FROM audit_entry", "DELETE FROM prediction"),
@@ -104,14 +110,14 @@ def temporary(tmp_path, monkeypatch) -> Path:
 
 
 def unchanged_rows(engine: Engine) -> dict[str, list[list[object]]]:
-    """The rows of the tables that a restore changes, without the column that it changes."""
+    """The rows of the tables that a restore changes, without the columns that it changes."""
     found = {}
     with engine.connect() as connection:
         for shape in table_shapes(connection):
             if shape.name in CHANGED:
-                place = list(shape.columns).index(CHANGED[shape.name])
+                kept = [place for place, name in enumerate(shape.columns) if name not in CHANGED[shape.name]]
                 rows = [msgspec.json.decode(line) for line in lines_of(connection, shape)]
-                found[shape.name] = [row[:place] + row[place + 1 :] for row in rows]
+                found[shape.name] = [[row[place] for place in kept] for row in rows]
     return found
 
 
@@ -159,6 +165,9 @@ def test_every_table_restores_with_equal_digests(source, target, request, tmp_pa
     check_schema(engine)
     with reading(engine) as db:
         assert verify_audit(db, by=BY).fault is None
+        interrupted, done = list_jobs(db, by=BY)
+    assert (interrupted.status, interrupted.finished_at) == (JobStatus.INTERRUPTED, LATER)
+    assert (done.status, done.message) == (JobStatus.DONE, "Counted: größer.")
     for refusal, statements in FORBIDDEN.items():
         for statement in statements:
             with pytest.raises(DBAPIError, match=refusal), engine.begin() as connection:

@@ -12,7 +12,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGES = {
-    "accounts", "browsing", "intake", "privacy", "quality", "reader_study", "release", "review", "sampling",
+    "accounts", "browsing", "intake", "jobs", "privacy", "quality", "reader_study", "release", "review",
+    "sampling",
 }  # fmt: skip
 # What is done to a workspace as a whole belongs to no stage.
 WHOLE = {"storage.backup", "storage.health"}

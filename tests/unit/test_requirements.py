@@ -10,8 +10,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = (
-    "accounts", "browsing", "commands", "demo", "domain", "imaging", "intake", "measures", "pages", "privacy",
-    "quality", "reader_study", "records", "release", "review", "sampling", "storage", "ui", "viewer",
+    "accounts", "browsing", "commands", "demo", "domain", "imaging", "intake", "jobs", "measures", "pages",
+    "privacy", "quality", "reader_study", "records", "release", "review", "sampling", "storage", "ui",
+    "web",
 )  # fmt: skip
 # Needed at run time though no file of ours imports them.
 PLUG_INS = {

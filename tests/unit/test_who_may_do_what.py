@@ -17,7 +17,8 @@ from domain.errors import NotAllowed
 from domain.people import ALLOWED, Action, Person, Role
 
 STAGES = (
-    "accounts", "browsing", "intake", "privacy", "quality", "sampling", "review", "release", "reader_study",
+    "accounts", "browsing", "intake", "jobs", "privacy", "quality", "sampling", "review", "release",
+    "reader_study",
 )  # fmt: skip
 ASKS_FOR: dict[str, Action] = {
     "accounts.audit_choices": Action.SEE_AUDIT,
@@ -177,6 +178,14 @@ ASKS_OTHERWISE = {
     "accounts.has_password": "nothing: it is the person's own",
     "accounts.own_sign_ins": "nothing: the sign-ins are the person's own",
     "accounts.sign_out_everywhere": "nothing: the sign-ins are the person's own",
+    "jobs.cancel_job": "the action of the job",
+    "jobs.dismiss_job": "the action of the job",
+    "jobs.job_numbered": "the action of the job",
+    "jobs.latest_job": "the action of the kind of job",
+    "jobs.list_jobs": "nothing: it lists the jobs under the person's own actions",
+    "jobs.own_latest_job": "the action of the kind of job",
+    "jobs.start_again": "the action of the job",
+    "jobs.start_job": "the action of the kind of job",
     "review.radiograph_file": "a question on that exam, or the role coordinator",
 }
 

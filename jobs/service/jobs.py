@@ -1,0 +1,135 @@
+"""Starting, finding, cancelling and dismissing jobs.
+
+Jobs are not in the audit trail: what a job changes is recorded by the service that changes it.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, TypeVar
+
+from sqlmodel import Session
+
+from domain.errors import NotFound
+from domain.jobs import Job
+from domain.people import Action, Person, require
+from jobs.service.runs import JobKind
+from storage.jobs import jobs as stored
+
+P = TypeVar("P")
+
+
+def start_job(  # allow writes-without-record: what the job changes is recorded when it changes it
+    db: Session,
+    *,
+    by: Person,
+    kind: JobKind[P],
+    parameters: P,
+    subject: str | None = None,
+    now: datetime,
+) -> tuple[Job, bool]:
+    """Put a job into the queue, unless one of that kind and subject is active.
+
+    Args:
+        subject: what the job is about; by default a hash of the parameters.
+
+    Returns:
+        The new or the active job, and whether it is new.
+    """
+    require(by, kind.action)
+    subject = subject or kind.subject_of(parameters)
+    while True:
+        job = stored.add_job(
+            db,
+            kind=kind.name,
+            subject=subject,
+            action=kind.action,
+            owner_id=by.id or None,
+            parameters=kind.encode(parameters),
+            now=now,
+        )
+        if job is not None:
+            return job, True
+        job = stored.latest_job(db, kind=kind.name, subject=subject)
+        if job is not None and job.is_active:
+            return job, False
+
+
+def start_again(  # allow writes-without-record: as start_job
+    db: Session, *, by: Person, number: int, now: datetime
+) -> Job:
+    """Start a job with the parameters of a finished one, or give the one that is active already.
+
+    Raises:
+        NotFound: there is none of that number that the person may see.
+    """
+    old = job_numbered(db, by=by, number=number)
+    new = stored.add_job(
+        db,
+        kind=old.kind,
+        subject=old.subject,
+        action=old.action,
+        owner_id=by.id or None,
+        parameters=old.parameters,
+        now=now,
+    )
+    return new or stored.latest_job(db, kind=old.kind, subject=old.subject) or old
+
+
+def latest_job(db: Session, *, by: Person, kind: JobKind[Any], subject: str) -> Job | None:
+    """The latest job about the subject, by whomever; None where there is none or it was dismissed."""
+    require(by, kind.action)
+    return _unless_dismissed(stored.latest_job(db, kind=kind.name, subject=subject))
+
+
+def own_latest_job(db: Session, *, by: Person, kind: JobKind[Any]) -> Job | None:
+    """The latest job of that kind that the person started; None where there is none or it was dismissed."""
+    require(by, kind.action)
+    return _unless_dismissed(stored.latest_job(db, kind=kind.name, owner_id=by.id))
+
+
+def _unless_dismissed(job: Job | None) -> Job | None:
+    return None if job is None or job.dismissed else job
+
+
+def list_jobs(db: Session, *, by: Person, active_only: bool = False, limit: int = 50) -> list[Job]:
+    """The jobs that the person may see, the latest first."""
+    actions = [action for action in Action if by.may(action)]
+    return stored.list_jobs(db, actions=actions, active_only=active_only, limit=limit)
+
+
+def job_numbered(db: Session, *, by: Person, number: int) -> Job:
+    """One job.
+
+    Raises:
+        NotFound: there is none of that number that the person may see.
+    """
+    job = stored.find_job(db, number=number)
+    if job is None or not by.may(job.action):
+        raise NotFound(f"There is no job {number}.")
+    return job
+
+
+def cancel_job(  # allow writes-without-record: a job that is cancelled changes nothing
+    db: Session, *, by: Person, number: int, now: datetime
+) -> Job:
+    """Cancel a job; one that is running stops at its next step. A finished one stays as it is.
+
+    Raises:
+        NotFound: there is none of that number that the person may see.
+    """
+    job_numbered(db, by=by, number=number)
+    stored.request_cancel(db, number=number, now=now)
+    return stored.load_job(db, number=number)
+
+
+def dismiss_job(  # allow writes-without-record: it is shown no more, and nothing else changes
+    db: Session, *, by: Person, number: int
+) -> None:
+    """Show what came of a job no more.
+
+    Raises:
+        NotFound: there is none of that number that the person may see.
+    """
+    job_numbered(db, by=by, number=number)
+    stored.dismiss_job(db, number=number)

@@ -1,0 +1,220 @@
+"""Jobs: rows in and out. Who runs a job is decided by one UPDATE, so that two processes never both do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, or_, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlmodel import Session
+
+from domain.errors import NotFound
+from domain.jobs import Job, JobProgress, JobStatus
+from domain.people import Action
+from storage.rows import JobRow
+from storage.types import affected_rows
+
+
+def add_job(
+    db: Session,
+    *,
+    kind: str,
+    subject: str,
+    action: Action,
+    owner_id: int | None,
+    parameters: str,
+    now: datetime,
+) -> Job | None:
+    """A new job in the queue; None where one of that kind and subject is active."""
+    row = JobRow(
+        kind=kind,
+        subject=subject,
+        action=action.value,
+        owner_id=owner_id,
+        parameters=parameters,
+        status=JobStatus.QUEUED.value,
+        created_at=now,
+    )
+    try:
+        with db.begin_nested():  # the caller's transaction goes on
+            db.add(row)
+            db.flush()
+    except IntegrityError:
+        return None
+    return _job(row)
+
+
+def find_job(db: Session, *, number: int) -> Job | None:
+    row = db.get(JobRow, number, populate_existing=True)
+    return _job(row) if row is not None else None
+
+
+def load_job(db: Session, *, number: int) -> Job:
+    """The job with that number.
+
+    Raises:
+        NotFound: there is none.
+    """
+    found = find_job(db, number=number)
+    if found is None:
+        raise NotFound(f"There is no job {number}.")
+    return found
+
+
+def latest_job(
+    db: Session, *, kind: str, subject: str | None = None, owner_id: int | None = None
+) -> Job | None:
+    """The latest job of that kind, about that subject or of that owner if given."""
+    where = [JobRow.kind == kind]
+    if subject is not None:
+        where.append(JobRow.subject == subject)
+    if owner_id is not None:
+        where.append(JobRow.owner_id == owner_id)
+    row = db.execute(select(JobRow).where(*where).order_by(JobRow.id.desc()).limit(1)).scalar_one_or_none()
+    return _job(row) if row is not None else None
+
+
+def list_jobs(db: Session, *, actions: Sequence[Action], active_only: bool, limit: int) -> list[Job]:
+    """Jobs under those actions, the latest first."""
+    where: list[ColumnElement[bool]] = [JobRow.action.in_([action.value for action in actions])]
+    if active_only:
+        where.append(_is_active())
+    rows = db.execute(select(JobRow).where(*where).order_by(JobRow.id.desc()).limit(limit)).scalars()
+    return [_job(row) for row in rows]
+
+
+def waiting_jobs(db: Session, *, now: datetime) -> list[tuple[int, str]]:
+    """(number, kind) of the jobs that a worker could take, the oldest first."""
+    rows = db.execute(select(JobRow.id, JobRow.kind).where(_can_be_taken(now)).order_by(JobRow.id))
+    return [(row.id, row.kind) for row in rows]
+
+
+def take_job(db: Session, *, number: int, worker: str, lease_until: datetime, now: datetime) -> Job | None:
+    """Make the job that worker's; None where another worker has it or it is finished."""
+    done = db.execute(
+        update(JobRow)
+        .where(JobRow.id == number, _can_be_taken(now))
+        .values(
+            status=JobStatus.RUNNING.value,
+            worker=worker,
+            lease_until=lease_until,
+            started_at=now,
+            attempts=JobRow.attempts + 1,
+        )
+    )
+    return load_job(db, number=number) if affected_rows(done) else None
+
+
+def renew_lease(
+    db: Session, *, number: int, worker: str, lease_until: datetime, progress: JobProgress
+) -> bool | None:
+    """Keep the job and write down its progress.
+
+    Returns:
+        Whether its cancellation was requested; None where the job is no longer that worker's.
+    """
+    done = db.execute(
+        update(JobRow)
+        .where(_is_held(number, worker))
+        .values(
+            lease_until=lease_until,
+            done=progress.done,
+            total=progress.total,
+            unit=progress.unit,
+            note=progress.note,
+        )
+    )
+    if not affected_rows(done):
+        return None
+    return bool(db.execute(select(JobRow.cancel_requested).where(JobRow.id == number)).scalar_one())
+
+
+def save_checkpoint(db: Session, *, number: int, worker: str, checkpoint: str) -> bool:
+    """Write down where the job continues; False where it is no longer that worker's."""
+    done = db.execute(update(JobRow).where(_is_held(number, worker)).values(checkpoint=checkpoint))
+    return affected_rows(done) > 0
+
+
+def end_job(
+    db: Session,
+    *,
+    number: int,
+    worker: str,
+    status: JobStatus,
+    progress: JobProgress,
+    message: str,
+    result: str | None,
+    now: datetime,
+) -> bool:
+    """Finish the job; False where it is no longer that worker's."""
+    done = db.execute(
+        update(JobRow)
+        .where(_is_held(number, worker))
+        .values(
+            status=status.value,
+            done=progress.done,
+            total=progress.total,
+            unit=progress.unit,
+            note=progress.note,
+            message=message,
+            result=result,
+            finished_at=now,
+            lease_until=None,
+        )
+    )
+    return affected_rows(done) > 0
+
+
+def release_jobs(db: Session, *, worker: str, now: datetime) -> None:
+    """End the leases of that worker, so that another process can take its jobs at once."""
+    db.execute(
+        update(JobRow)
+        .where(JobRow.worker == worker, JobRow.status == JobStatus.RUNNING.value)
+        .values(lease_until=now)
+    )
+
+
+def request_cancel(db: Session, *, number: int, now: datetime) -> None:
+    """Cancel the job if nobody runs it, else ask its worker to."""
+    db.execute(
+        update(JobRow)
+        .where(JobRow.id == number, _can_be_taken(now))
+        .values(status=JobStatus.CANCELLED.value, finished_at=now, lease_until=None)
+    )
+    db.execute(update(JobRow).where(JobRow.id == number, _is_active()).values(cancel_requested=True))
+
+
+def dismiss_job(db: Session, *, number: int) -> None:
+    """Show the job no more. An active one stays."""
+    db.execute(update(JobRow).where(JobRow.id == number, ~_is_active()).values(dismissed=True))
+
+
+def _is_active() -> ColumnElement[bool]:
+    return JobRow.finished_at.is_(None)
+
+
+def _is_held(number: int, worker: str) -> ColumnElement[bool]:
+    return and_(JobRow.id == number, JobRow.worker == worker, JobRow.status == JobStatus.RUNNING.value)
+
+
+def _can_be_taken(now: datetime) -> ColumnElement[bool]:
+    """Whether the job waits in the queue, or its worker has not been heard of for a lease's time."""
+    return or_(
+        JobRow.status == JobStatus.QUEUED.value,
+        and_(JobRow.status == JobStatus.RUNNING.value, JobRow.lease_until <= now),
+    )
+
+
+def _job(row: JobRow) -> Job:
+    values: dict[str, Any] = row.model_dump(
+        exclude={"id", "action", "status", "done", "total", "unit", "note"}
+    )
+    return Job(
+        number=row.id or 0,
+        action=Action(row.action),
+        status=JobStatus(row.status),
+        progress=JobProgress(done=row.done, total=row.total, unit=row.unit, note=row.note),
+        **values,
+    )

@@ -1,0 +1,47 @@
+"""The table of jobs: long work behind the pages."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Index, text
+from sqlmodel import Field
+
+from storage.rows.table_row import TableRow
+from storage.types import BigKey, UtcDateTime
+
+_ACTIVE = text("finished_at IS NULL")
+
+
+class JobRow(TableRow, table=True):
+    """A job; its fields are those of ``domain.jobs.Job``. An active one is not finished."""
+
+    __tablename__ = "job"
+    __table_args__ = (
+        Index("job_active", "kind", "subject", unique=True, sqlite_where=_ACTIVE, postgresql_where=_ACTIVE),
+        Index("job_subject", "kind", "subject"),
+        Index("job_owner", "owner_id", "kind"),
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    kind: str
+    subject: str
+    action: str
+    owner_id: int | None = Field(default=None, foreign_key="person.id")
+    parameters: str
+    status: str
+    done: int = Field(default=0, sa_type=BigKey)
+    total: int = Field(default=0, sa_type=BigKey)
+    unit: str = ""
+    note: str = ""
+    checkpoint: str | None = None
+    message: str = ""
+    result: str | None = None
+    attempts: int = 0
+    cancel_requested: bool = False
+    dismissed: bool = False
+    worker: str | None = None
+    lease_until: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    created_at: datetime = Field(sa_type=UtcDateTime)
+    started_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    finished_at: datetime | None = Field(default=None, sa_type=UtcDateTime)

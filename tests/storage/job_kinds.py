@@ -1,0 +1,131 @@
+"""Kinds of jobs for tests, and a process of its own that runs one: ``python -m tests.storage.job_kinds``."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import select, update
+
+from domain.errors import DomainError
+from domain.people import Action
+from jobs.service import JobFailed, JobKind, JobRun, Worker
+from storage.engine import make_engine
+from storage.rows import DatasetRow
+from storage.unit_of_work import unit_of_work
+
+#: So that a killed process's job is free soon.
+LEASE = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count:
+    """Count up to ``to``, one at a time, each ``seconds`` apart, in the row of the dataset of that name."""
+
+    dataset: str
+    to: int
+    seconds: float = 0.0
+
+
+def _count(run: JobRun[Count]) -> None:
+    """Every step is one transaction with its checkpoint; a number of the dataset's row is the counter."""
+    asked = run.parameters
+    row = DatasetRow.name == asked.dataset
+    for step in range(run.checkpoint(int) or 0, asked.to):
+        with run.transaction() as db:
+            before = db.execute(select(DatasetRow.minimum_explanation).where(row)).scalar_one()
+            db.execute(update(DatasetRow).where(row).values(minimum_explanation=before + 1))
+            run.save_checkpoint(db, step + 1)
+        run.report(step + 1, asked.to, "steps")
+        time.sleep(asked.seconds)
+    with run.transaction() as db:
+        run.finish(db, f"Counted to {asked.to}.", {"counted": asked.to})
+
+
+def _add_once(run: JobRun[Count]) -> None:
+    """One long transaction, with the job's end in it."""
+    asked = run.parameters
+    with run.transaction() as db:
+        row = DatasetRow.name == asked.dataset
+        before = db.execute(select(DatasetRow.minimum_explanation).where(row)).scalar_one()
+        db.execute(update(DatasetRow).where(row).values(minimum_explanation=before + asked.to))
+        for step in range(10):
+            run.report(step, 10, "steps")
+            time.sleep(asked.seconds)
+        run.finish(db, "Added.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fail:
+    """Fail in that way."""
+
+    how: str
+
+
+def _fail(run: JobRun[Fail]) -> None:
+    match run.parameters.how:
+        case "refused":
+            raise DomainError("There is no such dataset.")
+        case "disk":
+            raise OSError(28, "No space left on device", "set.jsonl")
+        case "details":
+            raise JobFailed("Nothing came in.", ["line 3"])
+        case _:
+            raise ValueError("secret of a patient")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hold:
+    """Wait until the test sets ``HELD[name]``."""
+
+    name: str
+
+
+HELD: dict[str, threading.Event] = {}
+
+
+def _hold(run: JobRun[Hold]) -> None:
+    run.report(3, 8, "questions")
+    while not HELD[run.parameters.name].wait(0.01):
+        run.raise_if_cancelled()
+    with run.transaction() as db:
+        run.finish(db, "All of *it* is done.")
+
+
+_BROWSE = Action.BROWSE
+COUNT = JobKind(name="count", title="Counting", action=_BROWSE, parameters=Count, run=_count)
+ADD_ONCE = JobKind(name="add once", title="Adding", action=_BROWSE, parameters=Count, run=_add_once)
+FAIL = JobKind(name="fail", title="Failing", action=_BROWSE, parameters=Fail, run=_fail)
+HOLD = JobKind(name="hold", title="Holding", action=_BROWSE, parameters=Hold, run=_hold)
+ALONE = JobKind(name="alone", title="Alone", action=_BROWSE, parameters=Hold, run=_hold, at_once=1)
+NOT_AGAIN = JobKind(
+    name="not again", title="Once", action=_BROWSE, parameters=Hold, run=_hold, resumable=False
+)
+KINDS = {kind.name: kind for kind in (COUNT, ADD_ONCE, FAIL, HOLD, ALONE, NOT_AGAIN)}
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def main(url: str, name: str) -> None:
+    """Run what waits in that database until it is killed."""
+    engine = make_engine(url)
+    worker = Worker(name, KINDS.get, clock=utc_now, engine=engine, lease=LEASE)
+    worker.watch()
+    sys.stdout.write("watching\n")
+    sys.stdout.flush()
+    time.sleep(120)
+
+
+def add_dataset(engine, name: str) -> None:
+    """A dataset to count in."""
+    with unit_of_work(engine) as db:
+        db.add(DatasetRow(name=name, minimum_explanation=0, created_at=utc_now()))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
