@@ -36,6 +36,7 @@ COMMANDS = {
     "statistics": "count a dataset: tasks, categories, formats and boxes, lengths, words",
     "release": "make or check a release of the gold set",
     "study": "run a reader study: readers and models on the same cases",
+    "job": "list background jobs, show one, cancel one",
     "audit": "verify the audit trail, or write it out",
     "measure": "accuracy, agreement and comparisons from a file of ratings",
     "counts": "intervals and comparisons from published counts: 166 of 198 against 153 of 198",

@@ -65,6 +65,8 @@ SHOWING = {
     "study readers": ["study readers {study}"],
     "study report": ["study report {study} --out {out}/report"],
     "workspace": ["workspace"],
+    "job list": ["job list", "job list --active"],
+    "job show": ["job show 1"],
     "audit verify": ["audit verify"],
     "audit export": ["audit export", "audit export --format jsonl --person cora"],
     "health": ["health"],
@@ -75,7 +77,7 @@ CHANGING = {
     "user password", "import questions", "import predictions", "import readings", "check",
     "patient-data texts", "patient-data rank", "patient-data decide", "apply back", "adjudicate settle",
     "study create", "study close", "study reopen", "study assign", "study remove", "study exclude",
-    "restore", "demo",
+    "job cancel", "restore", "demo",
 }  # fmt: skip
 #: Commands that show nothing of the workspace: they read files, count, or write what it holds.
 OF_FILES = {"deidentify", "study power", "measure", "counts", "score", "image render", "backup"}

@@ -29,6 +29,7 @@ from domain.studies import CaseSource, SourceKind, StudyDesign
 from domain.verdicts import Decision, ErrorKind, Opinion, Verdict
 from domain.vocabulary import Difficulty
 from intake.service import import_questions
+from jobs import service as jobs
 from privacy import service as privacy
 from quality.service import find_problems, record_problems
 from reader_study import service as studies
@@ -43,6 +44,7 @@ from storage.workspace import Workspace
 from tests.golden.question_files import write_image
 from tests.storage.import_worlds import lines, record
 from tests.storage.made_releases import create_release
+from ui.patients.searching import SEARCH_TEXTS, SearchRequest
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 BY = accounts.command_line_person()
@@ -180,7 +182,7 @@ class Subject:
             self._read(db, name)
 
     def report(self, db: Session) -> None:
-        """A model's predictions come in, and the report is computed and kept."""
+        """A model's predictions come in, the report is computed and kept, and a job is cancelled."""
         study = studies.study_summary(db, by=BY, study=self.study).study
         file = self.workspace.home / f"{self.study}.jsonl"
         cases = [case for case in cases_of(db, study_id=study.id) if case.scored]
@@ -188,6 +190,11 @@ class Subject:
         file.write_text("".join(f"{json.dumps(each)}\n" for each in said), encoding="utf-8")
         studies.import_predictions(db, by=BY, path=file, model="model", study=self.study, now=NOW)
         studies.study_report(db, by=BY, study=self.study, workspace=self.workspace)
+        request = SearchRequest(dataset=self.dataset)
+        job, _ = jobs.start_job(
+            db, by=BY, kind=SEARCH_TEXTS, parameters=request, subject=self.dataset, now=NOW
+        )
+        jobs.cancel_job(db, by=BY, number=job.number, now=NOW)
 
     def _batch_id(self, db: Session) -> int:
         return next(each.id for each, _ in list_batches(db, by=BY) if each.name == self.batch)

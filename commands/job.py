@@ -1,0 +1,85 @@
+"""``cli.py job``: the background jobs of the app."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import UTC, datetime
+
+from accounts.service import command_line_person
+from domain.jobs import Job
+from jobs.service import cancel_job, job_numbered, list_jobs
+from storage.unit_of_work import reading, unit_of_work
+
+
+def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """The command and what it takes."""
+    parser = subparsers.add_parser("job")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="list | show | cancel")
+    listing = verbs.add_parser("list", help="jobs, the latest first")
+    listing.add_argument("--active", action="store_true", help="only those that wait or run")
+    listing.add_argument("--most", type=int, default=50, metavar="N", help="so many (default 50)")
+    listing.set_defaults(run=run_list)
+    show = verbs.add_parser("show", help="everything about one job")
+    show.add_argument("job", type=int, metavar="JOB", help="its number")
+    show.set_defaults(run=run_show)
+    cancel = verbs.add_parser(
+        "cancel",
+        help="stop a job",
+        description="A job that is running stops at its next step, within some seconds. Nothing of it is "
+        "kept, except whole parts (of the search index).",
+    )
+    cancel.add_argument("job", type=int, metavar="JOB", help="its number")
+    cancel.set_defaults(run=run_cancel)
+
+
+def run_list(args: argparse.Namespace) -> int:
+    """One line for each job."""
+    with reading() as db:
+        jobs = list_jobs(db, by=command_line_person(), active_only=args.active, limit=args.most)
+    for job in jobs:
+        print(
+            f"{job.number}  {job.kind}  {job.status}  {job.created_at:%Y-%m-%d %H:%M:%S} UTC  {_state(job)}"
+        )
+    if not jobs:
+        print("No jobs.")
+    return 0
+
+
+def run_show(args: argparse.Namespace) -> int:
+    """One line for each field."""
+    with reading() as db:
+        job = job_numbered(db, by=command_line_person(), number=args.job)
+    fields = {
+        "job": job.number,
+        "kind": job.kind,
+        "subject": job.subject,
+        "status": job.status,
+        "progress": job.progress.text,
+        "message": job.message,
+        "started by": "the command line" if job.owner_id is None else f"person {job.owner_id}",
+        "attempts": job.attempts,
+        "worker": job.worker or "",
+        "created": job.created_at,
+        "started": job.started_at or "",
+        "finished": job.finished_at or "",
+        "parameters": job.parameters,
+        "result": job.result or "",
+    }
+    for name, value in fields.items():
+        print(f"{name}: {value}")
+    return 0
+
+
+def run_cancel(args: argparse.Namespace) -> int:
+    """Ask for it, and say what came of it."""
+    with unit_of_work() as db:
+        job = cancel_job(db, by=command_line_person(), number=args.job, now=datetime.now(UTC))
+    if job.is_active:
+        print(f"Job {job.number} will be cancelled at its next step.")
+    else:
+        print(f"Job {job.number} is {job.status}.")
+    return 0
+
+
+def _state(job: Job) -> str:
+    return job.progress.text if job.is_active else job.message.partition("\n")[0]
