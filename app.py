@@ -11,6 +11,7 @@ from starlette.middleware import Middleware
 
 from domain.errors import DomainError
 from storage.schema import prepare_workspace
+from ui.background_jobs.running import worker
 from ui.garbage import freeze_modules
 from ui.navigation import PAGES
 from ui.script_errors import on_script_error
@@ -37,7 +38,9 @@ async def _lifespan(_app: st.App) -> AsyncIterator[None]:
         os._exit(1)  # the server would put a traceback around it, and a page's start has nothing to undo
     shared_reader().start()
     freeze_modules()
+    worker().watch()
     yield
+    await run_in_threadpool(worker().stop)
 
 
 keep_uploads_in_memory()

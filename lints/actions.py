@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from lints.source import Offence, Source
 
 _SCREENS = ("pages/", "ui/")
-_THREADS = "ui/behind/work.py"
+_LONG_WORK = "make long work a job (ui/background_jobs)"
 _OPENS = "unit_of_work"
 _ACT = "act"
 _CALLBACKS = {"on_click", "on_change", "on_submit", "on_select"}
@@ -70,7 +70,7 @@ def draws_while_writing(source: Source) -> Iterator[Offence]:
         for call in calls:
             drawn = isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) == "st"
             if drawn and not source.allows("draws-while-writing", call):
-                text = f"{name} writes: no st.{_last_name(call)} in it; begin long work by ui/behind/work.py"
+                text = f"{name} writes: no st.{_last_name(call)} in it; {_LONG_WORK}"
                 yield _offence(source, call, "draws-while-writing", text)
 
 
@@ -100,12 +100,12 @@ def fragment_without_screen(source: Source) -> Iterator[Offence]:
 
 
 def thread_of_its_own(source: Source) -> Iterator[Offence]:
-    """A thread that a page begins by itself: its progress, its failure and F5 are seen to in one place."""
-    if not source.path.startswith(_SCREENS) or source.path == _THREADS:
+    """A thread that a page begins by itself ends with the process, and nobody is told. A job does not."""
+    if not source.path.startswith(_SCREENS):
         return
     for call in _calls(source.tree):
         if _last_name(call) == "Thread" and not source.allows("thread-of-its-own", call):
-            yield _offence(source, call, "thread-of-its-own", f"begin it by {_THREADS}")
+            yield _offence(source, call, "thread-of-its-own", _LONG_WORK)
 
 
 _INSTEAD = "put what writes into a function of its own and hand that to act: on_click=act, args=(save, …)"

@@ -8,11 +8,11 @@ from browsing.service import browsable, search_index
 from domain.errors import NotFound
 from domain.people import Action
 from ui.address import number_in
-from ui.behind.shown import is_going_on, what_came_of
+from ui.background_jobs.shown import show_outcome, show_progress
 from ui.context import reading, require_page
 from ui.finding.applying import apply_to_many
 from ui.finding.filters import ask
-from ui.finding.indexing import INDEX, begin_index
+from ui.finding.indexing import latest_indexing, start_indexing
 from ui.finding.one import show_question
 from ui.finding.results import show_results
 from ui.parts import act, empty_state, notices, plain, screen
@@ -34,6 +34,7 @@ def main() -> None:
     with reading() as db:
         datasets = browsable(db, by=person)
         index = search_index(db)
+    indexing = latest_indexing(person)
     if not datasets:
         empty_state(
             "No question yet",
@@ -47,15 +48,15 @@ def main() -> None:
             f"{index.newest - index.through:,} questions that came in last can't be found yet: they are not "
             "in the search index."
         )
-        if not is_going_on(INDEX):
+        if not show_progress(indexing):
             st.button(
                 "Put them in",
                 key=f"index-{index.through}",
                 on_click=act,
-                args=(begin_index,),
-                kwargs={"place": "index", "told": "Every question can be found now."},
+                args=(start_indexing, person),
+                kwargs={"place": "index", "message": "Every question can be found now."},
             )
-    what_came_of(INDEX)
+    show_outcome(indexing)
     notices("index")
     search = ask(person, datasets)
     apply_to_many(person, search)

@@ -23,13 +23,13 @@ def main() -> None:
     """What runs, what came of it, or the next file; all in one fragment, so that no click can overtake."""
     person = require_page(Action.IMPORT_QUESTIONS)
     st.title("Import")
-    run = runs.latest_of(person)
+    job = runs.own_latest(person)
     delivery = state.chosen("delivery")
-    if run is not None and not run.is_done:
-        watch(run)
+    if job is not None and job.is_active:
+        watch(job)
         return
-    if run is not None:
-        outcome(run, person)
+    if job is not None:
+        outcome(job, person)
     elif isinstance(delivery, Delivery):
         look_through(delivery, person)
     else:

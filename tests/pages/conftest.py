@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 from accounts import service as accounts
 from domain.people import Person, Role
 from storage.unit_of_work import unit_of_work
-from ui.behind import work
+from ui.background_jobs.running import worker
 
 ROOT = Path(__file__).resolve().parents[2]
 # AppTest puts pages/ before everything else on the path, where files are named like these.
@@ -58,19 +57,14 @@ def main_module_as_it_was() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def nothing_behind_the_page() -> Iterator[None]:
-    """Work behind a page ends with its test: kept by the process, it would be shown by the next."""
+    """Jobs end with their test: they would look for their workspace in the next."""
     yield
-    for name in list(work._works):
-        settled(name)
-        work.forget(name)
+    settled()
 
 
-def settled(name: str, within: float = SLOW) -> None:
-    """Wait until work behind a page is done."""
-    until = time.monotonic() + within
-    while (found := work.work_of(name)) is not None and not found.is_done:
-        assert time.monotonic() < until, f"{name} does not end"
-        time.sleep(0.02)
+def settled(within: float = SLOW) -> None:
+    """Wait until no job is running in this process."""
+    worker().wait(within)
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -7,16 +7,18 @@ import pytest
 from sqlalchemy import func, select
 
 from domain.errors import InvalidValue, NotFound
+from domain.jobs import JobStatus
 from domain.people import Role
 from intake.service import unpack_images
+from jobs.service import list_jobs, start_job
 from storage.intake.datasets import list_datasets
 from storage.rows import QuestionRow
-from storage.unit_of_work import reading
+from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import current_workspace
 from tests.golden.question_files import write_image
 from tests.pages.conftest import COMMAND_LINE, settled, texts
 from tests.storage.import_worlds import lines, record
-from ui.behind import work
+from tests.storage.worlds import NOW
 from ui.imports import deliveries, runs
 
 PAGE = "pages/import_questions.py"
@@ -56,10 +58,11 @@ def questions():
         return db.execute(select(func.count()).select_from(QuestionRow)).scalar_one()
 
 
-def the_run():
-    (run,) = (each for each in work._works.values() if isinstance(each.about, runs.Wish))
-    settled(run.name)
-    return run
+def the_import():
+    """The import that was started last, when it has ended."""
+    settled()
+    with reading() as db:
+        return next(job for job in list_jobs(db, by=COMMAND_LINE) if job.kind == "import")
 
 
 def test_a_file_is_looked_at_before_anything_is_written(page, folder):
@@ -74,7 +77,7 @@ def test_a_file_is_looked_at_before_anything_is_written(page, folder):
 def test_an_import_runs_behind_the_page_and_says_what_came_of_it(page, folder):
     hand_in(page, folder / "set.jsonl", folder)
     click(page, "Import 2 records")
-    the_run()
+    the_import()
     page.run()
     assert "2 questions, 1 new exams and 1 new images came into set from set.jsonl (native)." in texts(page)
     assert questions() == 2
@@ -84,7 +87,7 @@ def test_an_import_runs_behind_the_page_and_says_what_came_of_it(page, folder):
 
 def test_a_double_click_starts_one_import(page, folder):
     delivery = deliveries.on_this_machine(str(folder / "set.jsonl"), str(folder))
-    wish = runs.Wish(
+    request = runs.ImportRequest(
         delivery=delivery,
         file_format="auto",
         dataset="d",
@@ -92,8 +95,10 @@ def test_a_double_click_starts_one_import(page, folder):
         skip_bad=False,
         minimum_explanation=None,
     )
-    assert runs.start(wish, COMMAND_LINE) is runs.start(wish, COMMAND_LINE)
-    the_run()
+    with unit_of_work() as db:
+        first, _ = start_job(db, by=COMMAND_LINE, kind=runs.IMPORT, parameters=request, now=NOW)
+    assert runs.start(request, COMMAND_LINE).number == first.number
+    the_import()
     assert questions() == 2
 
 
@@ -102,12 +107,12 @@ def test_refused_records_are_shown_with_a_link_to_the_whole_list_and_the_rest_ca
     hand_in(page, folder / "bad.jsonl", folder)
     assert "Records that would be refused: 1 of the first 2." in texts(page)
     click(page, "Import 2 records")
-    run = the_run()
+    job = the_import()
     page.run()
     assert "Nothing was imported from bad.jsonl: 1 refused." in texts(page)
-    assert f"/files/refusals/{run.result.refusals_file.name}" in texts(page)
+    assert f"/files/refusals/{runs.outcome_of(job).refusals_file}" in texts(page)
     click(page, "Import the rest")
-    the_run()
+    the_import()
     page.run()
     assert "1 were refused and left out." in texts(page)
     assert questions() == 1
@@ -119,8 +124,8 @@ def test_an_import_that_can_not_write_says_what_it_was(page, folder):
     refusals.write_text("a file where the folder should be")
     hand_in(page, folder / "set.jsonl", folder)
     click(page, "Import 2 records")
-    run = the_run()
-    assert run.failure.startswith(f"Nothing was imported. {refusals}")
+    job = the_import()
+    assert job.message.startswith(f"Nothing was imported. {refusals}")
 
 
 def test_a_file_of_no_known_format_gets_its_reason(page, folder):
@@ -191,7 +196,7 @@ def test_an_upload_is_kept_in_the_workspace_until_it_has_landed(page, tmp_path):
     )
     assert isinstance(delivery.images, Path)
     assert (delivery.name, delivery.images.name) == ("my set.jsonl", "wrapping")
-    wish = runs.Wish(
+    request = runs.ImportRequest(
         delivery=delivery,
         file_format="auto",
         dataset="d",
@@ -199,8 +204,8 @@ def test_an_upload_is_kept_in_the_workspace_until_it_has_landed(page, tmp_path):
         skip_bad=False,
         minimum_explanation=None,
     )
-    runs.start(wish, COMMAND_LINE)
-    assert the_run().said
+    runs.start(request, COMMAND_LINE)
+    assert the_import().status is JobStatus.DONE
     assert not delivery.path.exists()
 
 

@@ -14,7 +14,6 @@ from storage.workspace import current_workspace
 from tests.golden.release_world import judged_world
 from tests.pages.conftest import settled, texts
 from tests.storage.worlds import make_world
-from ui.releases.behind import WORK
 
 PAGE = "pages/releases.py"
 
@@ -43,7 +42,7 @@ def by_label(elements, label):
 def make(page, name):
     by_label(page.text_input, "Name of the release").set_value(name).run()
     click(page, "Make the release")
-    settled(WORK)
+    settled()
     return page.run()
 
 

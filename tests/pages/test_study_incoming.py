@@ -46,7 +46,7 @@ def press(page, label: str):
 def bring_in(made, page, what="predictions"):
     """Press it, and look again once the work behind the page is done."""
     press(page, f"Bring in the {what}")
-    settled(f"{what}-{made.study.id}")
+    settled()
     page.run(timeout=60)
     assert not page.exception
     return page

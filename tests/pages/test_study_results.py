@@ -7,7 +7,6 @@ from domain.protocols import Protocol
 from tests.pages.conftest import settled, texts
 from tests.storage.study_reports import predict, scored
 from tests.storage.study_worlds import make_design, make_study_world, read_all
-from ui.behind import work
 
 
 def open_report(sign_in_as, run_page):
@@ -25,8 +24,7 @@ def report_page(run_page):
 def compute(page) -> str:
     """What the page shows when the thread behind it is through."""
     next(each for each in page.button if each.label == "Compute the figures").click().run(timeout=120)
-    for name in list(work._works):
-        settled(name, within=60)
+    settled(within=60)
     page.run(timeout=120)
     assert not page.exception
     return texts(page)

@@ -107,7 +107,7 @@ def test_a_planted_offence_is_found(rule, path, text):
             "pages/check.py",
             'st.pills("Check", checks, key="check")  # allow fixed-widget-key: filters the whole page\n',
         ),
-        ("ui/behind/work.py", "threading.Thread(target=work).start()\n"),
+        ("jobs/service/worker.py", "threading.Thread(target=work).start()\n"),
         ("ui/plain.py", "import streamlit as st\n"),
         ("web/gate.py", "from streamlit.proto.ForwardMsg_pb2 import ForwardMsg\n"),
         ("tests/pages/test_review.py", "from streamlit.testing.v1 import AppTest\n"),

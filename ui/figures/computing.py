@@ -5,35 +5,48 @@ One is computed at a time in a process: figures are work for the processor, and 
 
 from __future__ import annotations
 
-import threading
-from functools import partial
+from dataclasses import dataclass
 
-from reader_study.service import ReportState, compute_report
-from storage.workspace import Workspace
-from ui.behind.work import Words, Work, begin, forget
+from domain.jobs import Job
+from domain.people import Action, Person
+from jobs.service import JobKind, JobRun
+from reader_study.service import ReportState, compute_report, report_state
+from ui.background_jobs import running
+from ui.context import current_workspace
 
-_WORDS = Words(
-    trouble=lambda text: text, fault="The report could not be computed. The server's log says why."
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportRequest:
+    """The report of a study over what is in now."""
+
+    study: str
+
+
+def start(person: Person, study: str, state: ReportState) -> None:
+    """Compute the report, unless that is going on: two people, or two clicks, want one report."""
+    running.start(REPORT, ReportRequest(study=study), by=person, subject=state.digest)
+
+
+def latest(person: Person, state: ReportState) -> Job | None:
+    return running.latest(REPORT, by=person, subject=state.digest)
+
+
+def _run(job: JobRun[ReportRequest]) -> None:
+    def report_progress(share: float) -> None:
+        job.report(round(1000 * share), 1000, note="Computing accuracies, agreement and comparisons")
+
+    report_progress(0.0)
+    with job.reading() as db:
+        state = report_state(db, by=job.owner, study=job.parameters.study)
+    compute_report(workspace=current_workspace(), state=state, progress=report_progress)
+
+
+REPORT = JobKind(
+    name="study report",
+    title="Figures of a reader study",
+    action=Action.RUN_STUDY,
+    parameters=ReportRequest,
+    run=_run,
+    at_once=1,
+    failure="The report could not be computed.",
 )
-_one_at_a_time = threading.Lock()
-
-
-def name_of(digest: str) -> str:
-    """What the report of that digest is called as work."""
-    return f"report {digest}"
-
-
-def start(state: ReportState, workspace: Workspace) -> None:
-    """Begin it, unless it goes on: two people, or two clicks, want one report."""
-    forget(name_of(state.digest))
-    begin(name_of(state.digest), partial(_carry_out, state, workspace), once=True, words=_WORDS)
-
-
-def _carry_out(state: ReportState, workspace: Workspace, work: Work) -> str:
-    def told(part: float) -> None:
-        work.tell_part(part, f"Computing accuracies, agreement and comparisons: {part:.0%}")
-
-    told(0.0)
-    with _one_at_a_time:
-        compute_report(workspace=workspace, state=state, progress=told)
-    return ""  # the report itself is shown

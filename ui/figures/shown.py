@@ -7,11 +7,11 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from domain.errors import DomainError
+from domain.jobs import JobStatus
 from domain.people import Action, Person
 from reader_study.report.study_report import StudyReport
 from reader_study.service import ReportState, StudySummary, kept_report, report_state
-from ui.behind.shown import is_going_on
-from ui.behind.work import forget, work_of
+from ui.background_jobs.shown import show_message, show_progress
 from ui.context import current_workspace, reading, require_page
 from ui.figures import computing
 from ui.figures.sections import SECTIONS
@@ -29,39 +29,32 @@ def show_report(person: Person, summary: StudySummary) -> None:
         st.info(plain(str(error)))
         return
     if report is None:
-        _to_compute(summary, state)
+        _to_compute(person, summary, state)
         return
-    forget(computing.name_of(state.digest))
     _show(summary, state.digest, report)
 
 
-def _to_compute(summary: StudySummary, state: ReportState) -> None:
-    name = computing.name_of(state.digest)
-    if is_going_on(name):
+def _to_compute(person: Person, summary: StudySummary, state: ReportState) -> None:
+    job = computing.latest(person, state)
+    if show_progress(job):
         return
     notices("report")
-    work = work_of(name)
-    if work is not None and work.failure is not None:
-        st.info(plain(work.failure))
-    elif work is not None:
-        forget(name)
-        st.rerun()  # it was done just now
+    if job is not None and job.status is JobStatus.FAILED:
+        st.info(plain(job.message))
+    elif job is not None:
+        show_message(job)
     st.button(
         "Compute the figures",
         key=f"report-compute-{summary.study.id}",
         type="primary",
         on_click=act,
-        args=(_begin, state),
+        args=(computing.start, person, summary.study.name, state),
         kwargs={"place": "report"},
     )
     st.caption(
         f"Over the {state.answers:,} readings and predictions that are in now. It takes some seconds, once: "
         "the report is kept until an answer, an exclusion or the protocol changes."
     )
-
-
-def _begin(state: ReportState) -> None:
-    computing.start(state, current_workspace())
 
 
 @screen

@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from browsing.service import index_questions, search_index
-from ui.behind.work import Work, begin, forget
-from ui.context import reading, unit_of_work
+from domain.jobs import Job
+from domain.people import Action, Person
+from jobs.service import JobKind, JobRun
+from ui.background_jobs import running
 
-INDEX = "search index"
+_SUBJECT = "all questions"
 
 
-def begin_index(*, told: str = "") -> None:
-    """Begin it, or let it go on; at its end ``told`` is said, or nothing."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexRequest:
+    """``message`` is shown at the end, unless it is empty."""
 
-    def carry_out(work: Work) -> str:
-        more = True
-        while more:
-            with unit_of_work() as db:
-                more = index_questions(db)
-            with reading() as db:
-                index = search_index(db)
-            work.tell(index.through, index.newest, "questions")
-        return told
+    message: str = ""
 
-    forget(INDEX)
-    begin(INDEX, carry_out, once=True)  # allow write-without-act: a thread of its own, which the page watches
+
+def start_indexing(person: Person, *, message: str = "") -> None:
+    """Put the questions that came in last into the index, unless that is going on."""
+    running.start(INDEX, IndexRequest(message=message), by=person, subject=_SUBJECT)
+
+
+def latest_indexing(person: Person) -> Job | None:
+    return running.latest(INDEX, by=person, subject=_SUBJECT)
+
+
+def _run(job: JobRun[IndexRequest]) -> None:
+    more = True
+    while more:
+        with job.transaction() as db:
+            more = index_questions(db)
+            index = search_index(db)
+            if not more:
+                job.finish(db, job.parameters.message)
+        job.report(index.through, index.newest, "questions")
+
+
+INDEX = JobKind(
+    name="search index",
+    title="Search index",
+    action=Action.BROWSE,
+    parameters=IndexRequest,
+    run=_run,
+)

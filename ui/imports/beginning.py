@@ -42,7 +42,7 @@ def begin(delivery: Delivery, look: Look, asked: str, person: Person, form: str)
         key=f"{form}-deidentify-{always}",
         help="Keep them without their patient, and the originals not at all.",
     )
-    wish = runs.Wish(
+    request = runs.ImportRequest(
         delivery=delivery,
         file_format=asked,
         dataset=dataset,
@@ -56,7 +56,7 @@ def begin(delivery: Delivery, look: Look, asked: str, person: Person, form: str)
         f"Import {look.records:,} records",
         key=f"{form}-go",
         on_click=act,
-        args=(_start, wish, person),
+        args=(_start, request, person),
         kwargs={"place": "begin"},
         type="primary",
         width="stretch",
@@ -66,8 +66,8 @@ def begin(delivery: Delivery, look: Look, asked: str, person: Person, form: str)
     notices("begin")
 
 
-def _start(wish: runs.Wish, person: Person) -> None:
-    if not wish.dataset.strip():
+def _start(request: runs.ImportRequest, person: Person) -> None:
+    if not request.dataset.strip():
         raise Refused("Give the dataset a name first.")
-    runs.start(wish, person)
+    runs.start(request, person)
     state.set_chosen("delivery", None)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -33,13 +34,44 @@ class Upload(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """A question file and its images, ready to be read; ``id`` names it, ``name`` is the file's own name."""
+    """A question file and its images, ready to be read; ``id`` names it, ``name`` is the file's own name.
+
+    ``images`` is their folder. Where the zip of images is kept in memory, ``in_memory`` is true instead, and
+    :func:`images_of` gives them.
+    """
 
     id: str
     path: Path
     name: str
-    images: Path | ZippedImages | None
+    images: Path | None
     uploaded: bool
+    in_memory: bool = False
+
+    @property
+    def has_images(self) -> bool:
+        return self.in_memory or self.images is not None
+
+
+#: The zips that are kept in memory, by the delivery's id: the latest ones, since each may have 200 MB.
+_IN_MEMORY: OrderedDict[str, ZippedImages] = OrderedDict()
+_MOST_IN_MEMORY = 3
+
+
+def images_of(delivery: Delivery) -> Path | ZippedImages | None:
+    """The images of a delivery; None where it came without.
+
+    Raises:
+        NotFound: they were in memory, and the app was restarted since, or others came in.
+    """
+    if not delivery.in_memory:
+        return delivery.images
+    zipped = _IN_MEMORY.get(delivery.id)
+    if zipped is None:
+        raise NotFound(
+            "The zip of images was kept in memory only and is gone: the server was restarted, or more zips "
+            "came in. Hand in both files again."
+        )
+    return zipped
 
 
 def allowed_folders() -> list[Path]:
@@ -76,10 +108,9 @@ def uploaded(file: Upload, archive: Upload | None, *, by: Person, in_memory: boo
         path = folder / "questions"
         with naming(path):
             path.write_bytes(file.getbuffer())
-        images: Path | ZippedImages | None = None
-        if archive is not None and in_memory:
-            images = ZippedImages(bytes(archive.getbuffer()))
-        elif archive is not None:
+        images: Path | None = None
+        zipped = ZippedImages(bytes(archive.getbuffer())) if archive is not None and in_memory else None
+        if archive is not None and not in_memory:
             packed = folder / "images.zip"
             with naming(packed):
                 packed.write_bytes(archive.getbuffer())
@@ -89,11 +120,23 @@ def uploaded(file: Upload, archive: Upload | None, *, by: Person, in_memory: boo
     except (InvalidValue, OSError):  # half an upload is no use, and takes the room that was missing
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    return Delivery(id=folder.name, path=path, name=Path(file.name).name, images=images, uploaded=True)
+    if zipped is not None:
+        _IN_MEMORY[folder.name] = zipped
+        while len(_IN_MEMORY) > _MOST_IN_MEMORY:
+            _IN_MEMORY.popitem(last=False)
+    return Delivery(
+        id=folder.name,
+        path=path,
+        name=Path(file.name).name,
+        images=images,
+        uploaded=True,
+        in_memory=zipped is not None,
+    )
 
 
 def discard(delivery: Delivery) -> None:
     """Remove what was uploaded; files that were on the machine before stay."""
+    _IN_MEMORY.pop(delivery.id, None)
     if delivery.uploaded:
         shutil.rmtree(delivery.path.parent, ignore_errors=True)
 

@@ -10,7 +10,7 @@ from domain.people import Person
 from domain.questions import Question
 from intake.service import FORMATS, Look, look_at
 from ui.imports.beginning import begin
-from ui.imports.deliveries import Delivery
+from ui.imports.deliveries import Delivery, images_of
 from ui.imports.handing_in import another
 from ui.parts import plain
 from ui.questions.card import stem_options_key
@@ -26,7 +26,11 @@ def look_through(delivery: Delivery, person: Person) -> None:
     )
     try:
         look = look_at(
-            by=person, path=delivery.path, file_format=asked, images=delivery.images, file_name=delivery.name
+            by=person,
+            path=delivery.path,
+            file_format=asked,
+            images=images_of(delivery),
+            file_name=delivery.name,
         )
     except DomainError as error:
         st.error(plain(str(error)))
@@ -50,7 +54,7 @@ def look_through(delivery: Delivery, person: Person) -> None:
 
 
 def _pictures(look: Look, delivery: Delivery) -> None:
-    if delivery.images is None:
+    if not delivery.has_images:
         st.warning("Without images: reviewers would see the questions alone.")
     elif look.missing:
         st.warning(f"Images that are not there: {len(look.missing):,} of the first {look.images:,}.")

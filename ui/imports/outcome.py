@@ -1,4 +1,4 @@
-"""What the page Import shows of an import that runs, and of one that is done."""
+"""What the page Import shows of an import that runs, and of one that ended."""
 
 from __future__ import annotations
 
@@ -6,80 +6,78 @@ from dataclasses import replace
 
 import streamlit as st
 
+from domain.jobs import Job, JobStatus
 from domain.people import Person
-from domain.problems import Refusal
-from intake.service import ImportReport
-from ui.behind.shown import is_going_on
-from ui.behind.work import Work, forget
+from ui.background_jobs import running
+from ui.background_jobs.shown import show_message, show_progress
 from ui.imports import runs
+from ui.imports.deliveries import discard
 from ui.parts import act, notices, plain
 from ui.tables import table
 
-_SHOWN = 200
 
-
-def watch(work: Work) -> None:
-    """The import's progress, every second, until it is done."""
-    st.subheader(f"Importing {plain(_wish(work).delivery.name)}")
-    if not is_going_on(work.name):
-        st.rerun()  # it was done just now
+def watch(job: Job) -> None:
+    """The import's progress, every second, until it ends."""
+    st.subheader(f"Importing {plain(runs.request_of(job).delivery.name)}")
+    show_progress(job)
     st.caption("Until it is done nothing of it is to be seen.")
 
 
-def outcome(work: Work, person: Person) -> None:
+def outcome(job: Job, person: Person) -> None:
     """What came of an import, and what to do next."""
-    wish = _wish(work)
-    report = work.result if isinstance(work.result, ImportReport) else None
-    if work.failure is not None:
-        st.error(plain(work.failure))
-    else:
-        st.success(plain(work.said or ""))
-    if report is not None and work.failure is None:
-        found = [f"{check} {count:,}" for check, count in report.problems.items() if count]
-        st.markdown(f"Structural checks found: {plain(', '.join(found) or 'nothing')}.")
-    if report is not None and report.refused:
-        _refusals(report)
+    request, details = runs.request_of(job), runs.outcome_of(job)
+    show_message(job)
+    if details is not None and job.status is JobStatus.DONE:
+        counts = [f"{check} {count:,}" for check, count in details.problems.items()]
+        st.markdown(f"Structural checks found: {plain(', '.join(counts) or 'nothing')}.")
+    if details is not None and details.refused:
+        _refusals(details)
     notices("import-run")
-    again, rest, _ = st.columns([1, 1.4, 2])
-    again.button(
+    other, more, _ = st.columns([1, 1.4, 2])
+    other.button(
         "Import another file",
-        key=f"another-{wish.delivery.id}",
+        key=f"another-{job.number}",
         on_click=act,
-        args=(forget, work.name),
+        args=(_dismiss, job),
         kwargs={"place": "import-run"},
-        type="secondary" if work.failure else "primary",
+        type="primary" if job.status is JobStatus.DONE else "secondary",
         width="stretch",
     )
-    if report is not None and work.failure and report.refusals and report.refusals[0].record:
-        rest.button(
+    refused_records = details is not None and any(refusal.record for refusal in details.refusals)
+    if job.status is JobStatus.FAILED and refused_records:
+        more.button(
             "Import the rest, without the refused",
-            key=f"rest-{wish.delivery.id}",
+            key=f"rest-{job.number}",
             on_click=act,
-            args=(_without_the_bad, wish, person),
+            args=(runs.start, replace(request, skip_bad=True), person),
+            kwargs={"place": "import-run"},
+            width="stretch",
+        )
+    elif job.status is not JobStatus.DONE:
+        more.button(
+            "Run again",
+            key=f"again-{job.number}",
+            on_click=act,
+            args=(running.start_again, job.number),
             kwargs={"place": "import-run"},
             width="stretch",
         )
 
 
-def _wish(work: Work) -> runs.Wish:
-    if not isinstance(work.about, runs.Wish):
-        raise TypeError(f"{work.name} is no import")
-    return work.about
+def _dismiss(job: Job) -> None:
+    discard(runs.request_of(job).delivery)
+    running.dismiss(job.number)
 
 
-def _refusals(report: ImportReport) -> None:
-    shown = report.refusals[:_SHOWN]
-    table([_row(each) for each in shown])
-    more = f"The first {len(shown):,} of {report.refused:,}. " if report.refused > len(shown) else ""
-    if report.refusals_file is not None:
+def _refusals(details: runs.ImportOutcome) -> None:
+    table(
+        [
+            {"Record": refusal.record, "Field": refusal.field, "Reason": refusal.reason}
+            for refusal in details.refusals
+        ]
+    )
+    shown = len(details.refusals)
+    more = f"The first {shown:,} of {details.refused:,}. " if details.refused > shown else ""
+    if details.refusals_file is not None:
         # An own route that asks who is there; Streamlit's own store would serve it to anybody.
-        st.markdown(f"{more}[Download all as CSV](/files/refusals/{report.refusals_file.name})")
-
-
-def _row(refusal: Refusal) -> dict[str, object]:
-    return {"Record": refusal.record, "Field": refusal.field, "Reason": refusal.reason}
-
-
-def _without_the_bad(wish: runs.Wish, person: Person) -> None:
-    forget(runs.name_of(wish))
-    runs.start(replace(wish, skip_bad=True), person)
+        st.markdown(f"{more}[Download all as CSV](/files/refusals/{details.refusals_file})")

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from pathlib import Path
 
-from domain.errors import Refused
-from domain.people import Person
+from domain.jobs import Job
+from domain.people import Action, Person
 from intake.service import ImportRefused, ImportReport, Progress, door_of, import_questions
-from ui.behind.work import Words, Work, begin
-from ui.behind.work import latest_of as latest_work_of
-from ui.context import clock, current_workspace, reading, unit_of_work
-from ui.finding.indexing import begin_index
-from ui.imports.deliveries import Delivery, discard
+from jobs.encoding import from_json
+from jobs.service import JobFailed, JobKind, JobRun
+from ui.background_jobs import running
+from ui.context import current_workspace
+from ui.finding.indexing import start_indexing
+from ui.imports.deliveries import Delivery, discard, images_of
 
-_WORDS = Words(
-    trouble=lambda text: text if text.startswith("Not saved") else f"Nothing was imported. {text}",
-    fault="The import failed and nothing was imported. The server's log says why.",
-)
+#: Refusals that are kept with the job; the list on the disk has all of them.
+SHOWN_REFUSALS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class ImportRequest:
     """What is to be imported and how."""
 
     delivery: Delivery
@@ -33,62 +32,98 @@ class Wish:
     deidentify: bool = False
 
 
-def start(wish: Wish, person: Person) -> Work:
-    """Start an import, or give the one that was started for this delivery: a double click starts one."""
-    carry_out = partial(_carry_out, wish, person)  # allow write-without-act: a thread of its own
-    return begin(name_of(wish), carry_out, by=person, about=wish, once=True, words=_WORDS)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownRefusal:
+    """Why a record did not come in."""
+
+    record: str
+    field: str
+    reason: str
 
 
-def name_of(wish: Wish) -> str:
-    """What its import is called as work."""
-    return f"import {wish.delivery.id}"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportOutcome:
+    """What the page shows of an import that ended: problems by check, and the first refusals."""
+
+    problems: dict[str, int]
+    refused: int
+    refusals: tuple[ShownRefusal, ...]
+    refusals_file: str | None
 
 
-def latest_of(person: Person) -> Work | None:
-    """The import that the person started last; found again after F5."""
-    return latest_work_of(person, Wish)
+def start(request: ImportRequest, person: Person) -> Job:
+    """Start an import, or give the one of the same request that is active: a double click starts one."""
+    return running.start(IMPORT, request, by=person)
 
 
-def _carry_out(wish: Wish, person: Person, work: Work) -> str:
-    def told(progress: Progress) -> None:
+def own_latest(person: Person) -> Job | None:
+    """The import that the person started last, until it is dismissed."""
+    return running.own_latest(IMPORT, by=person)
+
+
+def request_of(job: Job) -> ImportRequest:
+    return IMPORT.decode(job.parameters)
+
+
+def outcome_of(job: Job) -> ImportOutcome | None:
+    """The details of an import that ended; None where there are none."""
+    return from_json(job.result, ImportOutcome) if job.result else None
+
+
+def _run(job: JobRun[ImportRequest]) -> None:
+    asked, workspace = job.parameters, current_workspace()
+
+    def report_progress(progress: Progress) -> None:
         counts = (
             f"{progress.records:,} records read · {progress.images:,} images read · "
             f"{progress.refused:,} refused"
         )
-        work.tell_part(progress.part, f"{progress.part:.0%} · {counts}")
+        job.report(round(1000 * progress.part), 1000, note=counts)
 
-    with reading() as db:
-        door = door_of(db, by=person, deidentify=wish.deidentify)
+    images = images_of(asked.delivery)
+    with job.reading() as db:
+        door = door_of(db, by=job.owner, deidentify=asked.deidentify)
     try:
-        with unit_of_work() as db:
+        with job.transaction() as db:
             report = import_questions(
                 db,
-                by=person,
+                by=job.owner,
                 door=door,
-                path=wish.delivery.path,
-                file_name=wish.delivery.name,
-                file_format=wish.file_format,
-                dataset=wish.dataset,
-                images=wish.delivery.images,
-                workspace=current_workspace(),
-                skip_known=wish.skip_known,
-                skip_bad=wish.skip_bad,
-                minimum_explanation=wish.minimum_explanation,
-                now=clock(),
-                progress=told,
+                path=Path(asked.delivery.path),
+                file_name=asked.delivery.name,
+                file_format=asked.file_format,
+                dataset=asked.dataset,
+                images=images,
+                workspace=workspace,
+                skip_known=asked.skip_known,
+                skip_bad=asked.skip_bad,
+                minimum_explanation=asked.minimum_explanation,
+                now=job.now(),
+                progress=report_progress,
             )
+            job.finish(db, _summary(report), _outcome(report))
     except ImportRefused as error:
-        work.result = error.report
-        raise Refused(
-            f"Nothing was imported from {error.report.file_name}: {error.report.refused:,} refused."
+        refused = error.report
+        raise JobFailed(
+            f"Nothing was imported from {refused.file_name}: {refused.refused:,} refused.", _outcome(refused)
         ) from error
-    work.result = report
-    discard(wish.delivery)
-    begin_index()
-    return _said(report)
+    discard(asked.delivery)
+    start_indexing(job.owner)
 
 
-def _said(report: ImportReport) -> str:
+def _outcome(report: ImportReport) -> ImportOutcome:
+    return ImportOutcome(
+        problems={check.value: count for check, count in report.problems.items() if count},
+        refused=report.refused,
+        refusals=tuple(
+            ShownRefusal(record=refusal.record, field=refusal.field, reason=refusal.reason)
+            for refusal in report.refusals[:SHOWN_REFUSALS]
+        ),
+        refusals_file=report.refusals_file.name if report.refusals_file else None,
+    )
+
+
+def _summary(report: ImportReport) -> str:
     came = f"{report.questions:,} questions, {report.exams:,} new exams and {report.images:,} new images came"
     parts = [f"{came} into {report.dataset} from {report.file_name} ({report.file_format})."]
     if report.known:
@@ -96,3 +131,13 @@ def _said(report: ImportReport) -> str:
     if report.refused:
         parts.append(f"{report.refused:,} were refused and left out.")
     return " ".join(parts)
+
+
+IMPORT = JobKind(
+    name="import",
+    title="Import",
+    action=Action.IMPORT_QUESTIONS,
+    parameters=ImportRequest,
+    run=_run,
+    failure="Nothing was imported.",
+)

@@ -6,11 +6,9 @@ import streamlit as st
 
 from domain.people import Person
 from privacy.service import hit_report, hits
-from ui.behind.work import work_of
 from ui.context import reading
 from ui.parts import plain, stat
-from ui.patients import work
-from ui.patients.progress import start_button
+from ui.patients.searching import SEARCH_TEXTS, search_button
 from ui.tables import table
 
 _AT_ONCE = 20
@@ -30,9 +28,9 @@ def texts_part(dataset: str, person: Person) -> None:
             "are searched in stems, options, explanations, indications and reports. It shows where to look; "
             "that nothing is found proves nothing."
         )
-    start_button("Search the texts", dataset, "texts", person)
+    search = search_button("Search the texts", SEARCH_TEXTS, dataset, person)
     if not report.counts:
-        if work_of(work.name_of(dataset, "texts")) is None:
+        if search is None:
             st.caption("Nothing found, or not searched yet.")
         return
     kinds = list(report.counts)

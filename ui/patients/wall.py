@@ -12,7 +12,7 @@ from privacy.service import decide_images, next_looks, pixel_state, removed_imag
 from ui import state
 from ui.context import clock, reading, unit_of_work
 from ui.parts import act, notices, plain, stat
-from ui.patients.progress import start_button
+from ui.patients.searching import RANK_IMAGES, search_button
 
 _AT_ONCE = 9
 _MARKED = "patient-text-marked"
@@ -34,7 +34,7 @@ def pixels_part(dataset: str, person: Person) -> None:
     ):
         with column:
             stat(label, f"{value:,}", n=found.images)
-    start_button("Rank the images by text", dataset, "pixels", person)
+    search_button("Rank the images by text", RANK_IMAGES, dataset, person)
     if not found.images:
         st.caption("The dataset has no images.")
     elif not shown:

@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import streamlit as st
 
+from domain.jobs import Job, JobStatus
 from domain.people import Person
 from release import service as release
 from ui import state
-from ui.behind.shown import is_going_on, what_came_of
-from ui.behind.work import Work, work_of
+from ui.background_jobs.shown import show_outcome, show_progress
 from ui.context import current_person
 from ui.layout import beside
 from ui.parts import act, notices
-from ui.releases.behind import WORK, Wish, begin_release
 from ui.releases.preview import condition, show_tally, tally_now
+from ui.releases.writing import ReleaseRequest, latest_release, start_release
 
 _NAMES = {
     release.Names.ACCOUNT: "Sign-in names",
@@ -28,37 +28,38 @@ _FORMS = {
     release.FormName.COCO: "COCO boxes",
     release.FormName.PARQUET: "Parquet",
 }
-_BEGUN = "release-begun"
+_STARTED = "release-started"
 
 
 def make(person: Person, batches: dict[str, list[str]]) -> None:
     """Draw the form, what a release would hold, and the button that makes it."""
-    _clear_when_made()
+    job = latest_release(person)
+    _clear_when_made(job)
     form = state.form("release")
     left, right = beside(2, 3, name="release")
     with left:
-        wish = _chosen(form, batches)
+        request = _chosen(form, batches)
     with right:
-        tally = tally_now(person, wish.dataset, wish.batches)
-        met = condition(person, wish.dataset, wish.batches, form)
+        tally = tally_now(person, request.dataset, request.batches)
+        met = condition(person, request.dataset, request.batches, form)
         # Above the tables: they take their height late, and would push the button from under a click.
-        if not is_going_on(WORK):
+        if not show_progress(job):
             st.button(
                 "Make the release",
                 type="primary",
                 key=f"{form}-make",
-                disabled=tally is None or not tally.released or not wish.name.strip() or not met.holds,
+                disabled=tally is None or not tally.released or not request.name.strip() or not met.holds,
                 on_click=act,
-                args=(_begin, replace(wish, under=met.under), tally.judged if tally else 0),
+                args=(_start, replace(request, under=met.under, judged=tally.judged if tally else 0)),
                 kwargs={"place": "make"},
             )
-        what_came_of(WORK)
+        show_outcome(job)
         notices("make")
         if tally is not None:
             show_tally(tally)
 
 
-def _chosen(form: str, batches: dict[str, list[str]]) -> Wish:
+def _chosen(form: str, batches: dict[str, list[str]]) -> ReleaseRequest:
     names = list(batches)
     before = state.chosen("dataset")
     dataset = st.selectbox(
@@ -105,7 +106,7 @@ def _chosen(form: str, batches: dict[str, list[str]]) -> Wish:
         "Seed of the split", value=0, step=1, key=f"{form}-split-seed", disabled=not private
     )
     split = release.SplitPlan(private_share=private / 100, seed=int(seed)) if private else None
-    return Wish(
+    return ReleaseRequest(
         dataset=dataset,
         batches=tuple(chosen),
         name=name,
@@ -118,13 +119,12 @@ def _chosen(form: str, batches: dict[str, list[str]]) -> Wish:
     )
 
 
-def _begin(wish: Wish, judged: int) -> None:
-    state.set_chosen(_BEGUN, begin_release(current_person(), wish, judged=judged))
+def _start(request: ReleaseRequest) -> None:
+    state.set_chosen(_STARTED, start_release(current_person(), request).number)
 
 
-def _clear_when_made() -> None:
-    """Start the form anew where what was begun by it is made; a refused one stays, to be corrected."""
-    begun = state.chosen(_BEGUN)
-    if isinstance(begun, Work) and begun is work_of(WORK) and begun.said is not None:
+def _clear_when_made(job: Job | None) -> None:
+    """Start the form anew where what was started by it is made; a refused one stays, to be corrected."""
+    if job is not None and job.number == state.chosen(_STARTED) and job.status is JobStatus.DONE:
         state.clear_form("release")
-        state.set_chosen(_BEGUN, None)
+        state.set_chosen(_STARTED, None)

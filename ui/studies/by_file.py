@@ -2,95 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import Generic, TypeVar
 
 import streamlit as st
 
 from domain.errors import Refused
+from domain.jobs import Job, JobStatus
 from domain.people import Person
+from jobs.service import JobKind, LeaseLost
 from ui import state
-from ui.behind.shown import is_going_on, what_came_of
-from ui.behind.work import Work, begin, work_of
+from ui.background_jobs import running
+from ui.background_jobs.shown import show_outcome, show_progress
 from ui.imports.deliveries import Delivery, discard, uploaded
 from ui.parts import act, notices
 
-#: What was typed beside the file, by the names of the fields, as it was at the click.
-Typed = dict[str, object]
-#: Takes the file in and says what came in, or refuses with a DomainError; the work's ``result`` has the rest.
-Take = Callable[[Person, str, Typed, Delivery, Work], str]
+P = TypeVar("P")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileForm:
-    """What a form asks of ``person`` for ``study``, and what is done with it.
+class FileForm(Generic[P]):
+    """What a form asks of ``person`` for a study, and what is done with it.
 
     Attributes:
-        work: what taking in a file there is called; one comes in at a time.
+        kind: the job that takes in a file; one comes in at a time.
+        study_id: the study that the file is for.
         file: what kind of file, in words.
         go: the button's words; the ``main`` one of the page stands out.
-        take: is called behind the page.
-        outcome: draws the ``result`` of the work.
-        fields: of what is asked beside the file; their keys are ``{form}-{field}``.
-        draw_fields: draws these, given the form.
+        request: makes the job's parameters of the file and of what was typed beside it, given the form.
+        outcome: draws the details of the job that ended.
+        draw_fields: draws what is asked beside the file, given the form.
     """
 
     person: Person
-    study: str
-    work: str
+    kind: JobKind[P]
+    study_id: int
     file: str
     go: str
-    take: Take
-    outcome: Callable[[Any], None]
-    fields: tuple[str, ...] = ()
+    request: Callable[[Delivery, str], P]
+    outcome: Callable[[Job], None]
     draw_fields: Callable[[str], None] = lambda _: None
     main: bool = False
 
+    @property
+    def name(self) -> str:
+        return f"{self.kind.name}-{self.study_id}"
 
-def draw(asked: FileForm) -> None:
+
+def draw(asked: FileForm[P]) -> None:
     """The form; while a file comes in, how far it is; then what came in, or what was refused."""
-    _clear_when_in(asked.work)
-    form = state.form(asked.work)
+    job = running.latest(asked.kind, by=asked.person, subject=f"study {asked.study_id}")
+    _clear_when_in(asked.name, job)
+    form = state.form(asked.name)
     asked.draw_fields(form)
     st.file_uploader(asked.file, key=f"{form}-file")
-    place = f"file-{asked.work}"
-    if not is_going_on(asked.work):
+    place = f"file-{asked.name}"
+    if not show_progress(job):
         st.button(
             asked.go,
             key=f"{form}-go",
             type="primary" if asked.main else "secondary",
             on_click=act,
-            args=(_begin, asked, form),
+            args=(_start, asked, form),
             kwargs={"place": place},
         )
-        what_came_of(asked.work)
-        came = work_of(asked.work)
-        if came is not None and came.result is not None:
-            asked.outcome(came.result)
+        show_outcome(job)
+        if job is not None and job.result is not None:
+            asked.outcome(job)
     notices(place)
 
 
-def _begin(asked: FileForm, form: str) -> None:
+@contextmanager
+def discarded_at_the_end(delivery: Delivery) -> Iterator[None]:
+    """Remove the file when it is in or refused, but not when another process is to read it."""
+    try:
+        yield
+    except LeaseLost:
+        raise
+    except BaseException:
+        discard(delivery)
+        raise
+    discard(delivery)
+
+
+def _start(asked: FileForm[P], form: str) -> None:
     file = state.field(f"{form}-file")
     if file is None:
         raise Refused("Choose a file first.")
-    typed: Typed = {each: state.field(f"{form}-{each}") for each in asked.fields}
     delivery = uploaded(file, None, by=asked.person, in_memory=False)  # type: ignore[arg-type]  # what an uploader holds
-    state.set_chosen(asked.work, begin(asked.work, partial(_carry_out, asked, typed, delivery)))
-
-
-def _carry_out(asked: FileForm, typed: Typed, delivery: Delivery, work: Work) -> str:
-    try:
-        return asked.take(asked.person, asked.study, typed, delivery, work)
-    finally:
+    request = asked.request(delivery, form)
+    job = running.start(asked.kind, request, by=asked.person, subject=f"study {asked.study_id}")
+    if asked.kind.decode(job.parameters) != request:
         discard(delivery)
+        raise Refused("Another file is coming in. Wait until it is done.")
+    state.set_chosen(asked.name, job.number)
 
 
-def _clear_when_in(work: str) -> None:
+def _clear_when_in(name: str, job: Job | None) -> None:
     """Start the form anew where its file is in; a refused one stays, to be corrected."""
-    begun = state.chosen(work)
-    if isinstance(begun, Work) and begun is work_of(work) and begun.said is not None:
-        state.clear_form(work)
-        state.set_chosen(work, None)
+    if job is not None and job.number == state.chosen(name) and job.status is JobStatus.DONE:
+        state.clear_form(name)
+        state.set_chosen(name, None)

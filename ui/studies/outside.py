@@ -2,55 +2,89 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import streamlit as st
 
-from domain.errors import Refused
-from domain.people import Person
+from domain.jobs import Job
+from domain.people import Action, Person
+from domain.problems import Refusal
+from jobs.encoding import from_json
+from jobs.service import JobFailed, JobKind, JobRun
 from reader_study import service as studies
-from reader_study.service import OutsideReadings
-from ui.behind.work import Work
-from ui.context import clock, unit_of_work
 from ui.imports.deliveries import Delivery
-from ui.studies.by_file import FileForm, Typed, draw
-from ui.studies.refused import refused_lines, show_refused
+from ui.studies.by_file import FileForm, discarded_at_the_end, draw
+from ui.studies.refused import SHOWN, refused_lines, show_refused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingsRequest:
+    """Which file comes into which study."""
+
+    study: str
+    delivery: Delivery
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedReadings:
+    """The first refusals of a file, and how many there are in all."""
+
+    refusals: tuple[Refusal, ...]
+    refused: int
 
 
 def show_readings(person: Person, study: str, study_id: int) -> None:
     """The form; while a file comes in, how far it is; then how many came in, or what was refused."""
     st.subheader("Readings from outside")
-    asked = FileForm(
-        person=person,
-        study=study,
-        work=f"readings-{study_id}",
-        file="CSV or JSON Lines, overread.reading/1",
-        go="Bring in the readings",
-        take=_take,  # allow write-without-act: the form begins it by act
-        outcome=_outcome,
+    draw(
+        FileForm(
+            person=person,
+            kind=READINGS,
+            study_id=study_id,
+            file="CSV or JSON Lines, overread.reading/1",
+            go="Bring in the readings",
+            request=lambda delivery, _: ReadingsRequest(study=study, delivery=delivery),
+            outcome=_outcome,
+        )
     )
-    draw(asked)
     st.caption(
         "Columns: study, reader, question_id, answer, confidence, seconds, read_at. For readers without an "
         "account; the file lands whole or not at all."
     )
 
 
-def _take(person: Person, study: str, _: Typed, delivery: Delivery, work: Work) -> str:
-    with unit_of_work() as db:
+def _run(job: JobRun[ReadingsRequest]) -> None:
+    asked = job.parameters
+    name = asked.delivery.name
+    with discarded_at_the_end(asked.delivery), job.transaction() as db:
         found = studies.import_readings(
             db,
-            by=person,
-            study=study,
-            content=delivery.path,
-            file=delivery.name,
-            now=clock(),
-            progress=lambda done, of: work.tell(done, of, f"readings of {delivery.name} written"),
+            by=job.owner,
+            study=asked.study,
+            content=asked.delivery.path,
+            file=name,
+            now=job.now(),
+            progress=lambda done, of: job.report(done, of, f"readings of {name} written"),
         )
-    work.result = found
-    if found.refusals:
-        raise Refused(f"Nothing of {delivery.name} came in: {refused_lines(len(found.refusals))}.")
-    readers = "1 reader" if len(found.readers) == 1 else f"{len(found.readers):,} readers"
-    return f"{found.readings:,} readings of {readers} came in from {delivery.name}."
+        if found.refusals:
+            refused = len(found.refusals)
+            raise JobFailed(
+                f"Nothing of {name} came in: {refused_lines(refused)}.",
+                RefusedReadings(refusals=found.refusals[:SHOWN], refused=refused),
+            )
+        readers = "1 reader" if len(found.readers) == 1 else f"{len(found.readers):,} readers"
+        job.finish(db, f"{found.readings:,} readings of {readers} came in from {name}.")
 
 
-def _outcome(found: OutsideReadings) -> None:
-    show_refused(found.refusals, of=len(found.refusals))
+def _outcome(job: Job) -> None:
+    refused = from_json(job.result or "", RefusedReadings)
+    show_refused(refused.refusals, of=refused.refused)
+
+
+READINGS = JobKind(
+    name="readings",
+    title="Readings from outside",
+    action=Action.RUN_STUDY,
+    parameters=ReadingsRequest,
+    run=_run,
+)

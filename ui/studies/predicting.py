@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import streamlit as st
 
-from domain.errors import Refused
-from domain.people import Person
+from domain.jobs import Job
+from domain.people import Action, Person
+from jobs.encoding import from_json
+from jobs.service import JobFailed, JobKind, JobRun
 from reader_study import service as studies
 from reader_study.extraction import FAILED
 from reader_study.service import ImportedPredictions
-from ui.behind.work import Work
-from ui.context import clock, unit_of_work
+from ui import state
 from ui.imports.deliveries import Delivery
-from ui.studies.by_file import FileForm, Typed, draw
-from ui.studies.refused import refused_lines, show_refused
+from ui.studies.by_file import FileForm, discarded_at_the_end, draw
+from ui.studies.refused import SHOWN, refused_lines, show_refused
 from ui.tables import table
 
 _RULES = {
@@ -29,22 +32,41 @@ _RULES = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictionsRequest:
+    """Whose predictions come into which study, from which file."""
+
+    study: str
+    delivery: Delivery
+    model: str
+    simulated: bool
+
+
 def show_predictions(person: Person, study: str, study_id: int) -> None:
     """The form; while a file comes in, how far it is; then the rules that fired, or what was refused."""
     st.subheader("Predictions of a model")
-    asked = FileForm(
-        person=person,
-        study=study,
-        work=f"predictions-{study_id}",
-        file="JSON Lines, overread.prediction/1, up to 200 MB",
-        go="Bring in the predictions",
-        take=_take,  # allow write-without-act: the form begins it by act
-        outcome=_outcome,
-        fields=("model", "simulated"),
-        draw_fields=_ask,
-        main=True,
+
+    def request(delivery: Delivery, form: str) -> PredictionsRequest:
+        return PredictionsRequest(
+            study=study,
+            delivery=delivery,
+            model=str(state.field(f"{form}-model") or ""),
+            simulated=bool(state.field(f"{form}-simulated")),
+        )
+
+    draw(
+        FileForm(
+            person=person,
+            kind=PREDICTIONS,
+            study_id=study_id,
+            file="JSON Lines, overread.prediction/1, up to 200 MB",
+            go="Bring in the predictions",
+            request=request,
+            outcome=_outcome,
+            draw_fields=_ask,
+            main=True,
+        )
     )
-    draw(asked)
     with st.expander("What the file holds, and how free text is read"):
         st.markdown(
             "A line has `question_id` and `answer` (a letter, the exact text of an option, yes or no), or "
@@ -59,31 +81,37 @@ def _ask(form: str) -> None:
     st.checkbox("Simulated", key=f"{form}-simulated", help="Marked so wherever it is shown.")
 
 
-def _take(person: Person, study: str, typed: Typed, delivery: Delivery, work: Work) -> str:
-    size = max(1, delivery.path.stat().st_size // 1024)
-    with unit_of_work() as db:
-        found = studies.import_predictions(
-            db,
-            by=person,
-            path=delivery.path,
-            file_name=delivery.name,
-            model=str(typed["model"] or ""),
-            study=study,
-            simulated=bool(typed["simulated"]),
-            now=clock(),
-            progress=lambda read: work.tell(min(size, read // 1024), size, f"kB of {delivery.name} read"),
-        )
-    work.result = found
-    if found.refusals:
-        raise Refused(f"Nothing of {delivery.name} came in: {refused_lines(found.refused)}.")
-    done, of = found.study_cases or (0, 0)
-    return (
-        f"{found.predictions:,} predictions of {found.model} came in; it has answered {done:,} of {of:,} "
-        "cases."
-    )
+def _run(job: JobRun[PredictionsRequest]) -> None:
+    asked = job.parameters
+    path, name = asked.delivery.path, asked.delivery.name
+    with discarded_at_the_end(asked.delivery):
+        size = max(1, path.stat().st_size // 1024)
+        with job.transaction() as db:
+            found = studies.import_predictions(
+                db,
+                by=job.owner,
+                path=path,
+                file_name=name,
+                model=asked.model,
+                study=asked.study,
+                simulated=asked.simulated,
+                now=job.now(),
+                progress=lambda read: job.report(min(size, read // 1024), size, f"kB of {name} read"),
+            )
+            shown = replace(found, refusals=found.refusals[:SHOWN])
+            if found.refusals:
+                raise JobFailed(f"Nothing of {name} came in: {refused_lines(found.refused)}.", shown)
+            done, of = found.study_cases or (0, 0)
+            job.finish(
+                db,
+                f"{found.predictions:,} predictions of {found.model} came in; it has answered {done:,} of "
+                f"{of:,} cases.",
+                shown,
+            )
 
 
-def _outcome(found: ImportedPredictions) -> None:
+def _outcome(job: Job) -> None:
+    found = from_json(job.result or "", ImportedPredictions)
     if found.refusals:
         show_refused(found.refusals, of=found.refused)
         return
@@ -98,3 +126,12 @@ def _outcome(found: ImportedPredictions) -> None:
             for name, count in found.rules.items()
         ]
     )
+
+
+PREDICTIONS = JobKind(
+    name="predictions",
+    title="Predictions of a model",
+    action=Action.RUN_STUDY,
+    parameters=PredictionsRequest,
+    run=_run,
+)

@@ -10,7 +10,7 @@ from domain.problems import Refusal
 from ui.parts import plain
 
 #: Lines on the page, and of them without a scroll bar of their own.
-_SHOWN, _WHOLE = 50, 8
+SHOWN, _WHOLE = 50, 8
 
 
 def refused_lines(count: int) -> str:
@@ -23,9 +23,9 @@ def show_refused(refusals: Sequence[Refusal], *, of: int) -> None:
     if not refusals:
         return
     with st.container(border=True, gap="small", height=400 if len(refusals) > _WHOLE else "content"):
-        for each in refusals[:_SHOWN]:
+        for each in refusals[:SHOWN]:
             where = f"Line {each.record}" + (f", {each.field}" if each.field else "")
             st.markdown(f"**{plain(where)}**: {plain(each.reason)}")
-        shown = min(_SHOWN, len(refusals))
+        shown = min(SHOWN, len(refusals))
         if shown < of:
             st.caption(f"The first {shown:,} of {of:,}.")

@@ -1,0 +1,99 @@
+"""Starting jobs from pages, and the worker that runs them in this process."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from functools import cache
+from importlib import import_module
+from typing import Any, TypeVar
+
+from domain.jobs import Job
+from domain.people import Person
+from jobs import service as jobs
+from jobs.service import JobKind
+from ui.context import clock, current_person, reading, unit_of_work
+
+P = TypeVar("P")
+
+#: Where each kind of job is declared; imported when a job of that kind is first seen.
+_DECLARED = {
+    "import": "ui.imports.runs:IMPORT",
+    "search index": "ui.finding.indexing:INDEX",
+    "search texts": "ui.patients.searching:SEARCH_TEXTS",
+    "rank images": "ui.patients.searching:RANK_IMAGES",
+    "release": "ui.releases.writing:RELEASE",
+    "study report": "ui.figures.computing:REPORT",
+    "predictions": "ui.studies.predicting:PREDICTIONS",
+    "readings": "ui.studies.outside:READINGS",
+}
+#: Seconds that a click waits for its job: what is done by then needs no progress.
+_A_MOMENT = 0.5
+
+
+def kind_named(name: str) -> JobKind[Any] | None:
+    """The kind of that name; None where this version has none."""
+    if name not in _DECLARED:
+        return None
+    module, _, constant = _DECLARED[name].partition(":")
+    kind: JobKind[Any] = getattr(import_module(module), constant)
+    return kind
+
+
+@cache
+def worker() -> jobs.Worker:
+    """The worker of this process."""
+    name = f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(4)}"
+    return jobs.Worker(name, kind_named, clock=clock)
+
+
+def start(kind: JobKind[P], parameters: P, *, by: Person, subject: str | None = None) -> Job:
+    """Start a job, or give the one of that kind and subject that is active: a double click starts one."""
+    with unit_of_work() as db:
+        job, _ = jobs.start_job(db, by=by, kind=kind, parameters=parameters, subject=subject, now=clock())
+    worker().run(job, wait=_A_MOMENT)
+    return job
+
+
+def start_again(number: int) -> None:
+    """Start a job that failed or was interrupted once more."""
+    with unit_of_work() as db:
+        job = jobs.start_again(db, by=current_person(), number=number, now=clock())
+    worker().run(job, wait=_A_MOMENT)
+
+
+def latest(kind: JobKind[Any], *, by: Person, subject: str) -> Job | None:
+    """The latest job about the subject that was not dismissed, by whomever."""
+    with reading() as db:
+        job = jobs.latest_job(db, by=by, kind=kind, subject=subject)
+    return worker().seen(job) if job else None
+
+
+def own_latest(kind: JobKind[Any], *, by: Person) -> Job | None:
+    """The latest job of the person that was not dismissed."""
+    with reading() as db:
+        job = jobs.own_latest_job(db, by=by, kind=kind)
+    return worker().seen(job) if job else None
+
+
+def seen_again(number: int) -> Job:
+    """A job as it is now."""
+    with reading() as db:
+        return worker().seen(jobs.job_numbered(db, by=current_person(), number=number))
+
+
+def cancel(number: int) -> None:
+    """Cancel a job. One that runs here is told so directly: the database may be busy with that very job."""
+    by = current_person()
+    with reading() as db:
+        jobs.job_numbered(db, by=by, number=number)
+    if not worker().cancel(number):
+        with unit_of_work() as db:
+            jobs.cancel_job(db, by=by, number=number, now=clock())
+
+
+def dismiss(number: int) -> None:
+    """Show what came of a job no more."""
+    with unit_of_work() as db:
+        jobs.dismiss_job(db, by=current_person(), number=number)

@@ -1,0 +1,108 @@
+"""A job on a page, beside the button that started it: its progress, then what came of it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import streamlit as st
+
+from domain.errors import DomainError
+from domain.jobs import Job, JobStatus
+from ui.background_jobs import running
+from ui.context import clock, clock_time
+from ui.parts import act, notices, plain
+
+_POLL = timedelta(seconds=0.7)
+
+
+def show_progress(job: Job | None) -> bool:
+    """Draw the progress of an active job, and say whether it is one. Else draw the start button."""
+    if job is None or not job.is_active:
+        return False
+    _watch(job.number)
+    return True
+
+
+def show_outcome(job: Job | None) -> None:
+    """What came of a finished job, until it is dismissed.
+
+    Below the start button, which must not move under a click.
+    """
+    if job is None or job.finished_at is None:
+        return
+    show_message(job)
+    if not job.message and job.status is JobStatus.DONE:
+        return
+    ended, away, again = st.columns([2, 1, 1], vertical_alignment="center")
+    ended.caption(f"Ended at {clock_time(job.finished_at)}")
+    place = f"job-{job.number}"
+    if job.status is JobStatus.INTERRUPTED:
+        _button(again, "Run again", running.start_again, job, place)
+    _button(away, "Dismiss", running.dismiss, job, place)
+    notices(place)
+
+
+def show_message(job: Job) -> None:
+    """What came of a finished job, in its own words."""
+    match job.status:
+        case JobStatus.DONE if job.message:
+            st.success(plain(job.message))
+        case JobStatus.FAILED:
+            st.error(plain(job.message))
+        case JobStatus.INTERRUPTED:
+            st.warning(plain(job.message))
+        case JobStatus.CANCELLED:
+            st.info("Cancelled.")
+
+
+def _button(
+    column: st.delta_generator.DeltaGenerator, label: str, action: object, job: Job, place: str
+) -> None:
+    column.button(
+        label,
+        key=f"{label}-{job.number}",
+        on_click=act,
+        args=(action, job.number),
+        kwargs={"place": place},
+        type="tertiary",
+    )
+
+
+@st.fragment(run_every=_POLL)  # allow fragment-without-screen: says itself when the database is away
+def _watch(number: int) -> None:
+    try:
+        job = running.seen_again(number)
+    except DomainError as error:
+        st.caption(plain(str(error)))
+        return
+    if not job.is_active:
+        st.rerun()  # the whole page: there is something else to show now
+        return
+    place = f"job-{number}"
+    waits = job.status is JobStatus.QUEUED
+    text = "Waiting for another one to finish" if waits else job.progress.text
+    bar, stop = st.columns([5, 1], vertical_alignment="bottom")
+    bar.progress(job.progress.share, text=plain(text))
+    if job.cancel_requested:
+        stop.caption("Cancelling …")
+    else:
+        _button(stop, "Cancel", running.cancel, job, place)
+    st.caption(" · ".join([*_rate(job), "It continues when this page is closed."]))
+    notices(place)
+
+
+def _rate(job: Job) -> list[str]:
+    """Units a second and the remaining time, where they are known."""
+    now = clock()
+    rate, left = job.units_per_second(now), job.seconds_left(now)
+    shown = [f"{rate:,.0f} {job.progress.unit} a second"] if rate and rate >= 1 and job.progress.unit else []
+    if left is not None and left >= 1:
+        shown.append(f"about {_duration(left)} left")
+    return shown
+
+
+def _duration(seconds: float) -> str:
+    for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= 1.5 * size:
+            return f"{round(seconds / size):,} {unit}s"
+    return f"{max(1, round(seconds))} second{'' if round(seconds) <= 1 else 's'}"

@@ -1,1 +1,0 @@
-"""Work that goes on behind a page, and how far it is."""
