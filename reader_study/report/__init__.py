@@ -1,1 +1,1 @@
-"""The report of a reader study: one set of records, written as HTML, CSV, JSON and SVG."""
+"""The report of a reader study: tables and figures, written as HTML, CSV, JSON and SVG."""

@@ -1,6 +1,7 @@
-"""What lies behind accuracies: confusion, which place of an option is chosen, time, and learning.
+"""Tables that explain accuracies: confusion, places of chosen options, times, and learning.
 
-Single-choice questions only where places count. Hidden repeats and training cases count in none of these.
+Places are counted over single-choice questions only. Hidden repeats and training cases are in none of the
+tables.
 """
 
 from __future__ import annotations
@@ -17,17 +18,17 @@ from measures.ratings import REPEAT, TRAINING
 from reader_study.report.material import Material
 from reader_study.report.tables import ConfusionCell, LearningQuarter, OptionPlace, ReadingTimes
 
-#: A reader's order is looked at in so many parts.
+#: The number of parts into which a reader's order is divided.
 PARTS = 4
 
 
 def counted(ratings: pd.DataFrame) -> pd.DataFrame:
-    """The answers that count: neither training nor repeats, nor what was not answered."""
+    """The answers that count: without training cases, repeats and unanswered questions."""
     return ratings[~ratings["arm"].isin([TRAINING, REPEAT]) & (ratings["answer"] != "")]
 
 
 def confusion(ratings: pd.DataFrame) -> tuple[ConfusionCell, ...]:
-    """Key against answer for each rater over single-choice and closed questions; letters as in the file."""
+    """Key against answer of each rater, over single-choice and closed questions."""
     from sklearn.metrics import confusion_matrix  # noqa: PLC0415 - loading it takes 0.5 s of the start
 
     rows = counted(ratings)
@@ -56,9 +57,10 @@ def confusion(ratings: pd.DataFrame) -> tuple[ConfusionCell, ...]:
 
 
 def positions(material: Material, ratings: pd.DataFrame) -> tuple[OptionPlace, ...]:
-    """How often each place is chosen beside how often the key stands there; places as they were shown.
+    """How often each rater chose each place, compared with how often the key was there.
 
-    A model saw the question's own order. ``accuracy`` is over the questions whose key stands there.
+    Places are those in the order shown to a reader; a model saw the question's own order. ``accuracy`` is
+    over the questions whose key is at the place.
     """
     single = {
         case.question.id: case for case in material.cases if case.question.format is AnswerFormat.SINGLE
@@ -109,7 +111,7 @@ def positions(material: Material, ratings: pd.DataFrame) -> tuple[OptionPlace, .
 
 
 def times(ratings: pd.DataFrame) -> tuple[ReadingTimes, ...]:
-    """Seconds a case of each rater whose times are known: median, quartiles, and by right and wrong."""
+    """Seconds per case of each rater with known times: median, quartiles, and by correctness."""
     rows = counted(ratings)
     rows = rows[rows["seconds"].notna() & (rows["kind"] != "reference")]
     return tuple(_times(str(rater), own) for rater, own in rows.groupby("rater", sort=True))
@@ -131,7 +133,7 @@ def _times(rater: str, own: pd.DataFrame) -> ReadingTimes:
 
 
 def learning(ratings: pd.DataFrame) -> tuple[LearningQuarter, ...]:
-    """Accuracy and median seconds of each reader over the quarters of the order in which they read."""
+    """Accuracy and median seconds of each reader in each quarter of their reading order."""
     return tuple(_learning(counted(ratings)))
 
 

@@ -23,8 +23,8 @@ class ProtocolVersionFacts:
 class StudyFacts:
     """The study at the time of the report.
 
-    ``model`` is the one that the raters are compared with, None without one. ``protocol`` is the last version
-    in its JSON form. ``family`` says which comparisons Holm's adjustment counts.
+    ``model`` is the model that raters are compared with, None without one. ``protocol`` is the latest version
+    as JSON values. ``family`` describes the comparisons that Holm's adjustment covers.
     """
 
     study: str

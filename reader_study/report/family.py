@@ -1,9 +1,9 @@
-"""The comparisons that share one error rate: the pairs that a protocol's family means, and Holm within it.
+"""The family of comparisons of a protocol, and Holm's adjustment within it.
 
 An entry of the family is ``all``, ``readers-models``, or two sides with a colon between them: a rater's name,
-``readers`` or ``models`` (``readers : MedGemma``). A reader of several arms is meant with each of them. Where
-the protocol declares no family, or none that names raters of the study, every pair counts: nothing becomes
-more certain by not being declared.
+``readers`` or ``models`` (``readers : MedGemma``). A reader with several arms is included with each of them.
+If the protocol declares no family, or none that names raters of the study, every pair is in the family, so
+that an undeclared comparison is not treated as more certain.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _GROUPS = {"readers": "reader", "models": "model"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """``pairs`` of raters by their names; ``words`` say where they are from."""
+    """The ``pairs`` of raters by name; ``words`` describe the family."""
 
     pairs: frozenset[frozenset[str]]
     words: str
 
 
 def family_of(declared: Sequence[str], kinds: Mapping[str, str]) -> Family:
-    """The pairs that the entries mean.
+    """The pairs of a declared family.
 
     Args:
         declared: the protocol's entries.

@@ -1,4 +1,4 @@
-"""Which figures a report has: each by its file's name, with the rows that it is drawn from."""
+"""The figures of a report, by file name, with the rows that they are drawn from."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def figure_of(report: StudyReport, name: str) -> Figure:
 
 
 def figures_of(report: StudyReport) -> tuple[Figure, ...]:
-    """All of them, in the order in which they are shown."""
+    """All figures, in the order of display."""
     return tuple(figure_of(report, name) for name in figure_names(report))
 
 
@@ -123,7 +123,7 @@ def _differences(report: StudyReport, *, task: str) -> _Made:
 
 
 def _reach_of(found: Sequence[ForestRow[Any]]) -> float:
-    """How far the axis of differences goes to both sides: whole tens of points, 10 at least."""
+    """The limit of the axis of differences on both sides: a multiple of 10 points, at least 10."""
     ends = [abs(end) for row in found for end in (row.low, row.high, row.estimate) if end is not None]
     return max([0.1, *(math.ceil(float(end) * 10) / 10 for end in ends)])
 
@@ -143,7 +143,7 @@ def _kappa(report: StudyReport, *, task: str) -> _Made:
 
 
 def _kappa_cells(found: Sequence[StudyAgreement]) -> dict[tuple[str, str], Square]:
-    """A cell for each two raters, in both directions."""
+    """A cell for each pair of raters, in both directions."""
     cells = {}
     for each in found:
         words = ["not defined" if each.kappa is None else f"{each.kappa:.2f}"]
@@ -252,7 +252,7 @@ def _place_cells(found: Sequence[PlaceRow]) -> dict[tuple[str, str], Square]:
     }
 
 
-#: Figures of which there is one, with the table that must not be empty.
+#: Figures of which there is only one, with the table that must not be empty.
 _SINGLE: dict[str, tuple[str, Callable[[StudyReport], _Made]]] = {
     "repeats": ("repeats", _repeats),
     "times": ("times", _times),

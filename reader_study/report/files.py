@@ -18,7 +18,7 @@ from reader_study.report.study_report import StudyReport
 
 
 def files_of(report: StudyReport) -> dict[str, str]:
-    """Content by path within the folder."""
+    """The content of all files, by path within the folder."""
     files = {
         "report.html": html_of(report),
         "report.json": report.text(),
@@ -31,7 +31,7 @@ def files_of(report: StudyReport) -> dict[str, str]:
 
 
 def file_of(report: StudyReport, path: str) -> str:
-    """One of the files; the others are not made.
+    """The content of one file; the others are not made.
 
     Raises:
         NotFound: the report has no such file.
@@ -61,10 +61,17 @@ def csv_of(records: list[Record]) -> str:
 
 
 def write_report(report: StudyReport, folder: Path) -> tuple[str, ...]:
-    """Write all of it into a folder that is not there or empty; the paths written.
+    """Write all files of a report.
+
+    Args:
+        report: the report.
+        folder: to create, or empty.
+
+    Returns:
+        The paths within the folder.
 
     Raises:
-        Refused: something is in the folder.
+        Refused: the folder is not empty.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise Refused(f"{folder} is there and not empty. Name another folder for the report.")

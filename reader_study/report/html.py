@@ -1,4 +1,4 @@
-"""The report as one HTML file: nothing is fetched, light or dark as the reader's screen is."""
+"""The report as one HTML file that loads nothing else and follows the light or dark theme."""
 
 from __future__ import annotations
 
@@ -77,13 +77,13 @@ _TABLES = {
         "Per cent; n in the first column, intervals in “Accuracy by category”.",
     ),
 }
-#: Letters of a text from which on its cell breaks into lines.
+#: Texts of at least this many characters may break into lines.
 _WRAPPED = 28
 _LONG = frozenset({"paired", "unpaired", "agreement", "confusion", "positions", "coverage", "learning"})
 
 
 def html_of(report: StudyReport) -> str:
-    """The whole page; every number carries its exact value."""
+    """The whole page; every number is in a ``data`` element with its exact value."""
     facts = report.facts
     parts = [
         f"<h1>{escape(facts.study)}</h1>",
@@ -123,7 +123,7 @@ def html_of(report: StudyReport) -> str:
 
 
 def _figures(report: StudyReport) -> list[str]:
-    """Each figure of all tasks as it is; those of one task, and of one rater, behind a word to click on."""
+    """Figures of all tasks are shown; those of one task or one rater are collapsed."""
     parts: list[str] = []
     for figure in figures_of(report):
         drawn = f'<figure id="{figure.name}">{held(figure.svg)}</figure>'

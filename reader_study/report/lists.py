@@ -1,4 +1,4 @@
-"""What a report lists beside the measures: its raters, groups of readers, failures, faults, exclusions."""
+"""Tables of a report other than measures: raters, groups of readers, failed replies, faults, exclusions."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def raters(material: Material, scored: pd.DataFrame) -> tuple[RaterProfile, ...]
 
 
 def by_column(ratings: pd.DataFrame, settings: Settings, *, column: str) -> tuple[AccuracyResult, ...]:
-    """Accuracy by the values of a further column: difficulty, or the answer's format."""
+    """Accuracy by the values of another column: difficulty, or the answer format."""
     table = ratings.assign(category=ratings[column])
     return by_category(coded(checked(table), reference=settings.reference), settings)
 
 
 def groups(material: Material, scored: pd.DataFrame, confidence: float) -> tuple[LevelAccuracy, ...]:
-    """Readers pooled by level; their answers on one exam go together, the readers are taken as fixed."""
+    """Accuracy of readers pooled by level; clustered by exam, with the readers fixed."""
     results: list[LevelAccuracy] = []
     level = {
         each.name: each.profile.level.value if each.profile.level else "not stated"
@@ -135,7 +135,7 @@ def exclusions(material: Material) -> tuple[ExcludedAnswers, ...]:
 def mark_best(
     accuracy: Sequence[AccuracyResult], paired: Sequence[PairedDifference]
 ) -> tuple[TaskAccuracy, ...]:
-    """The accuracies with ``best``: above every other rater of the task, by the paired interval."""
+    """The accuracies with ``best``: significantly above every other rater of the task (paired interval)."""
     ahead: Counter[tuple[str, str]] = Counter()
     for each in paired:
         if each.low is not None and each.low > 0:

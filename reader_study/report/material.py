@@ -1,4 +1,4 @@
-"""What a report is made from: the study's cases, readers, readings, models, and what is left out."""
+"""The data of a report: the study's cases, readers, readings, models and exclusions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from domain.studies import Case, Exclusion, Reader, ReaderStudy, Slot
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelAnswers:
-    """A model and its predictions on the study's cases, by the number of the question."""
+    """A model and its predictions on the study's cases, by question number."""
 
     name: str
     simulated: bool
@@ -20,7 +20,7 @@ class ModelAnswers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """All that a report needs; the last revision of each reading."""
+    """The data of a report; ``readings`` are the latest revisions."""
 
     study: ReaderStudy
     versions: tuple[ProtocolVersion, ...]
@@ -32,7 +32,7 @@ class Material:
     exclusions: tuple[Exclusion, ...]
 
     def left_out(self, *, case_id: int, reader_id: int | None) -> bool:
-        """Whether the analysis leaves out that case, or that reader, or that reader's readings of it."""
+        """Whether a case, a reader, or the reader's readings of the case are excluded from the analysis."""
         return any(
             (each.case_id is None or each.case_id == case_id)
             and (each.reader_id is None or each.reader_id == reader_id)

@@ -1,10 +1,10 @@
-"""How well boxes lie: those of models and readers against the question's own (GEMeX's V-score, mIoU).
+"""Overlap of the boxes of models and readers with those of the key (GEMeX's V-score, mIoU).
 
-Boxes are matched one to one within each radiograph (Hungarian method), whatever they are labelled: a model is
-asked where, not for a word. The sum is divided by the larger number of boxes; what the paper leaves open, the
-other two denominators, stands beside it. A question whose key has no box says nothing of where, and is left
-out; one that has, and got none, counts 0; of readers, where they were asked for one. Who drew no box at all
-has no figure.
+Boxes are matched one to one within each radiograph (Hungarian method), without regard to labels. The sum of
+the overlaps is divided by the larger number of boxes; the paper does not define the denominator, so the
+results with the other two are given too. Questions whose key has no box are left out. A question whose key
+has a box counts 0 without a predicted box; for readers, only if they were asked for a box. A rater without
+any box has no result.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Drawn = tuple[AnswerFormat, str, Sequence[LabelledBox], Sequence[LabelledBox]]
 
 
 def overlaps(material: Material, settings: Settings) -> tuple[BoxOverlap, ...]:
-    """One row a rater who drew any box, and format; a reader's arms together, hidden repeats left out."""
+    """One row per rater with a box, and per answer format; arms are combined, hidden repeats left out."""
     cases = {case.shown.id: case for case in material.cases if case.scored}
     kept = [case for at, case in cases.items() if not material.left_out(case_id=at, reader_id=None)]
     drawn: dict[tuple[str, str], list[Drawn]] = {}

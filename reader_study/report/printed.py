@@ -1,8 +1,7 @@
-"""Figures laid out as ReXVQA prints them: its Table 2 (raters down, tasks across), its Tables 3 and 6
-(categories down, raters across), and the numbers of its Figure 5 (kappa of everybody with everybody).
+"""Tables laid out as in ReXVQA's paper: Table 2, Tables 3 and 6, and the numbers of Figure 5.
 
-Per cent with two decimals, as there. Where the paper's one column "Overall" is a plain mean of tasks for some
-models and weighted by questions for another, both stand here by name; so do both averages of the categories.
+Values are per cent with two decimals. The paper's column "Overall" is the mean of the tasks for some models
+and weighted by questions for another; both are given here by name, as are both averages of the categories.
 Intervals are in the other tables.
 """
 
@@ -24,7 +23,7 @@ MEAN, WHOLE = "Average of the categories", "All questions"
 def by_task(
     accuracy: Sequence[AccuracyResult], overall: Sequence[OverallAccuracy], failed: Sequence[FailedReplies]
 ) -> tuple[TextRow, ...]:
-    """The lowest first, as printed; the first line has the questions of each task."""
+    """Accuracy by rater (rows) and task (columns), lowest first; the first row has numbers of questions."""
     cells = {(each.rater, each.group): each for each in accuracy}
     stated = sorted({task for _, task in cells if task != ALL}, key=_named)
     failed_share = {each.model: each.share for each in failed}
@@ -54,7 +53,7 @@ def by_task(
 def by_category(
     accuracy: Sequence[AccuracyResult], overall: Sequence[OverallAccuracy]
 ) -> tuple[TextRow, ...]:
-    """Categories down, raters across, then both averages; empty where no category is stated."""
+    """Accuracy by category (rows) and rater (columns), and both averages; empty without categories."""
     if not accuracy:
         return ()
     raters = [each.rater for each in overall]
@@ -81,7 +80,7 @@ def by_category(
 
 
 def kappas(found: Sequence[PairAgreement], *, known: Sequence[str]) -> tuple[TextRow, ...]:
-    """A square a task, all tasks first, to two decimals, 1 on the diagonal; empty where not defined."""
+    """A square of kappas per task, all tasks first; 1 on the diagonal, empty if not defined."""
     named = {rater for each in found for rater in (each.a, each.b)} - {KEY}
     raters = [*(each for each in known if each in named), *sorted(named - set(known))]
     lines: list[TextRow] = []

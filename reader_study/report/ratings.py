@@ -1,4 +1,4 @@
-"""The answers of a study as the table of ratings that :mod:`measures` takes, one answer a row."""
+"""The answers of a study as a table of ratings for :mod:`measures`, one answer per row."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from measures.ratings import REPEAT, TRAINING, UNDETERMINED
 from reader_study.report.material import Material
 
 KEY = "the key"
-#: The answer that stands for a prediction in which none was found; a category of its own for agreement.
+#: The answer of a prediction whose extraction failed; a category of its own for agreement.
 FAILED_ANSWER = "no answer found"
 
 Row = dict[str, Any]
 
 
 def ratings_of(material: Material) -> pd.DataFrame:
-    """One answer a row, with what else the report looks at: difficulty, place in the order, seconds, kind.
+    """The table of ratings, with additional columns of the report (difficulty, position, seconds, kind).
 
-    ``correct`` is stated for every answer, since a key may admit several. A question that was only reported
-    as faulty is not answered. Where the protocol leaves "cannot determine" out, it is no answer either.
+    ``correct`` is given for every answer, because a key may admit several. A question that was only reported
+    as faulty is not answered, nor is "cannot determine" if the protocol leaves it out.
     """
     left_out = material.versions[-1].protocol.cannot_determine is CannotDetermineAs.LEFT_OUT
     rows: list[Row] = []

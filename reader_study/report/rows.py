@@ -1,4 +1,4 @@
-"""The rows that each figure is drawn from, on the page and in a file: labels, estimates, intervals, words."""
+"""The rows of each figure, on the page and in a file: labels, estimates, intervals, texts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Details = TypeVar("Details")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForestRow(Generic[Details]):
-    """One line of a forest plot; ``words`` are written at its end, and alone where there is no estimate."""
+    """One line of a forest plot; ``words`` are shown at its end, and alone without an estimate."""
 
     label: str
     kind: str
@@ -67,13 +67,13 @@ class TimeDetails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceRow(OptionPlace):
-    """``more``: the share of choices of the place less the share of keys there."""
+    """``more``: the share of choices of the place minus the share of keys there."""
 
     more: float | None
 
 
 def accuracy_rows(report: StudyReport, *, task: str = ALL) -> list[ForestRow[AccuracyDetails]]:
-    """One row a rater, the highest first; who helped to set the key is marked."""
+    """One row per rater, the highest first; raters who helped to set the key are marked."""
     helped = {each.rater for each in report.tables.raters if each.set_reference}
     return _falling(
         _row(
@@ -91,7 +91,7 @@ def accuracy_rows(report: StudyReport, *, task: str = ALL) -> list[ForestRow[Acc
 
 
 def difference_rows(report: StudyReport, *, task: str = ALL) -> list[ForestRow[DifferenceDetails]]:
-    """Each rater less the chosen model, on the cases that both answered."""
+    """Each rater minus the chosen model, on the cases that both answered."""
     model, kinds = report.facts.model, {each.rater: each.kind for each in report.tables.overall}
     rows = []
     for each in report.tables.paired:
@@ -125,13 +125,13 @@ def difference_rows(report: StudyReport, *, task: str = ALL) -> list[ForestRow[D
 
 
 def kappa_rows(report: StudyReport, *, task: str = ALL) -> list[StudyAgreement]:
-    """The agreement of every two raters, the key left out; ``few`` of them are greyed."""
+    """The agreement of each pair of raters, without the key; those with ``few`` cases are shown in grey."""
     key = report.facts.settings.reference
     return [each for each in report.tables.agreement if each.task == task and key not in (each.a, each.b)]
 
 
 def repeat_rows(report: StudyReport) -> list[ForestRow[RepeatDetails]]:
-    """Kappa of each reader's first answers with the same reader's hidden repeats."""
+    """Kappa of each reader's first answers with their answers to hidden repeats."""
     return [
         _row(
             each.rater,
@@ -147,7 +147,7 @@ def repeat_rows(report: StudyReport) -> list[ForestRow[RepeatDetails]]:
 
 
 def time_rows(report: StudyReport) -> list[ForestRow[TimeDetails]]:
-    """Median seconds a case with their quartiles."""
+    """Median seconds per case with quartiles."""
     kinds = {each.rater: each.kind for each in report.tables.overall}
     return [
         _row(

@@ -1,4 +1,4 @@
-"""What a report says in words; nothing that its numbers do not carry."""
+"""Sentences of a report about its numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from reader_study.report.tables import ReportTables
 
 
 def sentences(facts: StudyFacts, tables: ReportTables, protocol: Protocol) -> tuple[str, ...]:
-    """One sentence an entry, the primary comparison first."""
+    """The sentences, the primary comparison first."""
     said = []
     if facts.simulated or any(each.simulated for each in tables.raters):
         said.append(
@@ -43,7 +43,7 @@ def sentences(facts: StudyFacts, tables: ReportTables, protocol: Protocol) -> tu
 
 
 def percent(share: float | None) -> str:
-    """A share as a person reads it, two digits after the point: 83.84 %."""
+    """A share as text with two decimals: 83.84 %."""
     return "not defined" if share is None else f"{share * 100:.2f} %"
 
 

@@ -1,20 +1,20 @@
-"""The colours of cells, on the page and in files: of a shade, and the ink that is read on it."""
+"""The colours of cells, on the page and in files: background and text."""
 
 from __future__ import annotations
 
 #: From 0 to 1: pale to dark blue; from -1 to 0: dark orange to pale. Told apart without red and green.
 _PALE, _MORE, _LESS = (232, 240, 246), (24, 84, 128), (164, 74, 22)
-#: What has no shade: not defined, or too few. Dark enough for white, in both themes.
+#: For values that are not defined or have too few cases; dark enough for white text in both themes.
 GREY, ON_GREY = "#666f77", "#ffffff"
 
 
 def colour(shade: float) -> str:
-    """The colour of a shade, which is held within -1 to 1."""
+    """The colour of a shade, which is clipped to -1 to 1."""
     return f"#{''.join(f'{part:02x}' for part in _mixed(shade))}"
 
 
 def ink(shade: float) -> str:
-    """Black or white, whichever stands out more; never under 4.5 : 1.
+    """Black or white, whichever has more contrast; never below 4.5 : 1.
 
     Source: WCAG 2.2, success criterion 1.4.3 (contrast), and its relative luminance.
     """

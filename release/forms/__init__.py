@@ -1,1 +1,1 @@
-"""The forms that others read: ReXVQA, GEMeX, Parquet, COCO, DICOM SR, Croissant, the data card."""
+"""Export formats: ReXVQA, GEMeX, Parquet, COCO, DICOM SR, Croissant, the data card."""

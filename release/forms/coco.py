@@ -17,12 +17,12 @@ from release.forms.form import Form, Lacks
 
 
 class CocoForm(Form):
-    """Images with their size, categories by label, an annotation for each box; all numbers count from 1."""
+    """Writes images with their size, a category per label and an annotation per box; ids count from 1."""
 
     name = "coco"
 
     def __init__(self, folder: Path, *, files: Mapping[str, str]) -> None:
-        """``files``: where a radiograph's file is, by its SHA-256; others keep their own path."""
+        """``files``: paths of copied image files by SHA-256; others keep the path of the question file."""
         super().__init__(folder, "boxes.coco.json")
         self._paths = files
         self._images: dict[tuple[str, str], dict[str, Any]] = {}

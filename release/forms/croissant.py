@@ -83,7 +83,15 @@ _GOLD = "gold.jsonl"
 def croissant_text(
     *, name: str, dataset: str, last_verdict_at: str | None, questions: int, files: Sequence[Entry]
 ) -> bytes:
-    """The description; ``files`` are all files of the release but itself and the manifest."""
+    """The content of ``croissant.json``.
+
+    Args:
+        name: of the release.
+        dataset: its name.
+        last_verdict_at: ISO 8601 in UTC; None without a verdict.
+        questions: number of released questions.
+        files: all files of the release except this one and the manifest.
+    """
     described: dict[str, Any] = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",

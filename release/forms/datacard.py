@@ -1,4 +1,4 @@
-"""``datacard.md``: what a release holds and what it stands on, for whoever is handed it."""
+"""``datacard.md``: the content and the origin of a release, for its users."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def _source_name(source: Source) -> str:
 
 
 class Content:
-    """What kinds of questions a release holds, counted while they pass."""
+    """Counts the kinds of questions of a release."""
 
     def __init__(self) -> None:
-        """Nothing yet."""
+        """Start at 0."""
         self.formats: Counter[str] = Counter()
         self.tasks: Counter[str] = Counter()
         self.tiers: Counter[str] = Counter()
@@ -46,7 +46,7 @@ class Content:
         self._source: tuple[Source, str] | None = None
 
     def add(self, gold: GoldItem) -> None:
-        """One more question."""
+        """Count one question."""
         question, exam = gold.question, gold.judged.exam
         self.formats[question.format] += 1
         self.tasks[question.task or ""] += 1
@@ -61,7 +61,7 @@ class Content:
             self.radiographs |= {(exam.id, each.id) for each in exam.radiographs}
 
     def _name_of(self, source: Source) -> str:
-        """What wrote a question mostly wrote the next one too."""
+        """Cached, because consecutive questions mostly have the same generator."""
         if self._source is None or self._source[0] is not source:
             self._source = (source, _source_name(source))
         return self._source[1]
@@ -81,7 +81,7 @@ def datacard_text(
     key_errors_under: float | None = None,
     with_parquet: bool = True,
 ) -> bytes:
-    """The card as Markdown; ``statement`` are sentences on what the sample says of the whole dataset."""
+    """The data card as Markdown; ``statement`` are sentences about estimates of the whole dataset."""
     return "\n".join(
         [
             f"# {_plain(dataset)}, release {_plain(name)}",
@@ -206,5 +206,5 @@ def _lacks(lacks: Mapping[str, Mapping[str, int]]) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Text of others, made to stand as it is in Markdown."""
+    """Text from outside, escaped for Markdown."""
     return "".join(f"\\{sign}" if sign in _SIGNS else sign for sign in " ".join(text.split()))

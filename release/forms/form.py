@@ -1,4 +1,4 @@
-"""What all forms have in common: one released question after the other goes in, what is lost is counted."""
+"""The base of all export formats: questions are written one by one, losses are counted."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from domain.vocabulary import View
 from release.folder import HashedFile
 from release.manifest import Entry
 
-#: Gives the original bytes of a radiograph, or None where the workspace has none.
+#: Returns the bytes of a radiograph's file, or None if the workspace does not have it.
 Original = Callable[[Radiograph], bytes | None]
 
 
 class Lacks(StrEnum):
-    """Why a question, or something of it, is not in a form; the manifest has it with its count."""
+    """Why a question, or a part of it, is not in a format; the manifest has the counts."""
 
     OTHER_FORMAT = "left out: not single choice"
     SEVERAL_RIGHT = "left out: several answers are right by themselves"
@@ -32,7 +32,7 @@ class Lacks(StrEnum):
 
 
 class FormName(StrEnum):
-    """The forms beside the native one that a release may be written in; the value is what manifests say."""
+    """The export formats in addition to the native one; the value is stored in manifests."""
 
     REXVQA = "rexvqa"
     GEMEX = "gemex"
@@ -41,13 +41,13 @@ class FormName(StrEnum):
 
 
 class Form:
-    """One form of a release: files in its folder, written in one pass."""
+    """One export format: files in the folder of the release, written in one pass."""
 
     #: Its name in the manifest.
     name: str
 
     def __init__(self, folder: Path, *names: str) -> None:
-        """Open these files in that folder; they must not be there yet."""
+        """Create the files in a folder; they must not exist."""
         self.lacks: Counter[Lacks] = Counter()
         self._folder = folder
         self._files: dict[str, HashedFile] = {}
@@ -60,10 +60,10 @@ class Form:
         raise NotImplementedError
 
     def finish(self) -> None:
-        """Write what comes after the last question."""
+        """Write the end of the files."""
 
     def entries(self) -> list[Entry]:
-        """The files with their lengths and hashes, once the block is left."""
+        """The files with their lengths and hashes; complete after the end of the ``with`` block."""
         return [Entry(path=name, bytes=file.bytes, sha256=file.sha256) for name, file in self._files.items()]
 
     def __enter__(self) -> Self:
@@ -72,7 +72,7 @@ class Form:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """All files on the disk, unless an error is on its way."""
+        """Close the files and flush them to the disk, unless there was an error."""
         if kind is None:
             self.finish()
         for name, file in list(self._files.items()):
@@ -83,7 +83,7 @@ class Form:
 
 
 class Array:
-    """A JSON array or object that grows by one member at a time."""
+    """Writes a JSON array or object member by member."""
 
     def __init__(self, file: HashedFile, *, brackets: str) -> None:
         """``brackets`` is ``[]`` or ``{}``."""
@@ -92,15 +92,15 @@ class Array:
         self._empty = True
 
     def add(self, member: bytes) -> None:
-        """One more member, as JSON."""
+        """Write one member, given as JSON."""
         self._file.write(self._before + member)
         self._before, self._empty = b",\n", False
 
     def close(self) -> None:
-        """The end; one without members is well-formed too."""
+        """Write the end; without members the result is valid too."""
         self._file.write((self._before if self._empty else b"\n") + f"{self._last}\n".encode())
 
 
 def frontal(exam: Exam) -> Radiograph:
-    """The first frontal radiograph of the exam, else its first."""
+    """The first frontal radiograph of an exam, else its first radiograph."""
     return next((each for each in exam.radiographs if each.view in (View.PA, View.AP)), exam.radiographs[0])

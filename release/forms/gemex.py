@@ -1,7 +1,7 @@
-"""``gemex/``: GEMeX's test form (``*.jsonl``), and its training conversations in both spellings (``*.json``).
+"""``gemex/``: GEMeX's test format (``*.jsonl``) and its training conversations in both variants (``*.json``).
 
-Boxes are on the 224-pixel grid, letterboxed (Chest ImaGenome's resizing), in full precision: the files that
-GEMeX gives out have whole numbers, which are up to 14 pixels off on a radiograph of 2544 x 3056.
+Boxes are on the 224-pixel grid, letterboxed (Chest ImaGenome's resizing), with full precision. GEMeX's own
+files have whole numbers, which are up to 14 pixels off on a radiograph of 2544 x 3056.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _NEXT_CHOICE = re.compile(r""",\s*['"]?[A-Z]\s*[:.)]\s*""")
 
 
 class GemexForm(Form):
-    """All formats; one image a question, that of its boxes or the frontal one."""
+    """Writes questions of all answer formats, each with one image: that of its boxes, or the frontal one."""
 
     name = "gemex"
 
     def __init__(self, folder: Path, *, files: Mapping[str, str], with_report: bool) -> None:
-        """``files``: where a radiograph's file is, by its SHA-256; others keep their own path."""
+        """``files``: paths of copied image files by SHA-256; others keep the path of the question file."""
         conversations = ("gemex/conversations.json", "gemex/conversations_paper.json")
         super().__init__(folder, *(f"gemex/{name}.jsonl" for name in TYPES.values()), *conversations)
         self._spellings = [Array(self._files[name], brackets="[]") for name in conversations]
@@ -110,7 +110,7 @@ class GemexForm(Form):
 
 
 def _place(gold: GoldItem) -> tuple[Any, list[list[float]], Lacks | None]:
-    """(radiograph, boxes on the grid, what speaks against it)."""
+    """(radiograph, boxes on the grid, why the question can't be written)."""
     exam = gold.judged.exam
     named = {each.radiograph for each in gold.question.boxes}
     if len(named) > 1:
@@ -137,7 +137,7 @@ def _answer(question: Question) -> str | list[str]:
 
 
 def _type(question: Question) -> str:
-    """The content type, unless there is none or it would be read as an answer format."""
+    """The content type; none if it would be read as an answer format."""
     told = question.content_type or ""
     names_a_format = any(word in told.casefold() for word in ("closed", "single", "multi", "open"))
     return TYPES[question.format] if names_a_format or not told else told
@@ -148,7 +148,7 @@ def _choices(question: Question) -> list[str]:
 
 
 def _targets(question: Question, answer: str | list[str], locations: list[list[float]]) -> tuple[str, str]:
-    """The second turn as GEMeX's files spell it, and as the paper does."""
+    """The second turn as in GEMeX's files, and as in the paper."""
     in_files = f"<answer> {answer} <reason> {question.explanation}"
     shown = f"[{', '.join(answer)}]" if isinstance(answer, list) else answer
     in_paper = f"<answer>{shown} <reason>{question.explanation}"
@@ -160,7 +160,7 @@ def _targets(question: Question, answer: str | list[str], locations: list[list[f
 
 
 def _unreadable(question: Question) -> bool:
-    """Whether some text of it would be read as another part of a conversation, or not come back whole."""
+    """Whether a text would be read as another part of a conversation, or would not be restored."""
     texts = [question.stem, question.explanation, *question.options]
     if isinstance(question.answer, str):
         texts.append(question.answer)

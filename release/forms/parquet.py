@@ -1,7 +1,7 @@
-"""``gold.parquet``: a row a question, with its images, in the layout that the ``datasets`` library reads.
+"""``gold.parquet``: one row per question, with its images, in the layout of the ``datasets`` library.
 
 The schema's metadata names the features (https://huggingface.co/docs/datasets/main/en/about_dataset_features),
-so that ``load_dataset("parquet", data_files="gold.parquet")`` gives pictures where there are any.
+so that ``load_dataset("parquet", data_files="gold.parquet")`` returns pictures if there are any.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from release.folder import file_hash
 from release.forms.form import Form
 from release.manifest import Entry
 
-#: Gives a radiograph as a picture that any program opens, or None where the workspace has no image.
+#: Returns a radiograph as PNG or JPEG, or None if the workspace does not have it.
 Picture = Callable[[Radiograph], bytes | None]
 
 _NAME = "gold.parquet"
 _TEXT, _NUMBER = pa.string(), pa.int32()
 _BOX = pa.struct([("radiograph", _TEXT), ("label", _TEXT), ("box", pa.list_(pa.float64()))])
 _IMAGE = pa.struct([("bytes", pa.binary()), ("path", _TEXT)])
-#: What each field of a question is in a row; any other is text.
+#: The column types of a question's fields; others are text.
 _KINDS: dict[str, pa.DataType] = {
     "options": pa.list_(_TEXT),
     "answer": pa.list_(_NUMBER),
@@ -64,12 +64,12 @@ _ROWS_WITH_PICTURES = 32
 
 
 class ParquetForm(Form):
-    """Every question of every format, with all that is known of it."""
+    """Writes all questions of all formats with all their fields."""
 
     name = "parquet"
 
     def __init__(self, folder: Path, *, files: Mapping[str, str], picture: Picture | None) -> None:
-        """``picture`` puts the images into the file; without it ``images`` has their paths only."""
+        """``picture`` returns the images to include; without it ``images`` has paths only."""
         super().__init__(folder)
         self._path, self._paths, self._picture = folder / _NAME, files, picture
         schema = pa.schema(list(_COLUMNS.items()), metadata={"huggingface": msgspec.json.encode(_features())})
@@ -140,7 +140,7 @@ def _features() -> dict[str, Any]:
 
 
 def _feature(kind: pa.DataType) -> Any:  # noqa: ANN401 - the library's own JSON
-    """The feature of a column; a list is written ``[feature]``, which its older and newer versions read."""
+    """The feature of a column; a list is ``[feature]``, which older and newer versions read."""
     if kind == _IMAGE:
         return {"_type": "Image"}
     if pa.types.is_list(kind):

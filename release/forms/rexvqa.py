@@ -1,4 +1,4 @@
-"""``rexvqa.json``: one object, question id -> record, as ReXVQA's metadata files are."""
+"""``rexvqa.json``: one object of records by question id, as ReXVQA's metadata files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from domain.questions import letter
 from domain.vocabulary import AnswerFormat, Task, View
 from release.forms.form import Array, Form, Lacks
 
-#: The tasks as the paper's Table 1 names them.
+#: The names of the tasks in the paper's Table 1.
 TASK_NAMES = {
     Task.PRESENCE: "Presence Assessment",
     Task.LOCATION: "Location & Distribution",
@@ -29,12 +29,12 @@ _NOTHING = {"", "none", "nan", "null", "n/a", "na"}
 
 
 class RexvqaForm(Form):
-    """Single-choice questions; boxes are not part of this form."""
+    """Writes single-choice questions; the format has no boxes."""
 
     name = "rexvqa"
 
     def __init__(self, folder: Path, *, files: Mapping[str, str], with_report: bool) -> None:
-        """``files``: where a radiograph's file is, by its SHA-256; others keep their own path."""
+        """``files``: paths of copied image files by SHA-256; others keep the path of the question file."""
         super().__init__(folder, "rexvqa.json")
         self._object = Array(self._files["rexvqa.json"], brackets="{}")
         self._paths, self._with_report = files, with_report
@@ -87,12 +87,12 @@ class RexvqaForm(Form):
 
 
 def _unreadable(option: str) -> bool:
-    """Whether an option would not come back as it is: outer blanks are taken off."""
+    """Whether an option would change on import, because spaces around it are removed."""
     return option.strip() != option
 
 
 def _sections(report: str) -> dict[str, str]:
-    """The report's sections by their headings; text without one is the findings."""
+    """The sections of a report by heading; text without a heading is the findings."""
     parts = _SECTION.split(report)
     found = {"Findings": parts[0].strip()} if parts[0].strip() else {}
     for heading, text in zip(parts[1::2], parts[2::2], strict=True):

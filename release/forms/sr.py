@@ -1,7 +1,7 @@
-"""``sr/*.dcm``: the boxes as DICOM structured reports (TID 1500), one a radiograph that came as DICOM.
+"""``sr/*.dcm``: the boxes as DICOM structured reports (TID 1500), one per radiograph imported as DICOM.
 
-A box is a closed polyline in SCOORD, whose origin is the outer corner of the top-left pixel (PS3.3 C.18.6),
-as ours is. UIDs are made from the content, so the same release has the same files.
+A box is a closed polyline in SCOORD. Its origin is the outer corner of the top-left pixel (PS3.3 C.18.6), as
+in :class:`domain.boxes.Box`. UIDs are made from the content, so the same release has the same files.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _LONGEST_MEANING = 64  # characters of VR LO
 
 
 class LeftOutOfSr(StrEnum):
-    """Why boxes are in no structured report; the manifest has it with the count of radiographs."""
+    """Why boxes are in no structured report; the manifest has the counts of radiographs."""
 
     NO_IMAGE = "left out: the workspace has no image of it"
     NOT_DICOM = "left out: the image did not come as DICOM"
@@ -56,7 +56,7 @@ class LeftOutOfSr(StrEnum):
 
 
 class SrForm(Form):
-    """Structured reports of the radiographs that have boxes."""
+    """Writes structured reports of the radiographs with boxes."""
 
     name = "sr"
 
