@@ -7,7 +7,6 @@ from itertools import repeat
 from operator import itemgetter
 from typing import Any
 
-import msgspec
 from msgspec import UNSET, UnsetType
 from xxhash import xxh3_128_digest
 
@@ -19,19 +18,17 @@ from intake.ordinary import ordinary_columns
 from intake.parsed_batch import ExamFacts, ParsedBatch
 from intake.recognition import Reader
 from intake.rules import exam_of, grid_of, question_of
-from intake.strictness import no_key_twice
 from quality.checks import check_question
 from records.questions import LONGEST_ID, ExamRecord, QuestionRecord, question_columns, record_table
 from records.values import BoxRecord
 
 # Where one of many records is not ordinary, so many are looked at together.
 _A_FEW = 20
-_encoder = msgspec.json.Encoder(order="sorted")
 # As a record has them when nothing needs a closer look.
 _SEXES = {*(sex.value for sex in Sex), None, UNSET}
 _VIEWS = {*(view.value for view in View), None, UNSET}
-#: (as the record states it, report, place among the batch's, colons in its JSON)
-_Exam = tuple[ExamRecord, str | None, int, int]
+#: (as the record states it, report, place among the batch's)
+_Exam = tuple[ExamRecord, str | None, int]
 #: (turn among its fellows, name, bytes, record, place of its exam among the batch's)
 _Read = tuple[int, int | str, bytes, QuestionRecord, int]
 
@@ -92,20 +89,16 @@ class Filling:
 
     def _fill_lines(self, records: list[Raw], reader: Native) -> None:
         raws = [b"" if isinstance(raw, InvalidValue) else raw for _, raw in records]
-        plain = reader.read_plain(raws)
-        if plain and self._fill_together(records, raws, *plain):
+        decoded = reader.read_lines(raws)
+        if decoded and self._fill_together(records, raws, decoded):
             return
         if len(records) > _A_FEW:
             for start in range(0, len(records), _A_FEW):
                 self._fill_lines(records[start : start + _A_FEW], reader)
-        elif plain and no_key_twice(*plain):
-            self._fill_each(records, plain[0])
         else:
-            self._fill_each(records, reader.read_lines(raws))
+            self._fill_each(records, decoded or repeat(None, len(records)))
 
-    def _fill_together(
-        self, records: list[Raw], raws: list[bytes], decoded: list[QuestionRecord], colons: int
-    ) -> bool:
+    def _fill_together(self, records: list[Raw], raws: list[bytes], decoded: list[QuestionRecord]) -> bool:
         """Whether the records were ordinary; if one of them was not, none was taken."""
         batch = self.batch
         exams: list[_Exam] = []
@@ -116,11 +109,10 @@ class Filling:
                 exams.append(exams[-1] if same else self._exam(record))
         except InvalidValue:
             return False
-        places = [place for _, _, place, _ in exams]
+        places = [place for _, _, place in exams]
         if not all(map(self._boxes_stand, places, [record.boxes for record in decoded])):
             return False
-        colons -= sum([of_exam for *_, of_exam in exams])
-        columns = ordinary_columns(decoded, colons=colons, minimum_explanation=self._minimum)
+        columns = ordinary_columns(decoded, minimum_explanation=self._minimum)
         if columns is None:
             return False
         batch.names += [name for name, _ in records]
@@ -163,9 +155,7 @@ class Filling:
         batch, refused = self.batch, []
         columns = None
         if all(self._boxes_stand(exam, record.boxes) for *_, record, exam in some):
-            columns = ordinary_columns(
-                [record for *_, record, _ in some], colons=None, minimum_explanation=self._minimum
-            )
+            columns = ordinary_columns([record for *_, record, _ in some], minimum_explanation=self._minimum)
         if columns is None:
             standing = list[_Read]()
             for each in some:
@@ -196,7 +186,7 @@ class Filling:
         if place == len(self.batch.exams):
             self.batch.exams.append(facts)
             self._radiographs.append({radiograph[0] for radiograph in facts[6]})
-        self._last[exam.id] = last = (exam, report, place, _encoder.encode(exam).count(b":"))
+        self._last[exam.id] = last = (exam, report, place)
         return last
 
     def _check(self, record: QuestionRecord, place: int, radiographs: set[str]) -> None:

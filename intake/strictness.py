@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Sequence
 from typing import Any, NoReturn, TypeVar
 
 import msgspec
@@ -19,8 +18,6 @@ from domain.errors import InvalidValue
 T = TypeVar("T")
 
 _encoder = msgspec.json.Encoder()
-# Lines of which one is at fault are halved down to so many.
-_TOO_FEW = 8
 
 #: A record of a question file is far smaller; what is longer is no record.
 LONGEST_RECORD = 1_000_000
@@ -60,31 +57,17 @@ def decode(raw: bytes, decoder: msgspec.json.Decoder[T], *, whole: bool = False)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         refuse_ambiguous(raw)
         raise InvalidValue("record", "is no JSON") from None
-    if not whole or raw.count(b":") != _encoder.encode(record).count(b":"):
+    if not whole or _has_key_twice(raw, record):
         refuse_ambiguous(raw)
     return record
 
 
-def decode_plain(raws: list[bytes], decoder: msgspec.json.Decoder[T]) -> list[T | None]:
-    """The records of lines that are plain and flawless, decoded together; None for those to decode alone.
+def decode_plain_lines(raws: list[bytes], decoder: msgspec.json.Decoder[T]) -> list[T] | None:
+    """The records of lines that are plain and flawless, decoded together; None where one of them is not.
 
     Args:
         raws: a record each, without line ends.
-        decoder: of a type that has all fields that a record may have, as for ``whole``.
-    """
-    plain = read_plain(raws, decoder)
-    if plain is not None and no_key_twice(*plain):
-        return list(plain[0])
-    if len(raws) <= _TOO_FEW:
-        return [None] * len(raws)
-    half = len(raws) // 2
-    return decode_plain(raws[:half], decoder) + decode_plain(raws[half:], decoder)
-
-
-def read_plain(raws: list[bytes], decoder: msgspec.json.Decoder[T]) -> tuple[list[T], int] | None:
-    """The records of lines that are all plain, and the colons of the lines; None where one is not plain.
-
-    A key may still be given twice.
+        decoder: of a type that has all fields that a record may have, as for ``whole`` of :func:`decode`.
     """
     block = b"\n".join(raws)
     if not block.isascii() or b"\\" in block or b"\x7f" in block:
@@ -93,12 +76,13 @@ def read_plain(raws: list[bytes], decoder: msgspec.json.Decoder[T]) -> tuple[lis
         records = decoder.decode_lines(block)
     except (msgspec.MsgspecError, RecursionError):
         return None
-    return (records, block.count(b":")) if len(records) == len(raws) else None
+    flawless = len(records) == len(raws) and not _has_key_twice(block, records)
+    return records if flawless else None
 
 
-def no_key_twice(records: Sequence[object], colons: int) -> bool:
-    """Whether no key was given twice: written again, plain records have as many colons as their lines."""
-    return colons == _encoder.encode(records).count(b":")
+def _has_key_twice(raw: bytes, records: object) -> bool:
+    """Whether a key was given twice: written again, plain records otherwise have as many colons."""
+    return raw.count(b":") != _encoder.encode(records).count(b":")
 
 
 def refuse_ambiguous(raw: bytes) -> Any:  # noqa: ANN401  # any JSON value

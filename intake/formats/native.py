@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from intake.strictness import decode, decode_plain, read_plain
+from intake.strictness import decode, decode_plain_lines
 from records.questions import QuestionRecord
 
 _decoder = msgspec.json.Decoder(QuestionRecord)
@@ -26,10 +26,6 @@ class Native:
     def read(self, name: int | str, raw: bytes) -> QuestionRecord:  # noqa: ARG002 - the formats' common form
         return decode(raw, _decoder, whole=True)
 
-    def read_plain(self, raws: list[bytes]) -> tuple[list[QuestionRecord], int] | None:
-        """Many lines at once and their colons, keys given twice not yet looked for; None where one is odd."""
-        return read_plain(raws, _decoder)
-
-    def read_lines(self, raws: list[bytes]) -> list[QuestionRecord | None]:
-        """Many lines at once; None for each that ``read`` has to look at."""
-        return decode_plain(raws, _decoder)
+    def read_lines(self, raws: list[bytes]) -> list[QuestionRecord] | None:
+        """Many lines at once; None where ``read`` has to look at each."""
+        return decode_plain_lines(raws, _decoder)

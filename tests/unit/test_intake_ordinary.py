@@ -16,9 +16,8 @@ from intake.filling import Filling
 from intake.formats import native
 from intake.formats.native import Native
 from intake.ordinary import ordinary_columns
-from intake.strictness import read_plain
-from quality.checks import check_question
-from quality.quick import surely_all_fine
+from intake.strictness import decode_plain_lines
+from quality.checks import check_question, surely_all_fine
 
 ORDINARY: dict[str, Any] = {
     "id": "q",
@@ -96,9 +95,8 @@ def test_a_record_taken_with_ordinary_ones_is_as_taken_alone(changes, spoilt, be
 
 def test_ordinary_records_are_taken_at_once():
     raws = [line({"id": f"q{number}"}, None) for number in range(30)]
-    records, colons = read_plain(raws, native._decoder)
-    colons -= 30 * json.dumps(ORDINARY["exam"]).count(":")
-    columns = ordinary_columns(records, colons=colons, minimum_explanation=20)
+    records = decode_plain_lines(raws, native._decoder)
+    columns = ordinary_columns(records, minimum_explanation=20)
     assert {len(values) for values in columns.values()} == {30}
 
 

@@ -8,8 +8,14 @@ from domain.boxes import Box, LabelledBox
 from domain.problems import Check
 from domain.questions import Question
 from domain.vocabulary import AnswerFormat, Difficulty, Task
-from quality.checks import check_completeness, check_format, check_question, check_schema, check_types
-from quality.quick import surely_all_fine
+from quality.checks import (
+    check_completeness,
+    check_format,
+    check_question,
+    check_schema,
+    check_types,
+    surely_all_fine,
+)
 
 
 def question(**changes):
