@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from lints import actions, cycles, migrations, modules, names, records, screens, services
+from lints import actions, cycles, migrations, modules, names, records, screens, services, wording
 from lints.source import Offence, sources
 
 RULES = (*screens.RULES, *actions.RULES, *services.RULES, *records.RULES, *modules.RULES)
@@ -16,7 +16,7 @@ def offences(root: Path) -> list[Offence]:
     listed = list(sources(root))
     of_one = (offence for source in listed for rule in RULES for offence in rule(source))
     of_all = (offence for rule in RULES_OF_ALL for offence in rule(listed))
-    return sorted((*of_one, *of_all, *migrations.unpinned_or_changed(root)))
+    return sorted((*of_one, *of_all, *migrations.unpinned_or_changed(root), *wording.unclear_words(root)))
 
 
 def main(arguments: list[str]) -> int:

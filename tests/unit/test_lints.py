@@ -5,6 +5,7 @@ import pytest
 from lints.__main__ import RULES, main
 from lints.names import hides_a_room
 from lints.source import Source
+from lints.wording import unclear_words
 
 #: A function that writes, as it stands in a page.
 WRITER = "def save():\n    with unit_of_work() as db:\n        add_person(db)\n"
@@ -212,3 +213,17 @@ def test_the_command_finds_a_hidden_room(tmp_path, capsys):
         (tmp_path / path).write_text("x = 1\n", encoding="utf-8")
     assert main([str(tmp_path)]) == 1
     assert capsys.readouterr().out.startswith("ui/browsing/table.py:1: hides-a-room: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("The reviewer is told the reason.\n", ["told"]),
+        ("Files are\nwritten anew, whoever asks.\n", ["anew", "whoever"]),
+        ("`python -m told` and [a page](docs/rooms/anew.md), soldier, retold.\n", []),
+        ("The form shows the reason.\n", []),
+    ],
+)
+def test_an_unclear_word_in_a_document_is_reported(tmp_path, text, words):
+    (tmp_path / "README.md").write_text(text, encoding="utf-8")
+    assert [offence.text.split("'")[1] for offence in unclear_words(tmp_path)] == words
