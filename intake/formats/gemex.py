@@ -1,4 +1,4 @@
-"""GEMeX's test files: JSON Lines, one file a question type."""
+"""GEMeX's test files: JSON Lines, one file per type of question."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ _decoder = msgspec.json.Decoder(_Record)
 
 
 def looks_like(record: dict[str, Any]) -> bool:
-    """Whether a file with that first record is a test file of GEMeX."""
+    """Whether a file with this first record is a test file of GEMeX."""
     return {"question", "answer", "q_id", "image_path"} <= record.keys()
 
 
 class GemexTest:
-    """The answer format is that of the record's type or the file's name, else the one its answer has."""
+    """Reads test files; the answer format is from the record's type or the file's name, else the answer."""
 
     def __init__(self, file_stem: str) -> None:
-        """``file_stem`` begins each id."""
+        """``file_stem`` is the beginning of each id."""
         self._ids = Ids(file_stem)
         self._of_file = format_named(file_stem)
 

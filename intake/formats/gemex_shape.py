@@ -1,4 +1,4 @@
-"""What GEMeX's test and training records have in common: ids, exams, answers, boxes on a 224 grid."""
+"""Conversions that GEMeX's test and training files share: ids, exams, answers, boxes on a 224 grid."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from intake.texts import place_of
 from records.questions import ExamRecord, RadiographRecord
 from records.values import BoxRecord
 
-#: Chest ImaGenome's grid, on which the boxes are; the image fills it as a letterbox.
+#: Chest ImaGenome's grid of the boxes; the image is letterboxed to it.
 GRID = (224, 224)
 
 _PATIENT, _STUDY = re.compile(r"p\d+"), re.compile(r"s\d+")
 
 
 class Ids:
-    """Ids within the dataset: file stem and number. The numbers repeat within a file, so the second question
-    of a number gets "#2", the third "#3", in the order of the file.
+    """Makes ids from the file's stem and the record's number.
+
+    Numbers repeat within a file, so the second question with a number gets "#2", the third "#3", in the order
+    of the file.
     """
 
     def __init__(self, file_stem: str) -> None:
-        """For one reading of one file."""
+        """One object is for one pass over one file."""
         self._stem = file_stem
         self._met: Counter[str] = Counter()
 
@@ -56,10 +58,10 @@ def exam_of(image_path: str) -> ExamRecord:
 
 
 def closed_answer(answer: str) -> str:
-    """A file's "No." as "no".
+    """Convert a closed answer such as "No." to "no".
 
     Raises:
-        InvalidValue: neither yes nor no.
+        InvalidValue: it is neither yes nor no.
     """
     told = answer.strip().rstrip(".").casefold()
     if told not in YES_NO:

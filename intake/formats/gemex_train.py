@@ -1,4 +1,4 @@
-"""GEMeX's training files: conversations whose second turn holds answer, reason and location."""
+"""GEMeX's training files: conversations whose second turn has answer, reason and location."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ _CHOICE = re.compile(r"""(?:^|,)\s*['"]?([A-Z])\s*[:.)]\s*""")
 
 
 def looks_like(record: dict[str, Any]) -> bool:
-    """Whether a file with that first record is a training file of GEMeX."""
+    """Whether a file with this first record is a training file of GEMeX."""
     return {"conversations", "q_type"} <= record.keys()
 
 
 class GemexTrain:
-    """Ids are made of the file's stem and ``row_id``; boxes have no labels in this form."""
+    """Reads training files; ids are made from the file's stem and ``row_id``, boxes have no labels."""
 
     def __init__(self, file_stem: str) -> None:
-        """``file_stem`` begins each id."""
+        """``file_stem`` is the beginning of each id."""
         self._ids = Ids(file_stem)
 
     def read(self, name: int | str, raw: bytes) -> QuestionRecord:  # noqa: ARG002 - the formats' common form

@@ -1,4 +1,4 @@
-"""`overread.question/1`, one record a line."""
+"""`overread.question/1`, one record per line."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _decoder = msgspec.json.Decoder(QuestionRecord)
 
 
 def looks_like(record: dict[str, Any]) -> bool:
-    """Whether a file with that first record is native."""
+    """Whether a file with this first record is native."""
     return {"stem", "format", "exam"} <= record.keys()
 
 
 class Native:
-    """Native records are as they should be already."""
+    """Reads native records, which need no conversion."""
 
     def __init__(self, file_stem: str) -> None:
         """The file's name has no meaning here."""

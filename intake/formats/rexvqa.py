@@ -1,4 +1,4 @@
-"""ReXVQA: four-option questions with reports; one object, question id -> record."""
+"""ReXVQA: four-option questions with reports; one object of records by question id."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ _decoder = msgspec.json.Decoder(_Record)
 
 
 def looks_like(record: dict[str, Any]) -> bool:
-    """Whether a file with that first record is ReXVQA's."""
+    """Whether a file with this first record is one of ReXVQA."""
     return {"question", "options", "correct_answer", "ImagePath"} <= record.keys()
 
 
 class ReXVQA:
-    """The outer key is the question's id: study and task together are not unique."""
+    """Reads ReXVQA's files; the outer key is the id, because study and task together are not unique."""
 
     def __init__(self, file_stem: str) -> None:
         """The file's name has no meaning here."""

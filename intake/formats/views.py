@@ -1,4 +1,4 @@
-"""View positions as files spell them, onto the five that Overread knows."""
+"""Converts the view positions of question files to the five of Overread."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ _BY_NAME = {name: view for view, names in _VIEWS.items() for name in names}
 
 
 def view_of(text: str | None) -> View:
-    """The view that a file's word means; a word that is not known (an oblique) is OTHER, none is UNKNOWN."""
+    """The view of a text; an unknown one (such as an oblique) is OTHER, a missing one is UNKNOWN."""
     letters = "".join(character for character in (text or "").upper() if character.isalpha())
     return _BY_NAME.get(letters, View.OTHER)

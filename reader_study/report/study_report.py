@@ -15,13 +15,13 @@ from reader_study.report.sentences import sentences
 from reader_study.report.tables import ReportTables
 
 VERSION = "overread.study-report/1"
-#: Agreement on fewer cases is greyed.
+#: Agreement on fewer cases is shown in grey.
 FEW = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyReport:
-    """``facts`` of the study, ``words`` to be printed, and ``tables``."""
+    """A report: ``facts`` of the study, sentences (``words``) and ``tables``."""
 
     facts: StudyFacts
     words: tuple[str, ...]
@@ -32,7 +32,7 @@ class StudyReport:
         return tables_to_records(self.tables)
 
     def text(self) -> str:
-        """As JSON; the same material gives the same bytes."""
+        """The report as JSON; the same data gives the same bytes."""
         plain = {
             "version": VERSION,
             "facts": asdict(self.facts),
@@ -59,7 +59,10 @@ class StudyReport:
             raise ValueError(f"This is no study report that can be read here: {error}") from error
 
     def against(self, model: str | None) -> StudyReport:
-        """The same figures, with another model that the others are compared with; None for the protocol's.
+        """The same report, compared with another model.
+
+        Args:
+            model: name of the model; None for the protocol's.
 
         Raises:
             Refused: there is no such model.
@@ -69,10 +72,10 @@ class StudyReport:
         return replace(self, facts=facts, words=sentences(facts, self.tables, protocol))
 
     def of_kinds(self, kinds: Collection[str]) -> StudyReport:
-        """The rows of the readers, or of the models, alone; comparisons with the chosen model stay.
+        """The report with the rows of some kinds of raters only; comparisons with the chosen model stay.
 
         Args:
-            kinds: of the raters that are kept. Tables of something else than raters keep all their rows.
+            kinds: "reader" and "model". Tables that are not about raters keep all rows.
         """
         kept = {each.rater for each in self.tables.overall if each.kind in kinds}
         compared = kept | {self.facts.model}
@@ -91,7 +94,15 @@ class StudyReport:
 
 
 def chosen_model(tables: ReportTables, of_protocol: str, asked: str | None) -> str | None:
-    """The model that the others are compared with; None where the report has several and names none.
+    """The model that raters are compared with.
+
+    Args:
+        tables: of the report.
+        of_protocol: the protocol's model, "" for none.
+        asked: the user's choice; None for the protocol's.
+
+    Returns:
+        None if there are several models and none is named.
 
     Raises:
         Refused: there is no model of the name that was asked for.

@@ -1,7 +1,7 @@
-"""The figures of a report as SVG, drawn from rows alone: forest plots, coloured cells, small panels.
+"""Draws the figures of a report as SVG: forest plots, coloured cells, small panels.
 
-Each is a whole file of its own: light, and dark where the reader's screen is. The same rows give the same
-bytes. No script, no font and no image from elsewhere.
+Each is a complete file that follows the light or dark theme and needs no script, font or image from
+elsewhere. The same rows give the same bytes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ stroke-dasharray:3 3}.model{stroke:var(--bar);fill:var(--bar)}.reader{stroke:var
 .line{stroke:var(--reader);fill:none;stroke-width:1.5}.paper{fill:var(--paper)}
 </style>"""
 _LEFT, _PLOT, _ROW, _TOP = 190, 380, 22, 54
-#: Around the names of the rows of a grid, and how :func:`held` finds them again.
+#: Marks around the names of the rows of a grid, by which :func:`held` finds them.
 _NAMES = '<g class="names" data-left="{left}" data-top="{top}" data-bottom="{bottom}">'
 _HELD = (
     r'viewBox="0 0 (\d+) (\d+)".*' + _NAMES.format(left=r"(\d+)", top=r"(\d+)", bottom=r"(\d+)") + "(.*?)</g>"
@@ -38,7 +38,7 @@ _LETTER = 6.6  # pixels of a letter at most, on the average of a line; a wider f
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
-    """From ``low`` to ``high`` with its ticks, which are written times ``factor``; a line at ``zero``."""
+    """An axis from ``low`` to ``high``; tick labels are multiplied by ``factor``; a line is at ``zero``."""
 
     low: float
     high: float
@@ -47,13 +47,13 @@ class Axis:
     zero: float | None = None
 
     def at(self, value: float) -> float:
-        """The part of the axis that lies before the value, 0 to 1."""
+        """The position of a value on the axis, 0 to 1."""
         return (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Square:
-    """One cell: its lines of text, the first one larger; ``shade`` from -1 to 1, None for grey."""
+    """One cell: lines of text, the first one larger; ``shade`` is -1 to 1, None for grey."""
 
     lines: tuple[str, ...]
     shade: float | None
@@ -61,12 +61,12 @@ class Square:
 
 
 def forest(rows: Sequence[ForestRow[Any]], *, title: str, caption: str, axis: Axis) -> str:
-    """Estimates with their intervals, one row each.
+    """A forest plot: one row per estimate, with its interval.
 
     Args:
-        rows: from top to bottom; of one without an estimate only the ``words`` are drawn.
-        title: above.
-        caption: below: what the intervals are.
+        rows: from top to bottom; only the ``words`` are drawn of a row without an estimate.
+        title: above the plot.
+        caption: below the plot; says what the intervals are.
         axis: of the estimates.
     """
     longest = max((len(row.words) for row in rows), default=0)
@@ -107,7 +107,7 @@ def grid(
     title: str,
     caption: str,
 ) -> str:
-    """Coloured cells, each with its numbers; a cell that is not there stays empty."""
+    """Coloured cells with numbers; a missing cell stays empty."""
     size, left, top = 76, 190, 54 + _head(columns)
     height = 58
     parts, names = [], []
@@ -131,9 +131,9 @@ def grid(
 
 
 def held(svg: str) -> str:
-    """The figure for a page that is scrolled sideways: the names of its rows, if it has any, stay in sight.
+    """The figure for a page that scrolls sideways; the names of its rows stay visible.
 
-    They lie over the figure a second time, on paper of their own.
+    They are drawn a second time above the figure, with their own background.
     """
     found = re.search(_HELD, svg, re.DOTALL)
     if found is None:
@@ -148,14 +148,14 @@ def held(svg: str) -> str:
 
 
 def in_theme(svg: str, *, dark: bool, paper: str) -> str:
-    """The figure for a page with a theme of its own, whatever the reader's screen is.
+    """The figure for a page with its own theme, whatever the system's theme is.
 
-    A file is one image with a title to a screen reader; here each word is read out.
+    For a screen reader a file is one image with a title; here all texts are read.
 
     Args:
-        svg: a figure as it is in its file.
+        svg: a figure as in its file.
         dark: whether the page is dark.
-        paper: the page's own colour, as CSS has it.
+        paper: the page's background, as a CSS colour.
     """
     svg = svg.replace("(prefers-color-scheme:dark)", "all" if dark else "not all", 1)
     svg = re.sub(r"--paper:#\w+", f"--paper:{paper}", svg)
@@ -163,12 +163,12 @@ def in_theme(svg: str, *, dark: bool, paper: str) -> str:
 
 
 def panels(series: dict[str, list[LearningQuarter]], *, title: str, caption: str) -> str:
-    """One small plot a reader: shares with their intervals over the parts of an order, times below.
+    """One small plot per reader: accuracies with intervals over the quarters, times below.
 
     Args:
         series: the quarters of each reader, by name.
-        title: above.
-        caption: below.
+        title: above the plots.
+        caption: below the plots.
     """
     wide, high, across = 200, 130, 4
     parts = []
@@ -221,7 +221,7 @@ def _cell(found: Square | None, x: int, y: int, size: int, height: int) -> list[
 
 
 def _head(columns: Sequence[str]) -> int:
-    """The room that slanted names take above their columns."""
+    """The height of slanted names above their columns."""
     longest = max((min(len(name), 26) for name in columns), default=0)
     return 0 if longest <= 10 else 10 + 4 * longest
 

@@ -20,7 +20,7 @@ from measures.results import (
     UnpairedDifference,
 )
 
-#: A line of a table whose columns are raters or tasks: every cell is text.
+#: A row of a table whose columns are raters or tasks; every cell is text.
 TextRow = dict[str, str]
 
 

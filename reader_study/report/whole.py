@@ -1,4 +1,4 @@
-"""Computing every figure of a study report."""
+"""Computes all tables of a study report."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from reader_study.report.tables import ReportTables, StudyAgreement
 def report_of(
     material: Material, *, model: str | None = None, progress: Callable[[float], None] | None = None
 ) -> StudyReport:
-    """Every figure of the report.
+    """Compute a report.
 
     Args:
-        material: the study.
-        model: the model that the others are compared with; None for the protocol's.
-        progress: is told the part that is done, 0 to 1.
+        material: the data of the study.
+        model: the model that raters are compared with; None for the protocol's.
+        progress: called with the fraction done, 0 to 1.
 
     Raises:
         Refused: nobody has answered a case that counts, or there is no such model.
