@@ -32,3 +32,12 @@ def test_every_make_target_in_the_documents_exists(name):
 def test_decision_records_are_numbered_without_gaps():
     numbers = sorted(int(path.name[:3]) for path in (ROOT / "docs" / "decisions").glob("*.md"))
     assert numbers == list(range(len(numbers)))
+
+
+@pytest.mark.parametrize(
+    "record", sorted((ROOT / "docs" / "decisions").glob("*.md")), ids=lambda path: path.stem
+)
+def test_a_decision_record_has_its_five_parts(record):
+    text = record.read_text(encoding="utf-8")
+    parts = ("Context", "Decision", "Consequences", "Alternatives", "When to revisit")
+    assert [part for part in parts if f"**{part}.**" not in text] == []
