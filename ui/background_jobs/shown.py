@@ -77,7 +77,6 @@ def _watch(number: int) -> None:
         return
     if not job.is_active:
         st.rerun()  # the whole page: there is something else to show now
-        return
     place = f"job-{number}"
     waits = job.status is JobStatus.QUEUED
     text = "Waiting for another one to finish" if waits else job.progress.text
