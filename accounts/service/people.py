@@ -81,7 +81,7 @@ def change_roles(
     instead_of: Iterable[Role] | None = None,
     now: datetime,
 ) -> Person:
-    """Replace a person's roles; this takes effect with their next request. Locks the person's row.
+    """Replace a person's roles; this takes effect with their next request. Locks the person and all admins.
 
     Args:
         db: a session that writes.
@@ -99,7 +99,7 @@ def change_roles(
     """
     require(by, Action.MANAGE_PEOPLE)
     person = person_named(db, name=name)
-    people.hold_person(db, person_id=person.id)
+    people.lock_person_and_admins(db, person_id=person.id)
     person = people.load_person(db, person_id=person.id)
     chosen = _check_roles(roles)
     if chosen == person.roles:
@@ -139,12 +139,16 @@ def set_password(db: Session, *, by: Person, name: str, password: str, now: date
 def disable_person(db: Session, *, by: Person, name: str, now: datetime) -> Person:
     """Disable an account and end all its sign-ins; what the person did stays. Again changes nothing.
 
+    Locks the person and all admins.
+
     Raises:
         NotFound: there is no such person.
         Refused: the person is the last admin.
     """
     require(by, Action.MANAGE_PEOPLE)
     person = person_named(db, name=name)
+    people.lock_person_and_admins(db, person_id=person.id)
+    person = people.load_person(db, person_id=person.id)
     if person.disabled_at is not None:
         return person
     _keep_an_admin(db, person, "disable")

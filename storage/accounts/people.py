@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from sqlalchemy import Executable, delete, func, select
+from sqlalchemy import Executable, delete, func, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session
 
@@ -54,9 +54,15 @@ def load_person(db: Session, *, person_id: int) -> Person:
     return _with_roles(db, [row])[0]
 
 
-def hold_person(db: Session, *, person_id: int) -> None:
-    """Let others who would change that person wait until this transaction ends."""
-    db.execute(select(PersonRow.id).where(PersonRow.id == person_id).with_for_update())
+def lock_person_and_admins(db: Session, *, person_id: int) -> None:
+    """Lock the rows of a person and of all admins until the transaction ends.
+
+    Two transactions that each take away the other's last fellow admin therefore run one after the other. The
+    rows are locked in the order of their ids, so that no two transactions wait for each other.
+    """
+    admins = select(PersonRoleRow.person_id).where(PersonRoleRow.role == Role.ADMIN.value)
+    rows = or_(PersonRow.id == person_id, PersonRow.id.in_(admins))
+    db.execute(select(PersonRow.id).where(rows).order_by(PersonRow.id).with_for_update()).all()
 
 
 def find_person(db: Session, *, name: str) -> Person | None:

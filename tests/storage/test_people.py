@@ -1,6 +1,7 @@
 """Accounts and passwords, on both databases."""
 
 from functools import partial
+from time import sleep
 
 import pytest
 from argon2 import PasswordHasher
@@ -19,6 +20,7 @@ from domain.people import Role
 from storage.accounts import people
 from storage.unit_of_work import reading, unit_of_work
 from tests.storage.signing_in import BY, NOON, PASSWORD, add, begin, who
+from tests.storage.test_verdicts_races import at_once
 
 
 # ------------------------------------------------------------------------------------------------ accounts
@@ -72,6 +74,27 @@ def test_roles_that_somebody_changed_since_are_refused_with_both_named(engine):
         change(db, roles=[Role.COORDINATOR])
     with unit_of_work(engine) as db:
         assert change(db, roles=[Role.READER, Role.REVIEWER]).roles == {Role.READER, Role.REVIEWER}
+
+
+@pytest.mark.parametrize("what", ["disable", "roles"])
+def test_two_admins_who_remove_each_other_at_the_same_moment_leave_one(engine, what):
+    remove = {
+        "disable": partial(accounts.disable_person, now=NOON),
+        "roles": partial(accounts.change_roles, roles=[Role.REVIEWER], now=NOON),
+    }[what]
+    for name in ("anna", "bert"):
+        add(engine, name, Role.ADMIN)
+
+    def without(name):
+        with unit_of_work(engine) as db:
+            remove(db, by=BY, name=name)
+            sleep(0.3)  # the other has checked by now, if nothing makes it wait
+
+    assert sorted(map(type, at_once(partial(without, "anna"), partial(without, "bert"))), key=str) == [
+        type(None), Refused,
+    ]  # fmt: skip
+    with reading(engine) as db:
+        assert len(accounts.people_with(db, role=Role.ADMIN)) == 1
 
 
 @pytest.mark.parametrize("what", ["disable", "roles"])
