@@ -11,9 +11,10 @@ from jobs.service.jobs import (
     start_job,
 )
 from jobs.service.runs import JobCancelled, JobFailed, JobKind, JobRun, LeaseLost
-from jobs.service.worker import Worker
+from jobs.service.worker import LEASE, Worker
 
 __all__ = [
+    "LEASE",
     "JobCancelled",
     "JobFailed",
     "JobKind",

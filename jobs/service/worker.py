@@ -124,6 +124,10 @@ class Worker:
         for number, kind in waiting:
             self._take(number, kind)
 
+    def has(self, number: int) -> bool:
+        """Whether the job runs in this process."""
+        return number in self._runs
+
     def cancel(self, number: int) -> bool:
         """Cancel the job if it runs here; whether it does. The database is not asked, which may be busy."""
         run = self._runs.get(number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import update
@@ -10,7 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from domain.jobs import JobStatus
 from domain.people import Role
-from jobs.service import job_numbered
+from jobs.service import job_numbered, start_job
+from storage.jobs.jobs import take_job
 from storage.rows import JobRow
 from storage.unit_of_work import reading, unit_of_work
 from tests.pages.conftest import COMMAND_LINE, settled, texts
@@ -120,6 +122,14 @@ def test_an_interrupted_one_can_be_run_again(held):
     button(page, "Run again").click().run()
     settled()
     assert "All of *it* is done." in texts(drawn())
+
+
+def test_one_whose_process_was_killed_says_that_it_continues(cora):
+    with unit_of_work() as db:
+        job, _ = start_job(db, by=cora, kind=HOLD, parameters=Hold(name="page"), subject=SUBJECT, now=NOW)
+        soon = datetime.now(UTC) + timedelta(seconds=10)
+        take_job(db, number=job.number, worker="killed", lease_until=soon, now=NOW)
+    assert drawn().get("progress")[0].proto.text.startswith("The server was restarted.")
 
 
 @pytest.mark.parametrize("kind", sorted(running._DECLARED))

@@ -319,6 +319,7 @@ def kill(process: subprocess.Popen[str]) -> None:
     process.stdout.close()
 
 
+@pytest.mark.slow
 def test_killed_in_the_middle_it_continues_where_it_was(engine, worker):
     job_kinds.add_dataset(engine, "d")
     made = start(engine, COUNT, Count(dataset="d", to=60, seconds=0.02))
@@ -334,6 +335,7 @@ def test_killed_in_the_middle_it_continues_where_it_was(engine, worker):
     assert counter(engine) == 60  # no step twice, none left out
 
 
+@pytest.mark.slow
 def test_killed_in_its_only_transaction_it_starts_over_and_adds_once(engine, worker):
     job_kinds.add_dataset(engine, "d")
     made = start(engine, ADD_ONCE, Count(dataset="d", to=5, seconds=0.05))

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from domain.jobs import Job
 from domain.people import Person
 from jobs import service as jobs
-from jobs.service import JobKind
+from jobs.service import LEASE, JobKind
 from ui.context import clock, current_person, reading, unit_of_work
 
 P = TypeVar("P")
@@ -81,6 +81,13 @@ def seen_again(number: int) -> Job:
     """A job as it is now."""
     with reading() as db:
         return worker().seen(jobs.job_numbered(db, by=current_person(), number=number))
+
+
+def is_silent(job: Job) -> bool:
+    """Whether the process that runs the job was not heard of for some seconds: it was killed, most likely."""
+    if job.lease_until is None or worker().has(job.number):
+        return False
+    return job.lease_until - clock() < LEASE / 2
 
 
 def cancel(number: int) -> None:

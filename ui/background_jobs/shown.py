@@ -78,8 +78,11 @@ def _watch(number: int) -> None:
     if not job.is_active:
         st.rerun()  # the whole page: there is something else to show now
     place = f"job-{number}"
-    waits = job.status is JobStatus.QUEUED
-    text = "Waiting for another one to finish" if waits else job.progress.text
+    text = job.progress.text
+    if job.status is JobStatus.QUEUED:
+        text = "Waiting for another one to finish"
+    elif running.is_silent(job):
+        text = "The server was restarted. This continues within half a minute."
     bar, stop = st.columns([5, 1], vertical_alignment="bottom")
     bar.progress(job.progress.share, text=plain(text))
     if job.cancel_requested:
