@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Index, text
+from sqlalchemy import Index
 from sqlmodel import Field
 
 from storage.rows.table_row import TableRow
 from storage.types import BigKey, UtcDateTime
 
-_ACTIVE = text("finished_at IS NULL")
-
 
 class JobRow(TableRow, table=True):
-    """A job; its fields are those of ``domain.jobs.Job``. An active one is not finished."""
+    """A job; its fields are those of ``domain.jobs.Job``.
+
+    Its migration also makes the unique index ``job_active`` of the kind and subject of jobs that are not
+    finished. It is not declared here, since SQLAlchemy would load PostgreSQL's dialect for it on SQLite too.
+    """
 
     __tablename__ = "job"
     __table_args__ = (
-        Index("job_active", "kind", "subject", unique=True, sqlite_where=_ACTIVE, postgresql_where=_ACTIVE),
         Index("job_subject", "kind", "subject"),
         Index("job_owner", "owner_id", "kind"),
     )

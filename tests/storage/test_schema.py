@@ -23,8 +23,13 @@ def test_the_migrations_make_exactly_the_tables_of_the_models(engine: Engine) ->
 
 
 def _ours(name: str | None, kind: str, _parents: object) -> bool:
-    """All but the search index, which each database keeps in its own way and no model can tell."""
-    return not (kind == "table" and (name or "").startswith("question_words"))
+    """All but the search index, which each database keeps in its own way and no model can tell, and a partial
+    index that no model declares (storage/rows/jobs.py).
+    """
+    return not (
+        (kind == "table" and (name or "").startswith("question_words"))
+        or (kind == "index" and name == "job_active")
+    )
 
 
 def test_down_to_nothing_and_up_again(engine: Engine) -> None:
