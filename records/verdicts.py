@@ -1,4 +1,4 @@
-"""A verdict, written down: as plain JSON, and as the columns of its table.
+"""Corrections, opinions and verdicts as plain JSON, and as the columns of the table of verdicts.
 
 Ratings and yes-or-no fields are taken from their declarations, so a new one needs no line here.
 """
@@ -9,12 +9,15 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Any
 
+import msgspec
+
+from domain.corrections import CORRECTABLE, Correction
 from domain.image_display import ImageDisplay
+from domain.questions import Answer
 from domain.ratings import RATING_NAMES, Ratings
 from domain.verdicts import FLAG_NAMES, Decision, ErrorKind, Opinion, Verdict
-from domain.vocabulary import Difficulty
-from records.corrections import correction_from_plain, correction_to_plain
-from records.values import from_json, to_json
+from domain.vocabulary import Difficulty, Task
+from records.values import StoredBox, box_from_record, from_json, to_json, to_plain
 
 _TEXTS = ("clinical_reasoning", "comment")
 #: The columns of an opinion.
@@ -25,8 +28,48 @@ VERDICT_COLUMNS = (
     "seconds_away", "given_at", "why", "image", *OPINION_COLUMNS,
 )  # fmt: skip
 _OWN = len(VERDICT_COLUMNS) - len(OPINION_COLUMNS)
+_NO_CORRECTION = Correction()
 
 
+# ------------------------------------------------------------------------------------------------ corrections
+class CorrectionRecord(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+    """New values of the fields that were wrong; None leaves a field as it is."""
+
+    stem: str | None = None
+    options: tuple[str, ...] | None = None
+    answer: Answer | None = None
+    explanation: str | None = None
+    task: Task | None = None
+    category: str | None = None
+    difficulty: Difficulty | None = None
+    boxes: tuple[StoredBox, ...] | None = None
+    also_right: tuple[tuple[int, ...], ...] | None = None
+
+
+def correction_to_plain(correction: Correction) -> dict[str, Any]:
+    """The corrected fields as plain JSON."""
+    return {name: to_plain(value) for name in CORRECTABLE if (value := getattr(correction, name)) is not None}
+
+
+def correction_from_plain(plain: object) -> Correction:
+    """The inverse of :func:`correction_to_plain`.
+
+    Raises:
+        ValueError: a task, difficulty or box that can't be.
+    """
+    if plain == {}:  # as most are
+        return _NO_CORRECTION
+    try:
+        record = msgspec.convert(plain, CorrectionRecord)
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error)) from error
+    values = {name: getattr(record, name) for name in CORRECTABLE}
+    if record.boxes is not None:
+        values["boxes"] = tuple([box_from_record(each) for each in record.boxes])
+    return Correction(**values)
+
+
+# -------------------------------------------------------------------------------------- opinions and verdicts
 def opinion_to_plain(opinion: Opinion) -> dict[str, Any]:
     """Every field of the opinion as plain JSON, the ratings by their ids."""
     return {

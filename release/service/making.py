@@ -23,6 +23,7 @@ from release.forms.datacard import datacard_text
 from release.forms.form import FormName
 from release.manifest import DrawnBatch, Entry, manifest_text
 from release.private import keys_folder
+from release.release_files import Contents, ReleaseFiles, iso
 from release.service.choosing import (
     Names,
     check_something,
@@ -37,8 +38,6 @@ from release.service.sides import sides_of
 from release.splits import Side, SplitPlan
 from release.tally import Counting, Tally, latest
 from release.verify import verify_release
-from release.whole import Contents, ReleaseFiles
-from release.writers import iso
 from review.service import check_key_errors, statement
 from storage.release import gold, releases
 from storage.workspace import Workspace

@@ -19,7 +19,7 @@ from domain.image_display import recorded_display
 from domain.people import Action, Person, require
 from domain.questions import Question
 from domain.verdicts import Decision, Verdict
-from records.corrections import correction_to_plain
+from records.verdicts import correction_to_plain
 from review.disputes import FieldDifference, differences, disputes
 from review.service.batches import batch_subject
 from storage.accounts.people import load_person

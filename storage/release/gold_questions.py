@@ -22,9 +22,8 @@ from domain.exams import Exam, Radiograph
 from domain.gold import JudgedQuestion, Judgement
 from domain.verdicts import Decision
 from domain.vocabulary import Sex, View
-from records.corrections import correction_from_plain
 from records.values import from_json
-from records.verdicts import errors_from_text, image_display
+from records.verdicts import correction_from_plain, errors_from_text, image_display
 from storage.intake.questions import questions_on_exams
 from storage.review.adjudications import latest_adjudications, rules_of, settled_numbers
 from storage.rows import BatchQuestionRow, ExamRow, ImageRow, RadiographRow, VerdictRow

@@ -15,9 +15,14 @@ from sqlmodel import Session
 from domain.adjudications import Adjudication, AdjudicationRules
 from domain.errors import AlreadyThere
 from domain.verdicts import Decision, Verdict
-from records.corrections import correction_from_plain, correction_to_plain
 from records.values import from_json, to_json
-from records.verdicts import VERDICT_COLUMNS, image_display, verdict_from_columns
+from records.verdicts import (
+    VERDICT_COLUMNS,
+    correction_from_plain,
+    correction_to_plain,
+    image_display,
+    verdict_from_columns,
+)
 from storage.rows import (
     AdjudicationRow,
     AdjudicationRulesRow,
