@@ -1,7 +1,7 @@
 // Data of the forms, and mounting a form as Streamlit does.
 
 import { vi } from "vitest";
-import type { DisputeData, Radiograph, ReadingData, ReviewData } from "../src/shared/api";
+import type { Choice, DisputeData, Radiograph, ReadingData, ReviewData } from "../src/shared/api";
 import { NOW } from "./server";
 
 const radiograph: Radiograph = {
@@ -17,6 +17,9 @@ const radiograph: Radiograph = {
 };
 
 const exam = { person: 7, blind: false, open: true, patient: { age: "61 years", sex: "female", indication: "cough" }, stem: "What is shown?", options: ["effusion", "nothing"], prefetch: [] };
+
+/** Values whose labels are their ids. */
+const choices = (...ids: string[]): Choice[] => ids.map((id) => ({ id, label: id }));
 
 export function reviewData(changes: Partial<ReviewData> = {}): ReviewData {
   return {
@@ -43,7 +46,18 @@ export function reviewData(changes: Partial<ReviewData> = {}): ReviewData {
     drafts: {},
     look: { seconds: 0, seconds_looking: 0, seconds_away: 0 },
     asks: { ratings: [], flags: false, texts: true, key: true, boxes: true },
-    words: { errors: ["wrong key", "unclear"], tasks: ["presence", "location"], difficulties: ["easy", "medium", "hard"], labels: [] },
+    scales: {
+      values: [1, 2, 3, 4, 5],
+      flags: [
+        { id: "domain_specific", label: "Needs radiology", required: true },
+        { id: "cognitive_depth", label: "More than recall", required: true },
+        { id: "image_centric", label: "Image-centric", required: false },
+      ],
+      errors: choices("wrong key", "unclear"),
+      tasks: choices("presence", "location"),
+      tiers: choices("easy", "medium", "hard"),
+    },
+    labels: [],
     ...changes,
   };
 }

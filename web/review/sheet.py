@@ -10,9 +10,9 @@ from domain.batches import BatchState, Parts
 from domain.boxes import LabelledBox
 from domain.exams import Radiograph
 from domain.questions import Question, answer_text
-from domain.ratings import RATING_NAMES, RATINGS
-from domain.verdicts import FLAGS, Decision, ErrorKind, Opinion
-from domain.vocabulary import AnswerFormat, Choice, Difficulty, Task
+from domain.ratings import RATING_NAMES, RATINGS, VALUES
+from domain.verdicts import FLAGS, ErrorKind, Opinion
+from domain.vocabulary import Choice, Difficulty, Task
 from records.questions import QUESTION_FIELDS
 from records.values import boxes_from_plain, to_plain
 from records.verdicts import opinion_to_plain
@@ -27,7 +27,7 @@ from web.review.schemas import CorrectionForm
 
 #: The start of a further word in the name of a field.
 _CAMEL = re.compile("_([a-z])")
-LABELS = {each.id: each.label for each in RATINGS}
+_RATINGS = {each.id: each for each in RATINGS}
 _AGE = re.compile(r"(\d{1,3})([YMWD]?)")
 _AGE_UNITS = {"Y": "years", "M": "months", "W": "weeks", "D": "days"}
 
@@ -104,13 +104,8 @@ def sheet_data(
             "seconds_away": sheet.look.seconds_away,
         },
         "asks": _asks(sheet),
-        "scales": _scales(sheet.stem_only.format),
-        "words": {
-            "errors": [str(kind) for kind in ErrorKind],
-            "tasks": [str(task) for task in Task],
-            "difficulties": [str(difficulty) for difficulty in Difficulty],
-            "labels": _labels(question),
-        },
+        "scales": _scales(),
+        "labels": _labels(question),
     }
 
 
@@ -240,19 +235,14 @@ def _opinion(opinion: Opinion) -> dict[str, Any]:
     return plain
 
 
-def _scales(question_format: AnswerFormat) -> dict[str, Any]:
-    """What the form's choices are called, by their ids, and how the question is answered."""
+def _scales() -> dict[str, Any]:
+    """The choices of the form as they are declared: ids, labels, and the values of a rating."""
     return {
+        "values": list(VALUES),
         "flags": [{"id": each.id, "label": each.label, "required": each.required} for each in FLAGS],
         "errors": _choices(ErrorKind),
         "tasks": _choices(Task),
         "tiers": _choices(Difficulty),
-        "decisions": _choices(Decision),
-        "answer": {
-            "options": question_format.has_options,
-            "several": question_format.takes_several,
-            "words": list(question_format.words),
-        },
     }
 
 
@@ -268,8 +258,9 @@ def _asks(sheet: ReviewSheet) -> dict[str, Any]:
         "ratings": [
             {
                 "name": name,
-                "label": LABELS[name],
+                "label": _RATINGS[name].label,
                 "anchors": list(sheet.batch.settings.anchors[name]),
+                "ofImage": _RATINGS[name].of_image,
             }
             for name in asked_ratings(parts, explained=explained)
         ],

@@ -1,8 +1,8 @@
 // The reviewer's own part: ratings, yes/no, difficulty, kinds of error, texts.
 
-import type { Flag, Question, RatingQuestion, ReviewData } from "../shared/api";
+import type { Choice as NamedChoice, Question, RatingQuestion, ReviewData, YesNoField } from "../shared/api";
 import { growingArea, h, keycap, letterIndex } from "../shared/dom";
-import { stepsOf, type OpinionState, type Step } from "./opinion";
+import { keyOfTier, stepsOf, type OpinionState, type Step } from "./opinion";
 
 type Value = number | boolean | string;
 
@@ -12,8 +12,6 @@ interface Choice {
   key?: string | undefined;
   title?: string;
 }
-
-const DIFFICULTY_KEYS: Record<string, string> = { e: "easy", m: "medium", h: "hard" };
 
 const yesNo = (keys: boolean): Choice[] => [
   { value: true, text: "yes", key: keys ? "Y" : undefined },
@@ -52,13 +50,14 @@ export class Judgement {
   key(key: string): boolean {
     if (this.isMarking) return this.markKey(key);
     if (key === "f") return this.setMarking(true);
-    if (/^[1-5]$/.test(key)) return this.fill("rating", Number(key));
+    const { asks, scales } = this.data;
+    if (scales.values.includes(Number(key))) return this.fill("rating", Number(key));
     if (key === "Backspace") return this.takeBack();
-    if (!this.data.asks.flags) return false;
+    if (!asks.flags) return false;
     if (key === "y" || key === "n") return this.fill("flag", key === "y");
-    const difficulty = DIFFICULTY_KEYS[key];
-    if (difficulty) this.set("difficulty", difficulty);
-    return difficulty !== undefined;
+    const tier = scales.tiers.find(({ id }) => keyOfTier(id) === key.toUpperCase());
+    if (tier) this.set("difficulty", tier.id);
+    return tier !== undefined;
   }
 
   /** Bring a part into sight and mark it. */
@@ -81,16 +80,20 @@ export class Judgement {
   }
 
   private flags(question: Question): HTMLElement {
-    const difficulties = this.data.words.difficulties.map((value) => ({ value, text: value, key: value.charAt(0).toUpperCase() }));
+    const { flags, tiers } = this.data.scales;
+    const choices = tiers.map(({ id, label }) => ({ value: id, text: label, key: keyOfTier(id) }));
+    const rows = (isRequired: boolean): HTMLElement[] => flags.filter(({ required }) => required === isRequired).map((flag) => this.flag(flag));
     return h(
       "div",
       { class: "flags" },
-      this.choiceRow("domain_specific", "Needs radiology", yesNo(true)),
-      this.choiceRow("cognitive_depth", "More than recall", yesNo(true)),
-      this.choiceRow("difficulty", `Your difficulty (machine: ${question.difficulty ?? "none"})`, difficulties, "wide"),
-      this.choiceRow("image_centric", "Image-centric", yesNo(false), "optional"),
-      this.choiceRow("clinically_relevant", "Clinically relevant", yesNo(false), "optional"),
+      rows(true),
+      this.choiceRow("difficulty", `Your difficulty (machine: ${question.difficulty ?? "none"})`, choices, "wide"),
+      rows(false),
     );
+  }
+
+  private flag({ id, label, required }: YesNoField): HTMLElement {
+    return this.choiceRow(id, label, yesNo(required), required ? "" : "optional");
   }
 
   private choiceRow(name: string, label: string, choices: Choice[], className = ""): HTMLElement {
@@ -105,9 +108,9 @@ export class Judgement {
   }
 
   private errors(): HTMLElement {
-    const chip = (kind: string, index: number): HTMLElement =>
-      h("button", { type: "button", class: "choice chip", "data-error": kind, onclick: () => this.toggleError(kind) }, h("kbd", { "aria-hidden": "true" }, String.fromCharCode(97 + index)), kind);
-    return h("fieldset", { class: "errors", "data-step": "errors" }, h("legend", {}, "Kinds of error ", keycap("F")), this.data.words.errors.map(chip));
+    const chip = ({ id, label }: NamedChoice, index: number): HTMLElement =>
+      h("button", { type: "button", class: "choice chip", "data-error": id, onclick: () => this.toggleError(id) }, h("kbd", { "aria-hidden": "true" }, String.fromCharCode(97 + index)), label);
+    return h("fieldset", { class: "errors", "data-step": "errors" }, h("legend", {}, "Kinds of error ", keycap("F")), this.data.scales.errors.map(chip));
   }
 
   private texts(): HTMLElement {
@@ -136,22 +139,26 @@ export class Judgement {
     return this.steps.find((step) => step.name === name);
   }
 
+  private ratingNamed(name: string | undefined): RatingQuestion | undefined {
+    return this.data.asks.ratings.find((rating) => rating.name === name);
+  }
+
   private value(name: string): Value | null {
-    return (this.step(name) ?? { get: () => this.state.flags[name as Flag] }).get();
+    return (this.step(name) ?? { get: () => this.state.flags[name] ?? null }).get();
   }
 
   private isFixed(name: string): boolean {
-    return name === "image_alignment" && this.data.fixedAlignment !== null;
+    return this.data.fixedAlignment !== null && this.ratingNamed(name)?.ofImage === true;
   }
 
   private set(name: string, value: Value | null): void {
     if (this.isFixed(name) && value !== this.data.fixedAlignment) {
-      this.changed(`Image alignment was rated ${String(this.data.fixedAlignment)} before the report was opened, and stays.`);
+      this.changed(`${this.ratingNamed(name)?.label ?? name} was rated ${String(this.data.fixedAlignment)} before the report was opened, and stays.`);
       return;
     }
     const step = this.step(name);
     if (step) step.set(value);
-    else this.state.flags[name as Flag] = value as boolean | null;
+    else this.state.flags[name] = value as boolean | null;
     this.lastSet = name;
     this.paint();
     this.changed();
@@ -188,8 +195,8 @@ export class Judgement {
   }
 
   private markKey(key: string): true {
-    const kind = this.data.words.errors[letterIndex(key)];
-    if (kind !== undefined) this.toggleError(kind);
+    const kind = this.data.scales.errors[letterIndex(key)];
+    if (kind) this.toggleError(kind.id);
     return this.setMarking(false);
   }
 
@@ -219,7 +226,7 @@ export class Judgement {
   /** What each value of a rating means: of the one pointed at, or of the one in turn. */
   private showAnchor(name?: string, pointed?: Value): void {
     const { ratings } = this.data.asks;
-    const wanted = [name, this.cursor()?.name, this.lastSet].map((each) => ratings.find((rating) => rating.name === each)).find(Boolean);
+    const wanted = [name, this.cursor()?.name, this.lastSet].map((each) => this.ratingNamed(each)).find(Boolean);
     const rating = wanted ?? ratings.at(-1);
     if (!rating) return;
     const value = pointed ?? this.value(rating.name);

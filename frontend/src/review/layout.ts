@@ -1,24 +1,30 @@
 // The frame around the question: what is above, beside and below it.
 
-import type { Decision, ReviewData } from "../shared/api";
-import { button, formatCount, h, type Child } from "../shared/dom";
+import type { Decision, ReviewData, Scales } from "../shared/api";
+import { button, formatCount, h, optionLetter, type Child } from "../shared/dom";
 import type { KeyHelp } from "../shared/keys";
 import { progress } from "../shared/parts";
 import type { ImageViewer, ListedBox } from "../shared/viewer";
+import { keyOfTier } from "./opinion";
+
+/** The decisions with their buttons and keys. */
+export const DECISIONS: readonly { decision: Decision; text: string; key: string; help: string }[] = [
+  { decision: "accept", text: "Accept", key: "A", help: "accept and go on" },
+  { decision: "revise", text: "Revise", key: "V", help: "save the corrections (revise) and go on" },
+  { decision: "reject", text: "Reject", key: "X", help: "reject and go on" },
+];
 
 /** What each key does. */
-export const KEYS: readonly KeyHelp[] = [
-  ["1 – 5", "rate; the marked row, then the next"],
-  ["Y / N", "needs radiology, then more than recall"],
-  ["E / M / H", "your difficulty: easy, medium, hard"],
+export const keyHelp = ({ values, flags, tiers, errors }: Scales): KeyHelp[] => [
+  [`${values[0] ?? ""} – ${values.at(-1) ?? ""}`, "rate; the marked row, then the next"],
+  ["Y / N", flags.filter(({ required }) => required).map(({ label }) => label.toLowerCase()).join(", then ")],
+  [tiers.map(({ id }) => keyOfTier(id)).join(" / "), `your difficulty: ${tiers.map(({ label }) => label).join(", ")}`],
   ["Backspace", "take back the last of these"],
-  ["A", "accept and go on"],
-  ["V", "save the corrections (revise) and go on"],
-  ["X", "reject and go on"],
+  ...DECISIONS.map(({ key, help }): KeyHelp => [key, help]),
   ["Shift Enter", "save without the radiograph, if it is not on screen"],
   ["S", "skip, with a reason"],
   ["Z", "reopen the last verdict"],
-  ["F, then a – n", "kinds of error"],
+  [`F, then a – ${optionLetter(errors.length - 1).toLowerCase()}`, "kinds of error"],
   ["Q", "correct the stem (Esc leaves a text)"],
   ["W", "write a comment"],
   ["L", "next radiograph", true],
@@ -123,11 +129,10 @@ export function ownAnswerLine({ ownAnswer }: ReviewData): Child {
 /** Accept, revise, reject; skip; reopen. */
 export function decisionBar(data: ReviewData, act: ReviewActions): HTMLElement {
   const main = (decision: string, text: string, key: string, perform: () => unknown, look = decision): HTMLElement => button(text, key, perform, { class: `decide ${look}`, "data-decision": decision, disabled: !data.open });
-  const decide = (decision: Decision, text: string, key: string): HTMLElement => main(decision, text, key, () => act.decide(decision));
   return h(
     "div",
     { class: "bar" },
-    data.blind ? main("commit", "Commit my answer", "Enter", act.commit, "accept") : [decide("accept", "Accept", "A"), decide("revise", "Revise", "V"), decide("reject", "Reject", "X")],
+    data.blind ? main("commit", "Commit my answer", "Enter", act.commit, "accept") : DECISIONS.map(({ decision, text, key }) => main(decision, text, key, () => act.decide(decision))),
     h("span", { class: "spring" }),
     button("Skip", "S", act.askSkip, { class: "quiet", disabled: !data.open || data.last !== null }),
     data.anyJudged && button("Reopen last", "Z", act.reopenLast, { class: "quiet" }),

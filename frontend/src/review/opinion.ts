@@ -1,6 +1,6 @@
 // What the reviewer has entered of one question so far: plain values, and what follows from them.
 
-import { FLAGS, type Answer, type Correction, type Decision, type Flag, type OpinionDraft, type Question, type ReviewData } from "../shared/api";
+import type { Answer, Correction, Decision, OpinionDraft, Question, ReviewData } from "../shared/api";
 import { formatTime } from "../shared/dom";
 
 const TEXTS = ["stem", "explanation", "category"] as const;
@@ -26,7 +26,7 @@ export interface EditedQuestion {
 
 export interface OpinionState extends EditedQuestion {
   ratings: Record<string, number | null>;
-  flags: Record<Flag, boolean | null>;
+  flags: Record<string, boolean | null>;
   difficulty: string | null;
   errors: Set<string>;
   clinical_reasoning: string;
@@ -47,12 +47,11 @@ export function openingNote(data: ReviewData): string {
 export function initialState(data: ReviewData, question: Question): OpinionState {
   const before: Partial<OpinionDraft> = data.drafts.form?.body ?? data.last?.opinion ?? {};
   const correction = before.correction ?? {};
-  const fixed: Record<string, number> = data.fixedAlignment === null ? {} : { image_alignment: data.fixedAlignment };
   const answer = correction.answer ?? question.answer;
   const record = <Name extends string, Value>(names: readonly Name[], value: (name: Name) => Value): Record<Name, Value> => Object.fromEntries(names.map((name) => [name, value(name)])) as Record<Name, Value>;
   return {
-    ratings: record(data.asks.ratings.map(({ name }) => name), (name) => fixed[name] ?? before.ratings?.[name] ?? null),
-    flags: record(FLAGS, (name) => before[name] ?? null),
+    ratings: Object.fromEntries(data.asks.ratings.map(({ name, ofImage }) => [name, (ofImage ? data.fixedAlignment : null) ?? before.ratings?.[name] ?? null])),
+    flags: Object.fromEntries(data.scales.flags.map(({ id }) => [id, (before[id] as boolean | null | undefined) ?? null])),
     difficulty: before.difficulty ?? null,
     errors: new Set(before.errors),
     clinical_reasoning: before.clinical_reasoning ?? "",
@@ -138,17 +137,19 @@ export interface Step {
   set: (value: number | boolean | string | null) => void;
 }
 
-export function stepsOf({ asks }: ReviewData, state: OpinionState): Step[] {
+export function stepsOf({ asks, scales }: ReviewData, state: OpinionState): Step[] {
   const steps: Step[] = asks.ratings.map(({ name, label }) => ({ kind: "rating", name, label, get: () => state.ratings[name] ?? null, set: (value) => (state.ratings[name] = value as number | null) }));
   if (!asks.flags) return steps;
-  const flag = (name: Flag, label: string): Step => ({ kind: "flag", name, label, get: () => state.flags[name], set: (value) => (state.flags[name] = value as boolean | null) });
+  const flags = scales.flags.filter(({ required }) => required);
   return [
     ...steps,
-    flag("domain_specific", "Needs radiology"),
-    flag("cognitive_depth", "More than recall"),
+    ...flags.map(({ id, label }): Step => ({ kind: "flag", name: id, label, get: () => state.flags[id] ?? null, set: (value) => (state.flags[id] = value as boolean | null) })),
     { kind: "difficulty", name: "difficulty", label: "Your difficulty", get: () => state.difficulty, set: (value) => (state.difficulty = value as string | null) },
   ];
 }
+
+/** The key of a tier of difficulty: its first letter. */
+export const keyOfTier = (id: string): string => id.charAt(0).toUpperCase();
 
 /** Why the decision can't be saved yet, with the part to go to; null where nothing is missing. */
 export function missingFor(decision: Decision, data: ReviewData, question: Question, state: OpinionState, areBoxesChanged: boolean): { text: string; at: string } | null {

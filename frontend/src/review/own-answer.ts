@@ -31,7 +31,7 @@ export class OwnAnswer extends AnswerInput {
 
   key(key: string): boolean {
     if (key === "Enter") this.commit();
-    else if (/^[1-5]$/.test(key)) this.setConfidence(Number(key));
+    else if (this.data.scales.values.includes(Number(key))) this.setConfidence(Number(key));
     else if (key === "q" && this.data.options.length <= 16) this.choose("cannot");
     else return this.chooseByKey(key);
     return true;

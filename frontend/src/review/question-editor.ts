@@ -1,6 +1,6 @@
 // The question: every part of it can be corrected where it is read.
 
-import type { Question, ReviewData } from "../shared/api";
+import type { Choice, Question, ReviewData } from "../shared/api";
 import { button, fitHeight, growingArea, h, optionLetter } from "../shared/dom";
 import type { ChoiceName, Option, OpinionState, TextName } from "./opinion";
 
@@ -44,15 +44,15 @@ export class QuestionEditor {
   /** Task, category, tier, and what is only read: the file's kind of content, further right answers, the question's id. */
   private classification(): HTMLElement {
     const { contentType, alsoRight, id } = this.question;
-    const { tasks, difficulties } = this.data.words;
+    const { tasks, tiers } = this.data.scales;
     const further = [contentType, alsoRight.length > 0 && `also right: ${alsoRight.join(" or ")}`, id].filter(Boolean).join(" · ");
-    return h("div", { class: "sorting" }, this.choice("task", "Task", tasks), this.category(), this.choice("difficulty", "Tier", difficulties), h("span", { class: "further" }, further));
+    return h("div", { class: "sorting" }, this.choice("task", "Task", tasks), this.category(), this.choice("difficulty", "Tier", tiers), h("span", { class: "further" }, further));
   }
 
-  private choice(name: ChoiceName, label: string, values: string[]): HTMLElement {
+  private choice(name: ChoiceName, label: string, values: Choice[]): HTMLElement {
     const { choices } = this.state;
     if (!this.may.texts) return h("span", {}, `${label}: ${choices[name] || "none"}`);
-    const select = h("select", { name }, !this.question[name] && h("option", { value: "" }, "none"), values.map((value) => h("option", { value }, value)));
+    const select = h("select", { name }, !this.question[name] && h("option", { value: "" }, "none"), values.map((value) => h("option", { value: value.id }, value.label)));
     select.value = choices[name];
     select.addEventListener("change", () => {
       choices[name] = select.value;

@@ -13,7 +13,7 @@ import { UnsentDrafts } from "../shared/unsent-drafts";
 import { viewerSwitch } from "../shared/viewer";
 import { correctedFields, correctionsList, type CorrectedField } from "./corrections";
 import { Judgement } from "./judgement";
-import { boxList, decisionBar, KEYS, labelSuggestions, markChosen, ownAnswerLine, skipPanel, topLine, type ReviewActions } from "./layout";
+import { boxList, DECISIONS, decisionBar, keyHelp, labelSuggestions, markChosen, ownAnswerLine, skipPanel, topLine, type ReviewActions } from "./layout";
 import { initialState, missingFor, openingNote, opinionOf, type OpinionState } from "./opinion";
 import { OwnAnswer } from "./own-answer";
 import { PageSync, type Target } from "./page-sync";
@@ -115,7 +115,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     const column = h("div", { class: "scroll" }, parts);
     this.boxPlace.replaceChildren();
     this.panel.replaceChildren();
-    this.labels = labelSuggestions(data.words.labels);
+    this.labels = labelSuggestions(data.labels);
     const above = h("div", { class: "above" }, patientLine(data, "age and sex not given"), viewerSwitch(() => this.flush()));
     const left = h("section", { class: "left", "aria-label": "Radiographs" }, above, this.buildTools(), this.viewer.root, this.boxPlace);
     const right = h("section", { class: "right" }, column, this.changesPlace, this.message, this.imageCheck.root, this.panel, decisionBar(data, actions));
@@ -415,9 +415,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     if (viewer.key?.(event, false)) return this.touched();
     const { decide, askSkip, previous, next, showGuideline, toggleKeys, reopenLast } = this.actions;
     const commands: Record<string, () => unknown> = {
-      a: () => decide("accept"),
-      v: () => decide("revise"),
-      x: () => decide("reject"),
+      ...Object.fromEntries(DECISIONS.map(({ decision, key }) => [key.toLowerCase(), () => decide(decision)])),
       s: askSkip,
       z: () => (data.anyJudged ? reopenLast() : this.note("There is no verdict of yours in this batch yet.")),
       t: () => this.tryAgain(),
@@ -442,7 +440,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
 
   private toggleKeys(): void {
     if (this.veil) this.closeVeil();
-    else this.openVeil(keySheet(KEYS, this.viewer.sheet, () => this.closeVeil()));
+    else this.openVeil(keySheet(keyHelp(this.data.scales), this.viewer.sheet, () => this.closeVeil()));
   }
 
   private showGuideline(): void {

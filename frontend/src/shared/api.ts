@@ -130,10 +130,9 @@ export interface Correction {
   difficulty?: string;
 }
 
-export const FLAGS = ["domain_specific", "cognitive_depth", "image_centric", "clinically_relevant"] as const;
-export type Flag = (typeof FLAGS)[number];
-
-export interface Opinion extends Record<Flag, boolean | null> {
+export interface Opinion {
+  /** The yes/no fields, by their ids. */
+  [flag: string]: unknown;
   ratings: Record<string, number | null>;
   difficulty: string | null;
   errors: string[];
@@ -163,10 +162,33 @@ export interface ReviewDrafts {
 
 export type ReviewDraftPart = keyof ReviewDrafts;
 
+/** A value of a closed list. The id is stored, the label is shown. */
+export interface Choice {
+  id: string;
+  label: string;
+}
+
+export interface YesNoField extends Choice {
+  /** Whether a verdict that accepts or revises must have it. */
+  required: boolean;
+}
+
 export interface RatingQuestion {
   name: string;
   label: string;
   anchors: string[];
+  /** Whether it is given before the report is opened, and fixed from then on. */
+  ofImage: boolean;
+}
+
+/** The choices of the form, as domain/ratings.py, domain/verdicts.py and domain/vocabulary.py declare them. */
+export interface Scales {
+  /** The values of a rating, from worst to best. */
+  values: number[];
+  flags: YesNoField[];
+  errors: Choice[];
+  tasks: Choice[];
+  tiers: Choice[];
 }
 
 export interface ReviewData extends CommonData {
@@ -192,7 +214,9 @@ export interface ReviewData extends CommonData {
   drafts: { [Part in ReviewDraftPart]?: { revision: number; body: ReviewDrafts[Part] } };
   look: LookTimes;
   asks: { ratings: RatingQuestion[]; flags: boolean; texts: boolean; key: boolean; boxes: boolean };
-  words: { errors: string[]; tasks: string[]; difficulties: string[]; labels: string[] };
+  scales: Scales;
+  /** Suggested labels of boxes. */
+  labels: string[];
 }
 
 interface QuestionRequest {

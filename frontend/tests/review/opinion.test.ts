@@ -44,6 +44,6 @@ test("an accepted question has no corrections, a revised one has some, a rejecte
 });
 
 test("what is not judged yet is named", () => {
-  const asked = reviewData({ asks: { ...data.asks, ratings: [{ name: "clinical_quality", label: "Clinical quality", anchors: [] }] } });
+  const asked = reviewData({ asks: { ...data.asks, ratings: [{ name: "clinical_quality", label: "Clinical quality", anchors: [], ofImage: false }] } });
   expect(missingFor("accept", asked, question, initialState(asked, question), false)?.text).toBe("Still to judge: clinical quality.");
 });

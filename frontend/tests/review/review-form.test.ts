@@ -249,12 +249,28 @@ describe("drafts", () => {
 describe("keys", () => {
   test("fill the ratings in their order, and Backspace takes the last one back", async () => {
     page.close();
-    const ratings = ["clinical_quality", "image_alignment"].map((name) => ({ name, label: name, anchors: ["a", "b", "c", "d", "e"] }));
+    const ratings = ["clinical_quality", "image_alignment"].map((name) => ({ name, label: name, anchors: ["a", "b", "c", "d", "e"], ofImage: name === "image_alignment" }));
     await open(reviewData({ asks: { ratings, flags: true, texts: true, key: true, boxes: false } }));
     page.press("4", "5", "Backspace", "3", "y", "n", "h", "f", "b", "a");
     await pass(50);
     const [verdict] = server.to("/judging/verdict");
     expect(verdict?.opinion).toMatchObject({ ratings: { clinical_quality: 4, image_alignment: 3 }, domain_specific: true, cognitive_depth: false, difficulty: "hard", errors: ["unclear"] });
+  });
+
+  test("and rows follow the choices that the sheet declares", async () => {
+    page.close();
+    const { scales, asks } = reviewData();
+    const flags = [...scales.flags, { id: "well_posed", label: "Well posed", required: true }];
+    const errors = [...scales.errors, { id: "blurred", label: "Image blurred" }];
+    await open(reviewData({ asks: { ...asks, flags: true }, scales: { ...scales, flags, errors } }));
+    expect(page.find('[data-step="well_posed"]').textContent).toMatch(/^Well posed/);
+    page.press("?");
+    const help = page.find(".sheet").textContent;
+    for (const line of ["needs radiology, then more than recall, then well posed", "E / M / H", "F, then a – c"]) expect(help).toContain(line);
+    page.press("?", "y", "n", "y", "e", "f", "c", "a");
+    await pass(50);
+    const [verdict] = server.to("/judging/verdict");
+    expect(verdict?.opinion).toMatchObject({ domain_specific: true, cognitive_depth: false, well_posed: true, image_centric: null, difficulty: "easy", errors: ["blurred"] });
   });
 
   test("that are typed into a field are not the form's", async () => {
