@@ -74,3 +74,15 @@ class Adjudication:
             raise InvalidValue(
                 "decision", "is revise where something is corrected, and accept or reject where nothing is"
             )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """An adjudication without its texts; ``follows`` are the people whose verdict it adopts."""
+
+    question_number: int
+    batch_id: int
+    decision: Decision
+    follows: tuple[int, ...]
+    key_changed: bool
+    given_at: datetime

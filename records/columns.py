@@ -80,5 +80,20 @@ class LatestVerdicts:
         columns = {name: getattr(self, name)[rows] for name in _COLUMNS}
         return replace(self, **columns)
 
+    def latest_of_people(self, counted: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+        """The row of each person's latest verdict on each question, in whichever batch, by question.
+
+        Of several at the same time, the one of the later batch.
+
+        Args:
+            counted: whether a row counts, shape (number of verdicts,); None for all.
+        """
+        rows = np.arange(len(self)) if counted is None else np.flatnonzero(counted)
+        keys = (self.batches, self.given_at, self.people, self.questions)
+        rows = rows[np.lexsort(tuple(each[rows] for each in keys))]
+        ends = np.ones(len(rows), dtype=bool)
+        ends[:-1] = np.logical_or(np.diff(self.questions[rows]) != 0, np.diff(self.people[rows]) != 0)
+        return rows[ends]
+
 
 _COLUMNS = tuple(name for name in LatestVerdicts.__slots__ if name != "error_sets")

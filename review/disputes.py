@@ -1,16 +1,17 @@
-"""Finds what reviewers of a question disagree on."""
+"""Finds what reviewers of a question disagree on, and checks adjudications."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from domain.adjudications import Dispute
+from domain.adjudications import Adjudication, Dispute
 from domain.boxes import LabelledBox
-from domain.corrections import CORRECTABLE, corrected
+from domain.corrections import CORRECTABLE, corrected, without_unchanged
+from domain.errors import InvalidValue
 from domain.questions import Question
 from domain.verdicts import Decision, Verdict
 from measures.boxes import match
@@ -101,3 +102,43 @@ def _of(boxes: Sequence[LabelledBox], key: tuple[str, str]) -> list[tuple[float,
 
 def _rejects(verdict: Verdict) -> bool:
     return verdict.decision is Decision.REJECT
+
+
+def without_unchanged_fields(adjudication: Adjudication, question: Question) -> Adjudication:
+    """The adjudication without corrections that change nothing.
+
+    Raises:
+        InvalidValue: the corrected question is not valid.
+    """
+    correction = without_unchanged(question, adjudication.correction)
+    corrected(question, correction)
+    decision = adjudication.decision
+    if decision is Decision.REVISE and correction.is_empty():
+        decision = Decision.ACCEPT
+    return replace(adjudication, decision=decision, correction=correction, reason=adjudication.reason.strip())
+
+
+def check_follows(adjudication: Adjudication, question: Question, verdicts: Sequence[Verdict]) -> None:
+    """Check that the people whose verdict is adopted gave that verdict.
+
+    Raises:
+        InvalidValue: somebody has not judged the question, or gave another verdict.
+    """
+    for number in adjudication.follows:
+        verdict = next((each for each in verdicts if each.person_id == number), None)
+        if verdict is None:
+            raise InvalidValue("follows", "names somebody who has not judged this question")
+        said = without_unchanged(question, verdict.opinion.correction)
+        rejects = verdict.decision is Decision.REJECT
+        if rejects != (adjudication.decision is Decision.REJECT) or said != adjudication.correction:
+            raise InvalidValue("follows", "names somebody who said otherwise; open the question again")
+
+
+def stale_dispute_text(last: Adjudication | None) -> str:
+    """Why an adjudication is not saved, with the latest one if there is one."""
+    if last is None:
+        return "This dispute is new: open it again."
+    return (
+        f"It was settled meanwhile ({last.given_at:%Y-%m-%d %H:%M:%S} UTC): {last.decision.value}, because: "
+        f"{last.reason} Open the question again to settle it otherwise."
+    )

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from domain.batches import AssignmentState
+from domain.people import Person
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lacking:
@@ -23,6 +26,14 @@ class Split:
 
     given: dict[int, tuple[Lacking, ...]]
     short: tuple[Lacking, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """All assignments of a batch: ``states[question][person]``, and the people on each exam."""
+
+    states: dict[int, dict[int, AssignmentState]]
+    on_exam: dict[int, frozenset[int]]
 
 
 def split(
@@ -58,6 +69,26 @@ def split(
         given={person: tuple(sorted(group, key=_position)) for person, group in given.items()},
         short=tuple(sorted(short, key=_position)),
     )
+
+
+def by_name(parts: Split, people: Sequence[Person]) -> dict[str, list[int]]:
+    """The question numbers that each person was assigned, by sign-in name."""
+    return {person.name: sorted(each.question_number for each in parts.given[person.id]) for person in people}
+
+
+def holders_of(states: dict[int, AssignmentState]) -> frozenset[int]:
+    """The people who have the question: all assigned, except where it was withdrawn."""
+    return frozenset(person for person, state in states.items() if state is not AssignmentState.WITHDRAWN)
+
+
+def names_of(people: Sequence[Person]) -> str:
+    """Sign-in names, separated by commas."""
+    return ", ".join(person.name for person in people)
+
+
+def questions_text(count: int) -> str:
+    """A count of questions as text: "1,204 questions"."""
+    return f"{count:,} question" if count == 1 else f"{count:,} questions"
 
 
 def _groups(lacking: Iterable[Lacking]) -> list[list[Lacking]]:

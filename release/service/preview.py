@@ -22,7 +22,7 @@ from release.tally import Counting, Tally
 from storage.privacy.patient_data import removed_everywhere
 from storage.release import gold
 from storage.review.adjudications import rules_of, settled_numbers
-from storage.review.standing import last_words, standing_verdicts
+from storage.review.standing import standing_verdicts
 
 _PARTS = tuple(Parts)
 
@@ -76,7 +76,7 @@ def count_plain(db: Session, batches: list[Batch], counting: Counting) -> set[in
     """
     ids = [each.id for each in batches]
     standing = standing_verdicts(db, batch_ids=ids)
-    rows = last_words(standing)
+    rows = standing.latest_of_people()
     questions = standing.questions[rows]
     begins = np.flatnonzero(np.diff(questions, prepend=-1))
     if not len(begins):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -12,15 +11,21 @@ from accounts.service import person_named
 from accounts.service.audit import record
 from domain.adjudications import Adjudication, AdjudicationRules, Dispute
 from domain.batches import Batch
-from domain.corrections import corrected, without_unchanged
-from domain.errors import AlreadyThere, InvalidValue, NotAllowed, Refused, StaleRevision
+from domain.errors import AlreadyThere, NotAllowed, Refused, StaleRevision
 from domain.exams import Exam
 from domain.image_display import recorded_display
 from domain.people import Action, Person, require
 from domain.questions import Question
-from domain.verdicts import Decision, Verdict
+from domain.verdicts import Verdict
 from records.verdicts import correction_to_plain
-from review.disputes import FieldDifference, differences, disputes
+from review.disputes import (
+    FieldDifference,
+    check_follows,
+    differences,
+    disputes,
+    stale_dispute_text,
+    without_unchanged_fields,
+)
 from review.service.batches import batch_subject
 from storage.accounts.people import load_person
 from storage.audit.contents import recorded_image
@@ -208,21 +213,21 @@ def adjudicate(db: Session, *, person: Person, adjudication: Adjudication) -> Ad
     hold_batch(db, batch_id=batch.id)
     verdicts = _verdicts(db, person, batch, adjudication.question_id)
     question = load_question(db, question_id=adjudication.question_id)
-    adjudication = _cleaned(adjudication, question)
-    _check_follows(adjudication, question, verdicts)
+    adjudication = without_unchanged_fields(adjudication, question)
+    check_follows(adjudication, question, verdicts)
     last = adjudications.latest_adjudications(
         db, batch_ids=[batch.id], question_ids=[adjudication.question_id]
     ).get((batch.id, adjudication.question_id))
     if last is not None and replace(adjudication, given_at=last.given_at, image=last.image) == last:
         return last
     if adjudication.revision != (last.revision if last else 0) + 1:
-        raise StaleRevision(_stale_text(last))
+        raise StaleRevision(stale_dispute_text(last))
     exam = load_exam(db, exam_id=exam_number(db, question_id=adjudication.question_id))
     adjudication = replace(adjudication, image=recorded_display(adjudication.image, exam=exam))
     try:
         adjudications.add_adjudication(db, adjudication=adjudication)
     except AlreadyThere as error:
-        raise StaleRevision(_stale_text(last)) from error
+        raise StaleRevision(stale_dispute_text(last)) from error
     record(
         db, by=person, what="adjudicate", why=adjudication.reason, now=adjudication.given_at,
         subject=f"{batch_subject(batch)} question {adjudication.question_id}",
@@ -250,40 +255,6 @@ def _verdicts(db: Session, person: Person, batch: Batch, question_number: int) -
     if len(verdicts) < 2:
         raise Refused("Fewer than two people have judged this question: there is nothing to settle.")
     return verdicts
-
-
-def _cleaned(adjudication: Adjudication, question: Question) -> Adjudication:
-    """The adjudication without corrections that change nothing.
-
-    Raises:
-        InvalidValue: the corrected question is not valid.
-    """
-    correction = without_unchanged(question, adjudication.correction)
-    corrected(question, correction)
-    decision = adjudication.decision
-    if decision is Decision.REVISE and correction.is_empty():
-        decision = Decision.ACCEPT
-    return replace(adjudication, decision=decision, correction=correction, reason=adjudication.reason.strip())
-
-
-def _check_follows(adjudication: Adjudication, question: Question, verdicts: Sequence[Verdict]) -> None:
-    for number in adjudication.follows:
-        verdict = next((each for each in verdicts if each.person_id == number), None)
-        if verdict is None:
-            raise InvalidValue("follows", "names somebody who has not judged this question")
-        said = without_unchanged(question, verdict.opinion.correction)
-        rejects = verdict.decision is Decision.REJECT
-        if rejects != (adjudication.decision is Decision.REJECT) or said != adjudication.correction:
-            raise InvalidValue("follows", "names somebody who said otherwise; open the question again")
-
-
-def _stale_text(last: Adjudication | None) -> str:
-    if last is None:
-        return "This dispute is new: open it again."
-    return (
-        f"It was settled meanwhile ({last.given_at:%Y-%m-%d %H:%M:%S} UTC): {last.decision.value}, because: "
-        f"{last.reason} Open the question again to settle it otherwise."
-    )
 
 
 def _plain(adjudication: Adjudication) -> dict[str, object]:

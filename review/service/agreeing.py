@@ -13,6 +13,7 @@ from domain.second_opinions import SecondOpinions, SecondWay
 from intake.collector import collector_paused
 from review.agreement import Between, agreement_between
 from review.drift import DriftBlock, block_size, drift_of
+from review.second_opinions import describe_rule
 from review.service.reporting import shown_names
 from review.shared_questions import SharedQuestion
 from storage.accounts.people import list_people
@@ -78,7 +79,7 @@ def batch_agreement(db: Session, *, by: Person, batch: str) -> BatchAgreement:
     return BatchAgreement(
         batch=found,
         sought=sought,
-        sought_text=_sought_text(sought),
+        sought_text=describe_rule(sought),
         questions=batch_sizes(db).get(found.id, 0),
         shared=len(several),
         counted=len(counted),
@@ -93,12 +94,3 @@ def batch_agreement(db: Session, *, by: Person, batch: str) -> BatchAgreement:
         drift_block=block,
         drift={person: drift_of(theirs, block=block) for person, theirs in by_person.items()},
     )
-
-
-def _sought_text(sought: SecondOpinions | None) -> str:
-    if sought is None:
-        return "Further reviewers were not sought by what the first found: all shared questions count."
-    share = f"a random share of {100 * sought.share:g} % of the batch (seed {sought.seed})"
-    if sought.way is SecondWay.SHARE:
-        return f"Second opinions were sought of {share}, drawn whatever was found."
-    return f"Second opinions were sought of {share}, and where the first found something."

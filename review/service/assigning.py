@@ -15,16 +15,8 @@ from domain.errors import InvalidValue, Refused
 from domain.people import Action, Person, require
 from review.service.batches import batch_subject
 from review.service.choosing import open_batch, reviewers_named
-from review.service.giving import (
-    Held,
-    by_name,
-    everybody_holds,
-    give,
-    holders_of,
-    names_of,
-    questions_text,
-)
-from review.split import Lacking, split
+from review.service.giving import everybody_holds, give
+from review.split import Held, Lacking, by_name, holders_of, names_of, questions_text, split
 from storage.review.assignments import batch_members, set_state
 from storage.review.claims import held_claims, release
 from storage.review.hidden import not_given_yet, remove_hidden

@@ -1,25 +1,14 @@
-"""Functions that all ways of assigning questions share: current assignments, assigning, texts."""
+"""Functions that all ways of assigning questions share: load the current assignments, create new ones."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlmodel import Session
 
 from domain.batches import AssignmentState, Batch
-from domain.people import Person
-from review.split import Split
+from review.split import Held, Split, holders_of
 from storage.review.assignments import add_assignments, all_assignments, batch_members, set_state
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
-    """All assignments of a batch: ``states[question][person]``, and the people on each exam."""
-
-    states: dict[int, dict[int, AssignmentState]]
-    on_exam: dict[int, frozenset[int]]
 
 
 def everybody_holds(db: Session, batch: Batch) -> Held:
@@ -54,23 +43,3 @@ def give(db: Session, batch: Batch, held: Held, parts: Split, *, now: datetime) 
         )
         fresh = [(each.question_number, each.position) for each in group if each.question_number not in again]
         add_assignments(db, batch_id=batch.id, person_id=person_number, questions=fresh, now=now)
-
-
-def by_name(parts: Split, people: Sequence[Person]) -> dict[str, list[int]]:
-    """The question numbers that each person was assigned, by sign-in name."""
-    return {person.name: sorted(each.question_number for each in parts.given[person.id]) for person in people}
-
-
-def holders_of(states: dict[int, AssignmentState]) -> frozenset[int]:
-    """The people who have the question: all assigned, except where it was withdrawn."""
-    return frozenset(person for person, state in states.items() if state is not AssignmentState.WITHDRAWN)
-
-
-def names_of(people: Sequence[Person]) -> str:
-    """Sign-in names, separated by commas."""
-    return ", ".join(person.name for person in people)
-
-
-def questions_text(count: int) -> str:
-    """A count of questions as text: "1,204 questions"."""
-    return f"{count:,} question" if count == 1 else f"{count:,} questions"

@@ -15,7 +15,7 @@ from domain.batches import Batch, Parts
 from domain.errors import NotFound, Refused
 from domain.vocabulary import Difficulty
 from review.estimates import Sample
-from review.service.came_to import Said, outcomes_of
+from review.outcomes import Judgements, outcomes_of
 from storage.browsing import applying
 from storage.review import outcomes
 from storage.review.outcomes import DrawnColumns
@@ -41,7 +41,7 @@ class SampleFacts:
     batches: tuple[Batch, ...]
     left_out: tuple[tuple[str, str], ...]
     drawn: DrawnColumns
-    said: Said
+    judgements: Judgements
     aside: frozenset[tuple[int, int]]
     whole: int
     rejected_since: int
@@ -84,7 +84,7 @@ def sample_facts(db: Session, *, dataset: str, names: Sequence[str] | None) -> S
         batches=counted,
         left_out=left_out,
         drawn=outcomes.drawn_columns(db, batch_ids=ids),
-        said=Said(
+        judgements=Judgements(
             standing=standing_verdicts(db, batch_ids=ids),
             settled=tuple(outcomes.settlements(db, batch_ids=ids)),
             key_only=frozenset(each.id for each in counted if each.settings.parts is Parts.KEY),
@@ -107,7 +107,7 @@ def sample_of(db: Session, facts: SampleFacts, batches: Sequence[Batch] | None =
     ids = {each.id for each in batches}
     cells = Cells(db, facts.dataset_id, batches)
     cell_of = cells.of(facts.drawn)
-    found = outcomes_of(facts.said, ids, cell_of)
+    found = outcomes_of(facts.judgements, ids, cell_of)
     judged = {each.question_number for each in found}
     aside = {number for batch, number in facts.aside if batch in ids} - judged
     return Sample(

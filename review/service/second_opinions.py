@@ -10,13 +10,13 @@ from sqlmodel import Session
 
 from accounts.service.audit import record
 from domain.batches import Batch
-from domain.errors import Refused
 from domain.people import Action, Person, require
 from domain.second_opinions import SecondOpinions, SecondWay
+from review.second_opinions import extended_rule
 from review.service.batches import batch_subject
 from review.service.choosing import open_batch, reviewers_named
-from review.service.giving import Held, by_name, everybody_holds, give, holders_of, questions_text
-from review.split import Lacking, Split, split
+from review.service.giving import everybody_holds, give
+from review.split import Held, Lacking, Split, by_name, holders_of, questions_text, split
 from storage.review.assignments import batch_members
 from storage.review.second_opinions import put_second_opinions, question_ids, second_opinions_of
 from storage.review.shared_queues import free_in_queue
@@ -98,7 +98,7 @@ def seek_second_opinions(
     require(by, Action.ASSIGN)
     found = open_batch(db, batch)
     before = second_opinions_of(db, batch_id=found.id)
-    sought = _sought(before, where_found=where_found, share=share, seed=seed)
+    sought = extended_rule(before, where_found=where_found, share=share, seed=seed)
     people = reviewers_named(db, to)
     plan = _plan(db, found, sought, people)
     give(db, found, plan.held, plan.parts, now=now)
@@ -125,47 +125,11 @@ def preview_second_opinions(
     """Compute what :func:`seek_second_opinions` would assign; writes nothing. Errors are the same."""
     require(by, Action.ASSIGN)
     found = load_batch(db, name=batch)
-    sought = _sought(
+    sought = extended_rule(
         second_opinions_of(db, batch_id=found.id), where_found=where_found, share=share, seed=seed
     )
     people = reviewers_named(db, to)
     return _summary(found, sought, _plan(db, found, sought, people), people)
-
-
-def _sought(
-    before: SecondOpinions | None, *, where_found: bool, share: float | None, seed: int | None
-) -> SecondOpinions:
-    if share is None and before is None:
-        raise Refused(
-            "A second opinion only where the first found something would bias agreement: the questions on "
-            "which both find nothing would be missing. Name a random share of the rest too, such as 0.1."
-            if where_found
-            else "Name the share of the questions that get a second reviewer, such as 0.2."
-        )
-    way = SecondWay.WHERE_FOUND if where_found else SecondWay.SHARE
-    if before is None:
-        return SecondOpinions(way=way, share=share or 0.0, seed=seed or 0)
-    sought = SecondOpinions(
-        way=way,
-        share=before.share if share is None else share,
-        seed=before.seed if seed is None else seed,
-    )
-    if sought.seed != before.seed:
-        raise Refused(
-            f"The random share of this batch was drawn with seed {before.seed}. Another seed would mix two "
-            f"draws; leave the seed out, or say {before.seed}."
-        )
-    if sought.share < before.share:
-        raise Refused(
-            f"The random share of this batch is {before.share:g} already; it can grow, not shrink to "
-            f"{sought.share:g}."
-        )
-    if before.way is WHERE_FOUND and sought.way is not WHERE_FOUND:
-        raise Refused(
-            "Second opinions of this batch are sought where something was found too. That can't be taken "
-            "back: it is why only the random share counts for agreement."
-        )
-    return sought
 
 
 def _plan(db: Session, batch: Batch, sought: SecondOpinions, people: Sequence[Person]) -> _Plan:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import select
 from sqlmodel import Session
 
+from domain.adjudications import Settled
 from domain.batches import AssignmentState
 from domain.verdicts import Decision
 from domain.vocabulary import Difficulty
@@ -46,18 +46,6 @@ class DrawnColumns:
             number: values[code]
             for number, code in zip(self.numbers.tolist(), codes.tolist(), strict=True)
         }  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
-    """One adjudication; ``follows`` are the people whose verdict it takes over whole."""
-
-    question_number: int
-    batch_id: int
-    decision: Decision
-    follows: tuple[int, ...]
-    key_changed: bool
-    given_at: datetime
 
 
 def drawn_columns(db: Session, *, batch_ids: Sequence[int]) -> DrawnColumns:

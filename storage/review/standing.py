@@ -78,19 +78,6 @@ def standing_verdicts(db: Session, *, batch_ids: Sequence[int], ratings: bool = 
     )
 
 
-def last_words(standing: LatestVerdicts, of_these: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
-    """The rows of each (question, person), of several batches the one given last; by question.
-
-    ``of_these`` says of each row whether it counts at all. Of equal times that of the later batch stays.
-    """
-    rows = np.arange(len(standing.questions)) if of_these is None else np.flatnonzero(of_these)
-    keys = (standing.batches, standing.given_at, standing.people, standing.questions)
-    rows = rows[np.lexsort(tuple(each[rows] for each in keys))]
-    ends = np.ones(len(rows), dtype=bool)
-    ends[:-1] = np.logical_or(np.diff(standing.questions[rows]) != 0, np.diff(standing.people[rows]) != 0)
-    return rows[ends]
-
-
 def questions_with_a_find(db: Session, *, batch_id: int) -> set[int]:
     """The questions of the batch in which a verdict that stands found something: no plain acceptance."""
     standing = standing_verdicts(db, batch_ids=[batch_id])

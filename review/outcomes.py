@@ -9,15 +9,14 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from domain.adjudications import Settled
 from domain.verdicts import Decision, ErrorKind
 from records.columns import DECISIONS, LatestVerdicts
 from review.estimates import KEY_KINDS, Outcome
-from storage.review.outcomes import Settled
-from storage.review.standing import last_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Said:
+class Judgements:
     """Latest verdicts and adjudications of batches; ``key_only``: the batches that ask for the key only."""
 
     standing: LatestVerdicts
@@ -26,7 +25,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class _Word:
+class _LatestJudgement:
     """A person's latest verdict on a question, in whichever batch; ``full``: not only on the key."""
 
     person_id: int
@@ -36,24 +35,26 @@ class _Word:
     key_error: bool
 
 
-def outcomes_of(said: Said, batches: Collection[int], cell_of: Mapping[int, Hashable]) -> list[Outcome]:
+def outcomes_of(
+    judgements: Judgements, batches: Collection[int], cell_of: Mapping[int, Hashable]
+) -> list[Outcome]:
     """Resolve the outcome of each question that was judged in some batches and has a cell.
 
     Args:
-        said: all verdicts and adjudications.
+        judgements: all verdicts and adjudications.
         batches: numbers of the batches that count.
         cell_of: the cell of the sample, by question number.
 
     Returns:
         One outcome per question, by question number.
     """
-    standing = said.standing
-    kept = last_words(standing, np.isin(standing.batches, list(batches)))
-    settled = {each.question_number: each for each in said.settled if each.batch_id in batches}
+    standing = judgements.standing
+    kept = standing.latest_of_people(np.isin(standing.batches, list(batches)))
+    settled = {each.question_number: each for each in judgements.settled if each.batch_id in batches}
     questions = standing.questions[kept]
     exams = standing.exams[kept]
     begins = np.flatnonzero(np.diff(questions, prepend=-1)).tolist()
-    words = _words(said, kept)
+    words = _words(judgements, kept)
     found = []
     for start, end in pairwise([*begins, len(kept)]):
         number, exam = int(questions[start]), int(exams[start])
@@ -62,7 +63,7 @@ def outcomes_of(said: Said, batches: Collection[int], cell_of: Mapping[int, Hash
         theirs = words[start:end]
         full = [each for each in theirs if each.full]
         standing_word = settled.get(number)
-        decision, errors, key_error = _came_to(full or theirs, standing_word)
+        decision, errors, key_error = _resolve_outcome(full or theirs, standing_word)
         if standing_word is None and 0 < len(full) < len(theirs):
             # a reviewer who judged only the key counts for the key
             key_error = any(each.key_error for each in theirs)
@@ -80,13 +81,13 @@ def outcomes_of(said: Said, batches: Collection[int], cell_of: Mapping[int, Hash
     return found
 
 
-def _words(said: Said, rows: NDArray[np.int64]) -> list[_Word]:
+def _words(judgements: Judgements, rows: NDArray[np.int64]) -> list[_LatestJudgement]:
     """The verdicts of some rows; equal ones are the same object."""
-    standing = said.standing
-    full = ~np.isin(standing.batches[rows], list(said.key_only))
-    known: dict[tuple[int, bool, int, int, bool], _Word] = {}
+    standing = judgements.standing
+    full = ~np.isin(standing.batches[rows], list(judgements.key_only))
+    known: dict[tuple[int, bool, int, int, bool], _LatestJudgement] = {}
     words = []
-    for said_so in zip(
+    for columns in zip(
         standing.people[rows].tolist(),
         full.tolist(),
         standing.decisions[rows].tolist(),
@@ -94,18 +95,18 @@ def _words(said: Said, rows: NDArray[np.int64]) -> list[_Word]:
         standing.changes_key[rows].tolist(),
         strict=True,
     ):
-        word = known.get(said_so)
+        word = known.get(columns)
         if word is None:
-            person, is_full, decision, place, key_changed = said_so
+            person, is_full, decision, place, key_changed = columns
             errors = standing.error_sets[place]
             key_error = key_changed or not KEY_KINDS.isdisjoint(errors)
-            word = known[said_so] = _Word(person, is_full, DECISIONS[decision], errors, key_error)
+            word = known[columns] = _LatestJudgement(person, is_full, DECISIONS[decision], errors, key_error)
         words.append(word)
     return words
 
 
-def _came_to(
-    said: Sequence[_Word], settled: Settled | None
+def _resolve_outcome(
+    said: Sequence[_LatestJudgement], settled: Settled | None
 ) -> tuple[Decision | None, frozenset[ErrorKind], bool]:
     """Decision, kinds of error, and whether the key is wrong: the adjudication's, else the reviewers'.
 

@@ -1,0 +1,64 @@
+"""The rule for second opinions of a batch: how later calls may extend it, and its description."""
+
+from __future__ import annotations
+
+from domain.errors import Refused
+from domain.second_opinions import SecondOpinions, SecondWay
+
+
+def extended_rule(
+    before: SecondOpinions | None, *, where_found: bool, share: float | None, seed: int | None
+) -> SecondOpinions:
+    """The rule for second opinions after a further call.
+
+    Args:
+        before: the rule of earlier calls; None without one.
+        where_found: whether to add the questions in which the first reviewer found a problem.
+        share: of all questions, above 0 to 1; None for the earlier one.
+        seed: None for the earlier one, or 0.
+
+    Raises:
+        Refused: no random share, another seed, a smaller share, or no longer where a problem was found.
+        InvalidValue: a share or seed outside its range.
+    """
+    if share is None and before is None:
+        raise Refused(
+            "A second opinion only where the first found something would bias agreement: the questions on "
+            "which both find nothing would be missing. Name a random share of the rest too, such as 0.1."
+            if where_found
+            else "Name the share of the questions that get a second reviewer, such as 0.2."
+        )
+    way = SecondWay.WHERE_FOUND if where_found else SecondWay.SHARE
+    if before is None:
+        return SecondOpinions(way=way, share=share or 0.0, seed=seed or 0)
+    sought = SecondOpinions(
+        way=way,
+        share=before.share if share is None else share,
+        seed=before.seed if seed is None else seed,
+    )
+    if sought.seed != before.seed:
+        raise Refused(
+            f"The random share of this batch was drawn with seed {before.seed}. Another seed would mix two "
+            f"draws; leave the seed out, or say {before.seed}."
+        )
+    if sought.share < before.share:
+        raise Refused(
+            f"The random share of this batch is {before.share:g} already; it can grow, not shrink to "
+            f"{sought.share:g}."
+        )
+    if before.way is SecondWay.WHERE_FOUND and sought.way is not SecondWay.WHERE_FOUND:
+        raise Refused(
+            "Second opinions of this batch are sought where something was found too. That can't be taken "
+            "back: it is why only the random share counts for agreement."
+        )
+    return sought
+
+
+def describe_rule(sought: SecondOpinions | None) -> str:
+    """The rule for second opinions, for the page on agreement."""
+    if sought is None:
+        return "Further reviewers were not sought by what the first found: all shared questions count."
+    share = f"a random share of {100 * sought.share:g} % of the batch (seed {sought.seed})"
+    if sought.way is SecondWay.SHARE:
+        return f"Second opinions were sought of {share}, drawn whatever was found."
+    return f"Second opinions were sought of {share}, and where the first found something."
