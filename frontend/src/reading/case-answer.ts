@@ -78,8 +78,8 @@ export class CaseAnswer extends AnswerInput {
   }
 
   private digit(number: number): boolean {
-    const choice = this.choices[number - 1];
-    if (this.step === "answer" && this.format !== "open" && choice !== undefined) {
+    const choice = this.choices[number - 1]; // a text has none
+    if (this.step === "answer" && choice !== undefined) {
       this.choose(this.format === "closed" ? choice : number - 1);
       return true;
     }
