@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from browsing.service.statistics import DatasetStatistics, Lengths
+from browsing.dataset_statistics import DatasetStatistics, Lengths
 
 _WIDTH, _LABELS, _ROW, _HEAD, _HEIGHT = 760, 250, 22, 56, 240
 _BAR, _INK, _SOFT = "#4f93a6", "#1d2b30", "#5c6b70"

@@ -7,7 +7,8 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from browsing.service.statistics import COUNTED, DatasetStatistics
+from browsing.dataset_statistics import DatasetStatistics
+from browsing.service.statistics import COUNTED
 from domain.table_cells import harmless
 from domain.vocabulary import AnswerFormat, Task
 

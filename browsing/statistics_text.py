@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from browsing.service.statistics import DatasetStatistics
+from browsing.dataset_statistics import DatasetStatistics
 from domain.table_cells import harmless
 
 COLUMNS = ("table", "name", "value", "questions", "percent")

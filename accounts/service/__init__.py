@@ -53,7 +53,7 @@ from accounts.service.sign_ins import (
     sign_out_everywhere,
     sign_out_person,
 )
-from accounts.service.tokens import token_sha256
+from accounts.tokens import token_sha256
 
 __all__ = [
     "CODE_HOLDS",

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from sqlmodel import Session
 
-from accounts.service.tokens import token_sha256
+from accounts.tokens import token_sha256
 from domain.errors import Refused
 from storage.accounts import people, sign_ins, wrong_passwords
 

@@ -8,7 +8,7 @@ from sqlmodel import Session
 
 from accounts.service.audit import record
 from accounts.service.people import add_person, command_line_person, people_with
-from accounts.service.tokens import token_sha256
+from accounts.tokens import token_sha256
 from domain.errors import NotSignedIn, Refused
 from domain.people import Action, Person, Role, require
 from storage.accounts import first_admin_codes

@@ -9,7 +9,7 @@ from sqlmodel import Session
 
 from accounts.passwords import hash_password, matches, needs_rehash
 from accounts.service.audit import record
-from accounts.service.tokens import token_sha256
+from accounts.tokens import token_sha256
 from domain.errors import NotSignedIn
 from domain.people import Person
 from storage.accounts import people, sign_ins

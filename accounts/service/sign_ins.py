@@ -11,7 +11,7 @@ from accounts.passwords import check_password_rules, hash_password, matches
 from accounts.service.audit import record
 from accounts.service.people import person_named
 from accounts.service.presence import IDLE_LIMIT, LONGEST, holds
-from accounts.service.tokens import token_sha256
+from accounts.tokens import token_sha256
 from domain.errors import NotFound, Refused
 from domain.people import Action, Person, require
 from storage.accounts import people, sign_ins

@@ -1,6 +1,8 @@
 """Services for browsing: search, a question's history, dataset statistics, rules for many questions."""
 
 from browsing.applying import MOST_QUEUED, Step, said
+from browsing.dataset_statistics import DatasetStatistics, FormatLine, Lengths
+from browsing.history_text import told
 from browsing.search import Search, Standing
 from browsing.service.applying import (
     ApplyPreview,
@@ -12,18 +14,11 @@ from browsing.service.applying import (
 )
 from browsing.service.finding import Choices, Found, batches_of, browsable, choices, count_found, find
 from browsing.service.indexing import index_questions, search_index
-from browsing.service.statistics import (
-    DatasetStatistics,
-    FormatLine,
-    Lengths,
-    dataset_statistics,
-    statistics_version,
-)
+from browsing.service.statistics import dataset_statistics, statistics_version
 from browsing.service.telling import History, history, question_number
-from browsing.service.wording import told
+from domain.history import QuestionEvent
 from storage.browsing.applying import AppliedRule
 from storage.browsing.found_questions import FoundQuestion
-from storage.browsing.question_events import QuestionEvent
 from storage.browsing.search import IndexState
 
 __all__ = [

@@ -8,10 +8,11 @@ from sqlmodel import Session
 
 from domain.errors import NotFound
 from domain.exams import Exam
+from domain.history import QuestionEvent
 from domain.people import Action, Person, require
 from domain.questions import Question
 from storage.browsing.found_questions import number_of
-from storage.browsing.question_events import QuestionEvent, events_of
+from storage.browsing.question_events import events_of
 from storage.intake.exams import exam_number, load_exam, load_report
 from storage.intake.questions import load_question
 from storage.sampling.frames import dataset_number

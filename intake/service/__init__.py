@@ -26,12 +26,12 @@ from intake.archives import unpack
 from intake.containers import QuestionFile
 from intake.parsed_batch import ParsedBatch
 from intake.parsing_process import LARGE, batches_of
+from intake.preview import Look, image_source, look_at
 from intake.recognition import FileFormat, recognised
 from intake.refusals import RefusalList, refusal_list
 from intake.reports import ImportRefused, ImportReport, Progress
 from intake.service.batch_writer import BatchWriter
 from intake.service.door import Door, check_door, door_of, kept_of_a_header
-from intake.service.look import Look, image_source, look_at
 from intake.service.pictures import Pictures
 from intake.zipped import ZippedImages
 from privacy.service import search_with_headers

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row, select
 from sqlmodel import Session
 
+from domain.history import QuestionEvent
 from records.values import from_json
 from records.verdicts import image_display
 from storage.review.adjudications import adjudication_from_row
@@ -36,20 +36,6 @@ from storage.rows import (
 )
 
 _ByPeople = type[OwnAnswerRow] | type[VerdictRow] | type[SkipRow] | type[AdjudicationRow]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionEvent:
-    """One thing that happened: what ("imported", "verdict", …), when, who (None: the command line), where.
-
-    ``place`` names the file, batch or release; ``more`` is what belongs to that kind of event.
-    """
-
-    what: str
-    when: datetime
-    who: str | None
-    place: str = ""
-    more: dict[str, Any] = field(default_factory=dict)
 
 
 def events_of(db: Session, *, question_number: int) -> list[QuestionEvent]:

@@ -1,4 +1,4 @@
-"""Service for previewing a question file before import; writes nothing."""
+"""The preview of a question file before import: its format, first questions, refusals, missing images."""
 
 from __future__ import annotations
 

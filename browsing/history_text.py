@@ -8,11 +8,11 @@ from browsing.applying import Step, said
 from domain.adjudications import Adjudication
 from domain.batches import AssignmentState
 from domain.corrections import Correction, changes
+from domain.history import QuestionEvent
 from domain.image_display import ImageDisplay
 from domain.questions import Question, answer_text
 from domain.ratings import RATINGS
 from domain.verdicts import Decision, ErrorKind, Verdict
-from storage.browsing.question_events import QuestionEvent
 
 _DISPLAYED = {
     ImageDisplay.DRAWN: "the radiograph was on screen",
