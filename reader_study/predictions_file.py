@@ -14,6 +14,7 @@ from domain.boxes import Box, LabelledBox
 from domain.errors import InvalidValue
 from domain.problems import Refusal
 from domain.questions import Answer, check_answer
+from domain.readings import Prediction
 from domain.vocabulary import AnswerFormat
 from intake.containers import Container, QuestionFile
 from intake.strictness import decode
@@ -51,6 +52,32 @@ class PredictionRecord:
     explanation: str
     boxes: tuple[LabelledBox, ...]
     seconds: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedQuestion:
+    """The properties of a question that are needed to read an answer."""
+
+    number: int
+    format: AnswerFormat
+    options: tuple[str, ...]
+
+
+class Refusals:
+    """The refusals of one file: all are counted, the first ones are kept."""
+
+    def __init__(self, *, file: str) -> None:
+        self.count = 0
+        self._file, self._kept = file, list[Refusal]()
+
+    def add(self, line: str, field: str, reason: str) -> None:
+        self.count += 1
+        if len(self._kept) < MOST_REFUSALS:
+            self._kept.append(Refusal(file=self._file, record=line, field=field, reason=reason))
+
+    @property
+    def sorted(self) -> tuple[Refusal, ...]:
+        return tuple(sorted(self._kept, key=lambda each: int(each.record)))
 
 
 def prediction_lines(path: Path, *, model: str | None) -> Iterator[tuple[PredictionRecord | Refusal, int]]:
@@ -156,3 +183,38 @@ def _box(at: int, found: BoxRecord) -> LabelledBox:
 def _short(value: object) -> str:
     text = repr(list(value) if isinstance(value, tuple) else value)
     return text if len(text) <= 60 else text[:59] + "…"
+
+
+def prediction_of_record(
+    each: PredictionRecord, asked: AskedQuestion | None, before: frozenset[int], dataset: str, model: str
+) -> Prediction:
+    """The prediction of a record; its model's number is 0 until the model is stored.
+
+    Args:
+        each: the record.
+        asked: its question; None if the dataset has none with that id.
+        before: numbers of the questions that the model has answered.
+        dataset: its name, for the text of an error.
+        model: its name, likewise.
+
+    Raises:
+        InvalidValue: no such question, or it was answered before, or the answer does not fit it.
+    """
+    if asked is None:
+        raise InvalidValue("question_id", f"{each.question_id!r} is no question of the dataset {dataset}")
+    if asked.number in before:
+        raise InvalidValue(
+            "question_id",
+            f"{model} has answered {each.question_id!r} before; another run is another model name",
+        )
+    found = answer_in(each, format_=asked.format, options=asked.options)
+    return Prediction(
+        model_id=0,
+        question_number=asked.number,
+        answer=found.answer,
+        raw=each.raw,
+        rule=found.rule,
+        explanation=each.explanation,
+        boxes=each.boxes,
+        seconds=each.seconds,
+    )

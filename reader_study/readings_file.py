@@ -1,4 +1,4 @@
-"""Reads ``overread.reading/1``: readings of outside readers as CSV or JSON Lines."""
+"""Reads ``overread.reading/1``, readings of outside readers as CSV or JSON Lines, and checks them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import csv
 import io
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from domain.problems import Refusal
 from domain.questions import Answer, letter
-from domain.studies import BlindCase
+from domain.readings import Reading, ReadingKey
+from domain.studies import BlindCase, Reader, ReaderStudy
 from domain.table_cells import as_written
 
 REQUIRED = ("study", "reader", "question_id", "answer", "seconds", "read_at")
@@ -226,3 +228,80 @@ def _moment(text: str) -> datetime:
     if moment.tzinfo is None:
         raise _Bad("read_at", f"{text!r} has no zone; write Z for UTC")
     return moment.astimezone(UTC)
+
+
+def reading_of_record(
+    each: ReadingRecord, *, key: ReadingKey, answer: object, place: int, version: int
+) -> Reading:
+    """The reading of a record.
+
+    Args:
+        each: the record.
+        key: of the reading.
+        answer: of :func:`check_records`.
+        place: in the reader's order, from 1.
+        version: of the protocol.
+    """
+    return Reading(
+        key=key,
+        revision=1,
+        position=place,
+        protocol_version=version,
+        answer=answer,  # type: ignore[arg-type]  # answer_of gave it
+        cannot_determine=answer is None,
+        confidence=each.confidence,
+        seconds=each.seconds,
+        seconds_looking=each.seconds,
+        seconds_away=0.0,
+        began_at=each.read_at - timedelta(seconds=each.seconds),
+        read_at=each.read_at,
+        outside=True,
+    )
+
+
+def check_records(
+    records: list[ReadingRecord],
+    *,
+    study: ReaderStudy,
+    file: str,
+    cases: dict[str, BlindCase],
+    readers: dict[str, Reader],
+    known: Counter[tuple[int, int]],
+) -> tuple[list[Refusal], dict[int, object]]:
+    """Check records against the study that they are for.
+
+    Args:
+        records: of the file.
+        study: that the file is imported into.
+        file: its name, for refusals.
+        cases: of the study, by the question's id.
+        readers: of the study, by name.
+        known: the number of stored readings, by (reader, case).
+
+    Returns:
+        The refusals, and the answers of the accepted records by line.
+    """
+    faults: list[Refusal] = []
+    answers: dict[int, object] = {}
+    seen: Counter[tuple[str, str]] = Counter()
+    for each in records:
+        case, reader = cases.get(each.question_id), readers.get(each.reader)
+        seen[each.reader, each.question_id] += 1
+        before = known[reader.id, case.id] if reader and case else 0
+        fault: tuple[str, str] | None = None
+        if each.study != study.name:
+            fault = ("study", f"{each.study!r} is not {study.name!r}")
+        elif case is None:
+            fault = ("question_id", f"{each.question_id!r} is no case of the study {study.name}")
+        elif reader is not None and not reader.outside:
+            fault = ("reader", f"{each.reader} reads on the screen; a file can't answer in their name")
+        elif seen[each.reader, each.question_id] + before > 2:
+            fault = ("question_id", f"{each.reader} has answered {each.question_id!r} twice already")
+        else:
+            try:
+                answers[each.line] = answer_of(each.answer, case=case)
+            except NotAnAnswer as error:
+                fault = ("answer", str(error))
+        if fault:
+            faults.append(Refusal(file=file, record=str(each.line), field=fault[0], reason=fault[1]))
+    return faults, answers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 from sqlmodel import Session
@@ -15,8 +15,8 @@ from domain.errors import Refused
 from domain.people import Action, Person, require
 from domain.problems import Refusal
 from domain.readings import Reading, ReadingKey
-from domain.studies import BlindCase, Reader, ReaderProfile, ReaderStudy, StudyState
-from reader_study.readings_file import NotAnAnswer, ReadingRecord, answer_of, read_records
+from domain.studies import ReaderProfile, StudyState
+from reader_study.readings_file import check_records, read_records, reading_of_record
 from reader_study.readings_process import guarded_readings
 from storage.reader_study import readers as study_readers
 from storage.reader_study.cases import blind_cases_of
@@ -82,7 +82,9 @@ def import_readings(
     known = Counter(
         (reading.key.reader_id, reading.key.case_id) for reading in readings_of(db, study_id=found.id)
     )
-    faults, answers = _faults(records, study=found, file=file, cases=cases, readers=readers, known=known)
+    faults, answers = check_records(
+        records, study=found, file=file, cases=cases, readers=readers, known=known
+    )
     refusals += faults
     if not records and not refusals:
         refusals = [Refusal(file=file, record="1", field="", reason="holds no reading")]
@@ -117,7 +119,9 @@ def import_readings(
         )
         known[reader.id, case.id] += 1
         made.append(
-            _reading(each, key=key, answer=answers[each.line], place=places[reader.id], version=version)
+            reading_of_record(
+                each, key=key, answer=answers[each.line], place=places[reader.id], version=version
+            )
         )
     for start in range(0, len(made), _AT_ONCE):
         if progress is not None:
@@ -132,60 +136,6 @@ def import_readings(
         now=now,
     )
     return OutsideReadings(readings=len(records), readers=tuple(names), refusals=())
-
-
-def _reading(each: ReadingRecord, *, key: ReadingKey, answer: object, place: int, version: int) -> Reading:
-    return Reading(
-        key=key,
-        revision=1,
-        position=place,
-        protocol_version=version,
-        answer=answer,  # type: ignore[arg-type]  # answer_of gave it
-        cannot_determine=answer is None,
-        confidence=each.confidence,
-        seconds=each.seconds,
-        seconds_looking=each.seconds,
-        seconds_away=0.0,
-        began_at=each.read_at - timedelta(seconds=each.seconds),
-        read_at=each.read_at,
-        outside=True,
-    )
-
-
-def _faults(
-    records: list[ReadingRecord],
-    *,
-    study: ReaderStudy,
-    file: str,
-    cases: dict[str, BlindCase],
-    readers: dict[str, Reader],
-    known: Counter[tuple[int, int]],
-) -> tuple[list[Refusal], dict[int, object]]:
-    """The refusals, and the answers of the accepted records by line."""
-    faults: list[Refusal] = []
-    answers: dict[int, object] = {}
-    seen: Counter[tuple[str, str]] = Counter()
-    for each in records:
-        case, reader = cases.get(each.question_id), readers.get(each.reader)
-        seen[each.reader, each.question_id] += 1
-        before = known[reader.id, case.id] if reader and case else 0
-        fault: tuple[str, str] | None = None
-        if each.study != study.name:
-            fault = ("study", f"{each.study!r} is not {study.name!r}")
-        elif case is None:
-            fault = ("question_id", f"{each.question_id!r} is no case of the study {study.name}")
-        elif reader is not None and not reader.outside:
-            fault = ("reader", f"{each.reader} reads on the screen; a file can't answer in their name")
-        elif seen[each.reader, each.question_id] + before > 2:
-            fault = ("question_id", f"{each.reader} has answered {each.question_id!r} twice already")
-        else:
-            try:
-                answers[each.line] = answer_of(each.answer, case=case)
-            except NotAnAnswer as error:
-                fault = ("answer", str(error))
-        if fault:
-            faults.append(Refusal(file=file, record=str(each.line), field=fault[0], reason=fault[1]))
-    return faults, answers
 
 
 def _by_line(refusal: Refusal) -> int:

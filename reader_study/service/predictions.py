@@ -16,9 +16,8 @@ from domain.errors import InvalidValue, NotFound, Refused
 from domain.people import Action, Person, require
 from domain.problems import Refusal
 from domain.readings import Prediction
-from domain.vocabulary import AnswerFormat
 from reader_study.extraction import FAILED
-from reader_study.predictions_file import MOST_REFUSALS, PredictionRecord, answer_in
+from reader_study.predictions_file import AskedQuestion, PredictionRecord, Refusals, prediction_of_record
 from reader_study.predictions_process import guarded_predictions
 from storage.intake.bulk import known_questions
 from storage.intake.questions import load_questions
@@ -51,32 +50,6 @@ class ImportedPredictions:
     refusals: tuple[Refusal, ...]
     refused: int
     study_cases: tuple[int, int] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """The properties of a question that are needed to read an answer."""
-
-    number: int
-    format: AnswerFormat
-    options: tuple[str, ...]
-
-
-class _Refusals:
-    """The refusals of one file: all are counted, the first ones are kept."""
-
-    def __init__(self, *, file: str) -> None:
-        self.count = 0
-        self._file, self._kept = file, list[Refusal]()
-
-    def add(self, line: str, field: str, reason: str) -> None:
-        self.count += 1
-        if len(self._kept) < MOST_REFUSALS:
-            self._kept.append(Refusal(file=self._file, record=line, field=field, reason=reason))
-
-    @property
-    def sorted(self) -> tuple[Refusal, ...]:
-        return tuple(sorted(self._kept, key=lambda each: int(each.record)))
 
 
 def import_predictions(
@@ -129,7 +102,7 @@ def import_predictions(
         raise Refused(f"A model of the name {model} is there already, and one of the two is simulated.")
     before = stored.answered_questions(db, model_id=known.id) if known else frozenset()
     file = file_name or path.name
-    refusals = _Refusals(file=file)
+    refusals = Refusals(file=file)
     records = _records(path, model=model, file=file, refusals=refusals, progress=progress)
     made: list[Prediction] = []
     for start in range(0, len(records), _CHUNK):
@@ -137,7 +110,7 @@ def import_predictions(
         asked = _questions(db, dataset_id=dataset_id, cases=cases, keys=[each.question_id for each in some])
         for each in some:
             try:
-                made.append(_prediction(each, asked.get(each.question_id), before, name, model))
+                made.append(prediction_of_record(each, asked.get(each.question_id), before, name, model))
             except InvalidValue as error:
                 refusals.add(str(each.line), error.field, error.reason)
     if not refusals.count and not made:
@@ -162,7 +135,7 @@ def import_predictions(
 
 
 def _records(
-    path: Path, *, model: str, file: str, refusals: _Refusals, progress: Callable[[int], None] | None
+    path: Path, *, model: str, file: str, refusals: Refusals, progress: Callable[[int], None] | None
 ) -> list[PredictionRecord]:
     """The valid records; others are added to the refusals."""
     records: list[PredictionRecord] = []
@@ -229,14 +202,18 @@ def list_models(
     return stored.list_models(db, dataset_id=dataset_id)
 
 
-def _asked_of(db: Session, *, study: str | None, dataset: str | None) -> tuple[str, int, dict[str, _Asked]]:
+def _asked_of(
+    db: Session, *, study: str | None, dataset: str | None
+) -> tuple[str, int, dict[str, AskedQuestion]]:
     """Name and number of the dataset, and the study's cases by the question's id."""
     if study is not None:
         found = load_study(db, name=study)
         if dataset is not None and dataset != found.source.dataset:
             raise InvalidValue("dataset", f"the study {study} is on {found.source.dataset}, not {dataset}")
         cases = {
-            case.question_id: _Asked(number=case.question_number, format=case.format, options=case.options)
+            case.question_id: AskedQuestion(
+                number=case.question_number, format=case.format, options=case.options
+            )
             for case in blind_cases_of(db, study_id=found.id)
         }
         return found.source.dataset, found.dataset_id, cases
@@ -252,8 +229,8 @@ def _asked_of(db: Session, *, study: str | None, dataset: str | None) -> tuple[s
 
 
 def _questions(
-    db: Session, *, dataset_id: int, cases: dict[str, _Asked], keys: list[str]
-) -> dict[str, _Asked]:
+    db: Session, *, dataset_id: int, cases: dict[str, AskedQuestion], keys: list[str]
+) -> dict[str, AskedQuestion]:
     """The properties of the questions with these ids; ids without a question are left out."""
     asked = {key: cases[key] for key in keys if key in cases}
     others = [key for key in keys if key not in asked]
@@ -263,31 +240,8 @@ def _questions(
         there = set(known_questions(db, dataset_id=dataset_id, keys=others))
         numbers = question_numbers(db, dataset_id=dataset_id, keys=[key for key in others if key in there])
     for number, question in load_questions(db, question_ids=numbers.values()):
-        asked[question.id] = _Asked(number=number, format=question.format, options=question.options)
+        asked[question.id] = AskedQuestion(number=number, format=question.format, options=question.options)
     return asked
-
-
-def _prediction(
-    each: PredictionRecord, asked: _Asked | None, before: frozenset[int], dataset: str, model: str
-) -> Prediction:
-    if asked is None:
-        raise InvalidValue("question_id", f"{each.question_id!r} is no question of the dataset {dataset}")
-    if asked.number in before:
-        raise InvalidValue(
-            "question_id",
-            f"{model} has answered {each.question_id!r} before; another run is another model name",
-        )
-    found = answer_in(each, format_=asked.format, options=asked.options)
-    return Prediction(
-        model_id=0,
-        question_number=asked.number,
-        answer=found.answer,
-        raw=each.raw,
-        rule=found.rule,
-        explanation=each.explanation,
-        boxes=each.boxes,
-        seconds=each.seconds,
-    )
 
 
 def _sha256(path: Path) -> str:
