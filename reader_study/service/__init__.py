@@ -5,13 +5,14 @@ A function is one transaction, which the caller commits. ``by`` or ``person`` is
 stored. ``study`` is the name of a study; NotFound is raised for an unknown one.
 """
 
+from reader_study.answers import Said
 from reader_study.service.drafts import keep_reading_draft, read_guideline, record_reading_time
 from reader_study.service.outside import OutsideReadings, import_readings
 from reader_study.service.predictions import ImportedPredictions, import_predictions, list_models
 from reader_study.service.progress import ReaderProgress, faulty_questions, study_progress
 from reader_study.service.protocols import LeftOut, change_protocol, exclude, exclusions_in, protocol_versions
 from reader_study.service.readers import assign_readers, readers_in, remove_reader, set_profile
-from reader_study.service.reading import Said, give_reading
+from reader_study.service.reading import give_reading
 from reader_study.service.reporting import (
     ReportState,
     compute_report,

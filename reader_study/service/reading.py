@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from sqlmodel import Session
 
 from accounts.service.audit import record
-from domain.boxes import LabelledBox
-from domain.errors import AlreadyThere, InvalidValue, Refused, StaleRevision
-from domain.image_display import ImageDisplay, recorded_display
+from domain.errors import AlreadyThere, Refused, StaleRevision
+from domain.image_display import recorded_display
 from domain.people import Action, Person, require
-from domain.questions import Answer, check_answer
 from domain.readings import Reading
 from domain.studies import CaseKind
+from reader_study.answers import Said, check_reading, reading_of, same_answer
 from reader_study.service.held import Held, check_open, hold_case
 from reader_study.service.sheets import period_opens_at
 from records.values import boxes_to_plain, to_plain
@@ -24,24 +23,7 @@ from storage.intake.exams import load_untold_exam
 from storage.reader_study import cases
 from storage.reader_study import readings as stored
 
-LONGEST_TEXT = 5_000  # characters of an open answer, or of a reported fault
-MOST_BOXES = 50
 GIVE_READING = "give reading"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """A reader's answer as the form sends it; ``answer`` are places of the options in the order shown."""
-
-    answer: Answer | None
-    cannot_determine: bool = False
-    faulty: str = ""
-    confidence: int | None = None
-    boxes: tuple[LabelledBox, ...] = ()
-    seconds: float = 0.0
-    seconds_looking: float = 0.0
-    seconds_away: float = 0.0
-    image: ImageDisplay | None = None
 
 
 def give_reading(
@@ -81,23 +63,31 @@ def give_reading(
     held = hold_case(db, person=person, study_id=study_id, position=position)
     last = stored.last_reading(db, key=held.key)
     draft = stored.draft_of(db, key=held.key)
-    reading = _reading(held, said, revision=revision, began_at=draft.began_at if draft else now, now=now)
+    reading = reading_of(
+        said,
+        slot=held.slot,
+        key=held.key,
+        version=held.version,
+        revision=revision,
+        began_at=draft.began_at if draft else now,
+        now=now,
+    )
     known = stored.reading_of_revision(db, key=held.key, revision=revision)
     if known is not None:
-        if _same(known, reading):
+        if same_answer(known, reading):
             return known
         raise StaleRevision(_stale(held, known))
     if revision != (last.revision if last else 0) + 1:
         raise StaleRevision(_stale(held, last))
     _check_turn(db, held, last=last, now=now)
-    _check_said(db, held, reading)
     exam = load_untold_exam(db, exam_id=held.case.exam_number)
+    check_reading(reading, case=held.case, exam=exam, ask_confidence=held.protocol.ask_confidence)
     reading = replace(reading, image=recorded_display(reading.image, exam=exam))
     try:
         stored.add_reading(db, reading=reading)
     except AlreadyThere as error:
         first = stored.reading_of_revision(db, key=held.key, revision=revision)
-        if first is not None and _same(first, reading):
+        if first is not None and same_answer(first, reading):
             return first
         raise StaleRevision(_stale(held, first)) from error
     stored.clear_draft(db, key=held.key, revision=(draft.revision if draft else 0) + 1)
@@ -111,34 +101,6 @@ def give_reading(
         now=now,
     )
     return reading
-
-
-def _reading(held: Held, said: Said, *, revision: int, began_at: datetime, now: datetime) -> Reading:
-    answer = said.answer
-    if isinstance(answer, tuple):
-        if any(not 0 <= place < len(held.slot.option_order) for place in answer):
-            raise InvalidValue("answer", f"{list(answer)} is no option of this case")
-        answer = tuple(sorted({held.slot.option_order[place] for place in answer}))
-    elif isinstance(answer, str):
-        answer = answer.strip()
-    return Reading(
-        key=held.key,
-        revision=revision,
-        position=held.slot.position,
-        period=held.slot.period,
-        protocol_version=held.version,
-        answer=answer,
-        cannot_determine=said.cannot_determine,
-        faulty=said.faulty.strip(),
-        confidence=said.confidence,
-        boxes=said.boxes,
-        seconds=said.seconds,
-        seconds_looking=said.seconds_looking,
-        seconds_away=said.seconds_away,
-        began_at=began_at,
-        read_at=now,
-        image=said.image,
-    )
 
 
 def _check_turn(db: Session, held: Held, *, last: Reading | None, now: datetime) -> None:
@@ -157,45 +119,6 @@ def _check_turn(db: Session, held: Held, *, last: Reading | None, now: datetime)
     opens_at = period_opens_at(db, study=held.study, reader=held.reader, slot=held.slot)
     if opens_at is not None and opens_at > now:
         raise Refused(f"The second part opens on {opens_at:%Y-%m-%d %H:%M} UTC, after the days of wash-out.")
-
-
-def _check_said(db: Session, held: Held, reading: Reading) -> None:
-    case = held.case
-    if reading.answer is not None:
-        check_answer(reading.answer, format_=case.format, options=case.options, field_name="answer")
-        if case.format.is_free_text and len(reading.answer) > LONGEST_TEXT:
-            raise InvalidValue("answer", f"has at most {LONGEST_TEXT:,} characters")
-        if held.protocol.ask_confidence and reading.confidence is None:
-            raise InvalidValue("confidence", "say how sure you are, 1 to 5")
-    if len(reading.faulty) > LONGEST_TEXT:
-        raise InvalidValue("faulty", f"has at most {LONGEST_TEXT:,} characters")
-    if not reading.boxes:
-        return
-    if not case.asks_box:
-        raise InvalidValue("boxes", "this case asks for none")
-    if len(reading.boxes) > MOST_BOXES:
-        raise InvalidValue("boxes", f"at most {MOST_BOXES}, not {len(reading.boxes)}")
-    exam = load_untold_exam(db, exam_id=case.exam_number)
-    for each in reading.boxes:
-        radiograph = exam.radiograph(each.radiograph)
-        if radiograph.rows is None or radiograph.columns is None:
-            raise InvalidValue("boxes", f"radiograph {each.radiograph!r} has no image")
-        if not each.box.lies_within(rows=radiograph.rows, columns=radiograph.columns):
-            raise InvalidValue("boxes", "one lies off the image")
-
-
-def _same(saved: Reading, given: Reading) -> bool:
-    """Whether two readings have the same content; the times of a repeated request may differ."""
-    return saved == replace(
-        given,
-        seconds=saved.seconds,
-        seconds_looking=saved.seconds_looking,
-        seconds_away=saved.seconds_away,
-        began_at=saved.began_at,
-        read_at=saved.read_at,
-        protocol_version=saved.protocol_version,
-        image=saved.image,
-    )
 
 
 def _stale(held: Held, saved: Reading | None) -> str:

@@ -1,0 +1,119 @@
+"""A reader's answer: the reading that it becomes, and its checks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from domain.boxes import LabelledBox
+from domain.errors import InvalidValue
+from domain.exams import Exam
+from domain.image_display import ImageDisplay
+from domain.questions import Answer, check_answer
+from domain.readings import Reading, ReadingKey
+from domain.studies import BlindCase, Slot
+
+LONGEST_TEXT = 5_000  # characters of an open answer, or of a reported fault
+MOST_BOXES = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A reader's answer as the form sends it; ``answer`` are places of the options in the order shown."""
+
+    answer: Answer | None
+    cannot_determine: bool = False
+    faulty: str = ""
+    confidence: int | None = None
+    boxes: tuple[LabelledBox, ...] = ()
+    seconds: float = 0.0
+    seconds_looking: float = 0.0
+    seconds_away: float = 0.0
+    image: ImageDisplay | None = None
+
+
+def reading_of(
+    said: Said, *, slot: Slot, key: ReadingKey, version: int, revision: int, began_at: datetime, now: datetime
+) -> Reading:
+    """The reading of an answer, its options in the order of the question.
+
+    Args:
+        said: the answer.
+        slot: the place in the reader's order.
+        key: of the reading.
+        version: of the protocol.
+        revision: from 1.
+        began_at: when the case was opened.
+        now: the time.
+
+    Raises:
+        InvalidValue: the answer names an option that the case does not have.
+    """
+    answer = said.answer
+    if isinstance(answer, tuple):
+        if any(not 0 <= place < len(slot.option_order) for place in answer):
+            raise InvalidValue("answer", f"{list(answer)} is no option of this case")
+        answer = tuple(sorted({slot.option_order[place] for place in answer}))
+    elif isinstance(answer, str):
+        answer = answer.strip()
+    return Reading(
+        key=key,
+        revision=revision,
+        position=slot.position,
+        period=slot.period,
+        protocol_version=version,
+        answer=answer,
+        cannot_determine=said.cannot_determine,
+        faulty=said.faulty.strip(),
+        confidence=said.confidence,
+        boxes=said.boxes,
+        seconds=said.seconds,
+        seconds_looking=said.seconds_looking,
+        seconds_away=said.seconds_away,
+        began_at=began_at,
+        read_at=now,
+        image=said.image,
+    )
+
+
+def check_reading(reading: Reading, *, case: BlindCase, exam: Exam, ask_confidence: bool) -> None:
+    """Check a reading against its case.
+
+    Raises:
+        InvalidValue: the answer does not fit the question, confidence is missing, a text is too long, a box
+            is not asked for, or it is not on the image.
+    """
+    if reading.answer is not None:
+        check_answer(reading.answer, format_=case.format, options=case.options, field_name="answer")
+        if case.format.is_free_text and len(reading.answer) > LONGEST_TEXT:
+            raise InvalidValue("answer", f"has at most {LONGEST_TEXT:,} characters")
+        if ask_confidence and reading.confidence is None:
+            raise InvalidValue("confidence", "say how sure you are, 1 to 5")
+    if len(reading.faulty) > LONGEST_TEXT:
+        raise InvalidValue("faulty", f"has at most {LONGEST_TEXT:,} characters")
+    if not reading.boxes:
+        return
+    if not case.asks_box:
+        raise InvalidValue("boxes", "this case asks for none")
+    if len(reading.boxes) > MOST_BOXES:
+        raise InvalidValue("boxes", f"at most {MOST_BOXES}, not {len(reading.boxes)}")
+    for each in reading.boxes:
+        radiograph = exam.radiograph(each.radiograph)
+        if radiograph.rows is None or radiograph.columns is None:
+            raise InvalidValue("boxes", f"radiograph {each.radiograph!r} has no image")
+        if not each.box.lies_within(rows=radiograph.rows, columns=radiograph.columns):
+            raise InvalidValue("boxes", "one lies off the image")
+
+
+def same_answer(saved: Reading, given: Reading) -> bool:
+    """Whether two readings have the same content; the times of a repeated request may differ."""
+    return saved == replace(
+        given,
+        seconds=saved.seconds,
+        seconds_looking=saved.seconds_looking,
+        seconds_away=saved.seconds_away,
+        began_at=saved.began_at,
+        read_at=saved.read_at,
+        protocol_version=saved.protocol_version,
+        image=saved.image,
+    )
