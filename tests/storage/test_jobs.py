@@ -174,7 +174,8 @@ def test_a_worker_whose_lease_was_lost_keeps_neither_its_effect_nor_its_end(engi
     worker.run(made)
     until(lambda: job(engine, made.number).status is JobStatus.RUNNING)
     with unit_of_work(engine) as db:
-        db.execute(update(JobRow).where(JobRow.id == made.number).values(worker="another process"))
+        held_by_another = {"worker": "another process", "lease_until": utc_now() + timedelta(days=1)}
+        db.execute(update(JobRow).where(JobRow.id == made.number).values(**held_by_another))
     job_kinds.HELD["lost"].set()
     worker.wait(SOON)
     left = job(engine, made.number)
