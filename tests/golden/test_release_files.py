@@ -13,6 +13,8 @@ from storage.intake.questions import load_questions
 from storage.unit_of_work import reading
 from tests.golden.release_world import GOLDEN, judged_world, write
 
+pytestmark = pytest.mark.slow
+
 NAMES = sorted(path.relative_to(GOLDEN).as_posix() for path in GOLDEN.rglob("*") if path.is_file())
 
 

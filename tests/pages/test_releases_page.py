@@ -15,6 +15,8 @@ from tests.golden.release_world import judged_world
 from tests.pages.conftest import settled, texts
 from tests.storage.worlds import make_world
 
+pytestmark = pytest.mark.slow
+
 PAGE = "pages/releases.py"
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from domain.people import Role
 from domain.protocols import Protocol
 from tests.pages.conftest import settled, texts
 from tests.storage.study_reports import predict, scored
 from tests.storage.study_worlds import make_design, make_study_world, read_all
+
+pytestmark = pytest.mark.slow
 
 
 def open_report(sign_in_as, run_page):

@@ -28,6 +28,8 @@ from storage.unit_of_work import reading, unit_of_work
 from tests.storage.judgements import accept, give
 from tests.storage.worlds import NOW, World, make_world
 
+pytestmark = pytest.mark.slow
+
 BY = command_line_person()
 
 

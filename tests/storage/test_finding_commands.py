@@ -13,6 +13,8 @@ import cli
 from storage.engine import current_engine, engine_for
 from tests.golden.release_world import judged_world
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def judged(sqlite_template, tmp_path_factory):

@@ -13,6 +13,8 @@ from storage.unit_of_work import reading, unit_of_work
 from tests.storage.judgements import accept, give
 from tests.storage.worlds import assign_all, make_batch, make_world
 
+pytestmark = pytest.mark.slow
+
 HIDE = ["hide", "asked", "--repeats", "0.2", "--distance", "5", "--planted", "2", "--seed", "3"]
 
 

@@ -7,6 +7,8 @@ import pytest
 
 from tests.storage.import_worlds import Importer, lines, record
 
+pytestmark = pytest.mark.slow
+
 PA = {"id": "pa", "file": "pa.png"}
 BOX = {"radiograph": "pa", "label": "lung", "box": [10, 10, 50, 60]}
 

@@ -19,6 +19,8 @@ from storage.unit_of_work import reading
 from tests.golden.release_world import GOLDEN, judged_world
 from tests.storage.planted_frames import plant, planted
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def workspace(workspace_engine):

@@ -32,6 +32,8 @@ from tests.storage.judgements import accept, give
 from tests.storage.made_releases import create_release
 from tests.storage.worlds import NOW, assign_all, make_batch, make_world
 
+pytestmark = pytest.mark.slow
+
 BY = command_line_person()
 
 

@@ -24,6 +24,8 @@ from tests.storage.backup_worlds import LATER, workspace_on
 from tests.storage.land_migrations import expected_text, schemas_by_revision
 from tests.storage.worlds import NOW, make_world
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -10,6 +10,8 @@ import cli
 from domain.people import Role
 from tests.storage.worlds import make_world
 
+pytestmark = pytest.mark.slow
+
 CREATE = ["study", "create", "pilot", "--dataset", "demo", "--n", "6", "--seed", "7"]
 
 

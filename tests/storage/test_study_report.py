@@ -30,6 +30,8 @@ from tests.storage.study_reports import of, predict, report, scored
 from tests.storage.study_worlds import StudyWorld, answer, make_design, make_study_world, read_all
 from tests.storage.worlds import NOW
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def made(sqlite_engine: Engine) -> StudyWorld:

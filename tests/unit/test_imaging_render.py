@@ -20,6 +20,8 @@ from imaging.reading import read_radiograph
 from imaging.render import quarter_size, render
 from tests.unit.makers.dicom_files import dicom, ramp
 
+pytestmark = pytest.mark.slow
+
 SHAPES = array_shapes(min_dims=2, max_dims=2, max_side=140)
 LEVELS = st.one_of(arrays(np.uint8, SHAPES), arrays(np.uint16, SHAPES))
 

@@ -9,6 +9,8 @@ from demo.phantom.frame import Frame
 from demo.phantom.habitus import draw_habitus
 from demo.phantom.tubes import join, project_tubes, sample_curve
 
+pytestmark = pytest.mark.slow
+
 ROWS, COLUMNS = 400, 320
 
 
