@@ -18,7 +18,7 @@ help:
 	@echo "make install      .venv/ with what app and commands need"
 	@echo "make test         the tests: both databases, the forms, the browser; under 12 minutes on two cores"
 	@echo "make test-fast    those of the logic and of the forms on SQLite; under 4 minutes"
-	@echo "make test-full    those that make test leaves out: races, kills, several processes, the demo, the viewer's room"
+	@echo "make test-full    those that make test leaves out: the viewer, reading, races, kills, backups, the demo"
 	@echo "make check        ruff, mypy, import contracts, own lints, types and bundles of the frontend"
 	@echo "make frontend     the bundles of frontend/dist/ from frontend/src/; make check-frontend checks and compares"
 	@echo "make format       put the code into ruff's form"

@@ -16,7 +16,7 @@ from tests.e2e.conftest import PASSWORD as PASSWORD_OF_ALL
 from tests.e2e.conftest import RunningApp, fill_sign_in
 from tests.e2e.judging import open_review, press, wait_for_question
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 RATED = "5443yym"
 QUESTIONS = 10

@@ -10,7 +10,7 @@ from tests.e2e import judging, viewing
 from tests.e2e.judging import drafts, draw, open_review, press, verdicts, wait_for_question
 from tests.e2e.viewing import drag, greys, open_viewer, place, status
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 RATED = "4444yyh"
 

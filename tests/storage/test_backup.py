@@ -24,7 +24,7 @@ from storage.workspace import Workspace
 from tests.storage.backup_worlds import BY, LATER, furnish, workspace_on
 from tests.storage.worlds import NOW
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 
 @pytest.fixture

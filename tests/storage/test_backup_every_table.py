@@ -33,7 +33,7 @@ from tests.storage.study_worlds import answer, make_study_world
 from tests.storage.test_backup_altered import members, sealed
 from tests.storage.worlds import NOW
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 #: The columns of each table that a restore changes on purpose: sign-ins end, releases have moved, jobs stop.
 CHANGED = {

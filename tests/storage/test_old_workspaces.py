@@ -22,7 +22,7 @@ from tests.storage.old_workspaces import names, unpack
 from tests.storage.test_schema_check import differences, execute
 from tests.storage.worlds import NOW, make_world
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 #: Made before 0007 had the table second_opinions.
 WITHOUT_SECOND_OPINIONS = ("966ec8d", "1d45ff8")

@@ -19,7 +19,7 @@ from domain.verdicts import Decision, ErrorKind, check_decision
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 from quality.checks import check_question
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 # Normal, nodule, heart and fluid, free air, devices, and each way in which report and image part.
 NUMBERS = (1, 3, 4, 5, 7, 10, 11, 12, 15, 24, 27, 32, 36)

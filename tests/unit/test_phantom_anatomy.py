@@ -9,7 +9,7 @@ from demo.phantom.frame import Frame
 from demo.phantom.habitus import draw_habitus
 from demo.phantom.tubes import join, project_tubes, sample_curve
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 ROWS, COLUMNS = 400, 320
 

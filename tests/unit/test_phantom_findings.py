@@ -5,7 +5,7 @@ import pytest
 
 from demo.phantom import CATALOGUE, FindingKind, FindingSpec, Side, View, Zone, render_exam
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 SEED, ROWS, COLUMNS = 14, 400, 320
 
