@@ -1,4 +1,4 @@
-"""Settle disputes: questions that reviewers disagree on, one by one, with their verdicts side by side."""
+"""Adjudicate: questions that reviewers disagree on, one by one, with their verdicts side by side."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def main() -> None:
     with reading() as db:
         mine = batches_to_settle(db, person=person)
     if not mine:
-        st.title("Settle disputes")
+        st.title("Adjudicate")
         empty_state(
             "Nothing is yours to settle",
             "Where two reviewers of a question disagree, somebody who did not judge it settles it. A "
@@ -45,7 +45,7 @@ def main() -> None:
     if data is not None:
         settling_form(data, on_over=_nothing)
         return
-    st.title("Settle disputes")
+    st.title("Adjudicate")
     _through(batch, listed)
 
 

@@ -1,4 +1,4 @@
-"""What the sample says: rates of the whole dataset from its reviewed sample, plans, groups side by side."""
+"""Dataset estimates: rates of the whole dataset from its reviewed sample, plans, groups side by side."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ui.tables import table
 def main() -> None:
     """One dataset at a time; every number with its n and its interval."""
     person = require_page(Action.SEE_PROGRESS)
-    st.title("What the sample says")
+    st.title("Dataset estimates")
     with reading() as db:
         batches = estimable(db, by=person)
     if not batches:

@@ -1,8 +1,9 @@
-"""The pages, in the order of the navigation, and the action that each is for."""
+"""The pages, in the order of the navigation, with the stage and the action of each."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from domain.access import Action
@@ -11,9 +12,24 @@ from domain.people import Person
 ROOT = Path(__file__).resolve().parent.parent
 
 
+#: A navigation of at most so many pages needs no headings.
+_PAGES_WITHOUT_HEADINGS = 5
+
+
+class Stage(StrEnum):
+    """The headings of the navigation, in their order; the pages of NONE stand above them without one."""
+
+    NONE = ""
+    DATA = "Data"
+    REVIEW = "Review"
+    RESULTS = "Results"
+    STUDIES = "Studies"
+    ADMINISTRATION = "Administration"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """One screen: its file under the project's folder, its title and icon.
+    """One screen: its file under the project's folder, its title, icon and stage.
 
     ``action`` is what a person must be allowed to do to open it; None for a page of everybody.
     """
@@ -22,6 +38,7 @@ class Page:
     title: str
     icon: str
     action: Action | None
+    stage: Stage = Stage.NONE
 
     @property
     def path(self) -> Path:
@@ -37,47 +54,127 @@ PAGES = (
         title="Import",
         icon=":material/upload_file:",
         action=Action.IMPORT_QUESTIONS,
+        stage=Stage.DATA,
     ),
-    Page(file="pages/checks.py", title="Checks", icon=":material/rule:", action=Action.SEE_CHECKS),
-    Page(file="pages/browse.py", title="Browse", icon=":material/search:", action=Action.BROWSE),
-    Page(file="pages/statistics.py", title="Statistics", icon=":material/bar_chart:", action=Action.BROWSE),
+    Page(
+        file="pages/checks.py",
+        title="Checks",
+        icon=":material/rule:",
+        action=Action.SEE_CHECKS,
+        stage=Stage.DATA,
+    ),
+    Page(
+        file="pages/browse.py",
+        title="Browse",
+        icon=":material/search:",
+        action=Action.BROWSE,
+        stage=Stage.DATA,
+    ),
+    Page(
+        file="pages/statistics.py",
+        title="Statistics",
+        icon=":material/bar_chart:",
+        action=Action.BROWSE,
+        stage=Stage.DATA,
+    ),
     Page(
         file="pages/patient_data.py",
         title="Patient data",
         icon=":material/shield_person:",
         action=Action.PROTECT_PATIENTS,
-    ),
-    Page(file="pages/sampling.py", title="Draw a batch", icon=":material/casino:", action=Action.DRAW_BATCH),
-    Page(file="pages/assign.py", title="Batches", icon=":material/group_work:", action=Action.ASSIGN),
-    Page(
-        file="pages/progress.py", title="Progress", icon=":material/monitoring:", action=Action.SEE_PROGRESS
+        stage=Stage.DATA,
     ),
     Page(
-        file="pages/agreement.py", title="Agreement", icon=":material/handshake:", action=Action.SEE_PROGRESS
+        file="pages/sampling.py",
+        title="Draw a batch",
+        icon=":material/casino:",
+        action=Action.DRAW_BATCH,
+        stage=Stage.REVIEW,
+    ),
+    Page(
+        file="pages/assign.py",
+        title="Batches",
+        icon=":material/group_work:",
+        action=Action.ASSIGN,
+        stage=Stage.REVIEW,
+    ),
+    Page(
+        file="pages/progress.py",
+        title="Progress",
+        icon=":material/monitoring:",
+        action=Action.SEE_PROGRESS,
+        stage=Stage.REVIEW,
+    ),
+    Page(
+        file="pages/review.py",
+        title="Review",
+        icon=":material/radiology:",
+        action=Action.JUDGE,
+        stage=Stage.REVIEW,
+    ),
+    Page(
+        file="pages/adjudicate.py",
+        title="Adjudicate",
+        icon=":material/gavel:",
+        action=Action.ADJUDICATE,
+        stage=Stage.REVIEW,
+    ),
+    Page(
+        file="pages/agreement.py",
+        title="Agreement",
+        icon=":material/handshake:",
+        action=Action.SEE_PROGRESS,
+        stage=Stage.RESULTS,
     ),
     Page(
         file="pages/attention.py",
         title="Attention",
         icon=":material/visibility_lock:",
         action=Action.SEE_PROGRESS,
+        stage=Stage.RESULTS,
     ),
     Page(
         file="pages/estimates.py",
-        title="What the sample says",
+        title="Dataset estimates",
         icon=":material/functions:",
         action=Action.SEE_PROGRESS,
+        stage=Stage.RESULTS,
     ),
     Page(
-        file="pages/releases.py", title="Releases", icon=":material/inventory_2:", action=Action.MAKE_RELEASE
+        file="pages/releases.py",
+        title="Releases",
+        icon=":material/inventory_2:",
+        action=Action.MAKE_RELEASE,
+        stage=Stage.RESULTS,
     ),
-    Page(file="pages/studies.py", title="Reader studies", icon=":material/groups:", action=Action.RUN_STUDY),
-    Page(file="pages/review.py", title="Review", icon=":material/radiology:", action=Action.JUDGE),
-    Page(file="pages/read.py", title="Read", icon=":material/visibility:", action=Action.READ),
-    Page(file="pages/audit.py", title="Audit trail", icon=":material/history_edu:", action=Action.SEE_AUDIT),
     Page(
-        file="pages/adjudicate.py", title="Settle disputes", icon=":material/gavel:", action=Action.ADJUDICATE
+        file="pages/studies.py",
+        title="Reader studies",
+        icon=":material/groups:",
+        action=Action.RUN_STUDY,
+        stage=Stage.STUDIES,
     ),
-    Page(file="pages/people.py", title="People", icon=":material/group:", action=Action.MANAGE_PEOPLE),
+    Page(
+        file="pages/read.py",
+        title="Read",
+        icon=":material/visibility:",
+        action=Action.READ,
+        stage=Stage.STUDIES,
+    ),
+    Page(
+        file="pages/people.py",
+        title="People",
+        icon=":material/group:",
+        action=Action.MANAGE_PEOPLE,
+        stage=Stage.ADMINISTRATION,
+    ),
+    Page(
+        file="pages/audit.py",
+        title="Audit trail",
+        icon=":material/history_edu:",
+        action=Action.SEE_AUDIT,
+        stage=Stage.ADMINISTRATION,
+    ),
     Page(file="pages/account.py", title="My account", icon=":material/account_circle:", action=None),
 )
 
@@ -85,3 +182,13 @@ PAGES = (
 def pages_for(person: Person) -> list[Page]:
     """The pages of the person's roles, in the order of the navigation."""
     return [page for page in PAGES if page.action is None or person.may(page.action)]
+
+
+def pages_by_stage(person: Person) -> dict[Stage, list[Page]]:
+    """The pages of the person's roles under the headings of the navigation; a short one has no headings."""
+    pages = pages_for(person)
+    if len(pages) <= _PAGES_WITHOUT_HEADINGS:
+        return {Stage.NONE: pages}
+    return {
+        stage: of_stage for stage in Stage if (of_stage := [page for page in pages if page.stage is stage])
+    }

@@ -14,7 +14,7 @@ from domain.people import Person
 from ui.connection.component import connection_strip
 from ui.context import clock, clock_time, person_or_nobody, token, unit_of_work
 from ui.garbage import freeze_modules
-from ui.navigation import HOME, PAGES, Page, pages_for
+from ui.navigation import HOME, PAGES, Page, pages_by_stage
 from ui.parts import act, away, notices, plain
 from ui.redirect import send_to
 from ui.typed.component import keep_typed
@@ -39,12 +39,14 @@ def main() -> None:
         # st.navigation is called for signed-out people too: without it Streamlit would run pages/*.py.
         st.navigation([st.Page(_signed_out, title="Signed out")], position="hidden").run()
         return
-    pages = [
-        st.Page(page.path, title=page.title, icon=page.icon, default=page is HOME)
-        for page in pages_for(person)
-        if page.path.is_file()
-    ]
+    pages = {
+        stage.value: [
+            st.Page(page.path, title=page.title, icon=page.icon, default=page is HOME) for page in of_stage
+        ]
+        for stage, of_stage in pages_by_stage(person).items()
+    }
     chosen = st.navigation(pages, position="sidebar", expanded=True)
+    st.set_page_config(page_title=f"{chosen.title} · Overread")
     st.logo(_asset("wordmark.svg"), size="large")
     with st.sidebar:
         _who(person)

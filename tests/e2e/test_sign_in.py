@@ -48,6 +48,17 @@ def test_pages_outside_the_roles_own_are_not_found_and_show_none_of_their_text(s
         assert "carl" not in shown.lower()
 
 
+def test_the_navigation_is_grouped_by_stage_and_each_page_has_its_own_tab_title(sign_in):
+    page = sign_in("carl")
+    navigation = page.get_by_test_id("stSidebarNav")
+    for stage in ("Data", "Review", "Results", "Studies", "Administration"):
+        expect(navigation.get_by_text(stage, exact=True)).to_be_visible()
+    for title in ("Checks", "Dataset estimates", "Home"):
+        navigation.get_by_role("link", name=title).click()
+        expect(page.get_by_role("heading", name=title, level=1)).to_be_visible()
+        expect(page).to_have_title(f"{title} · Overread")
+
+
 def test_signing_in_as_somebody_else_in_a_second_tab_ends_the_first(sign_in, app):
     first = sign_in("rosa")
     form = app.url + "/sign-in"

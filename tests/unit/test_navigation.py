@@ -3,7 +3,7 @@
 import pytest
 
 from domain.people import ALLOWED, Action, Person, Role
-from ui.navigation import PAGES, pages_for
+from ui.navigation import PAGES, Stage, pages_by_stage, pages_for
 
 
 def person(*roles: Role) -> Person:
@@ -26,15 +26,29 @@ def test_a_reader_sees_home_and_read():
 
 def test_a_reviewer_sees_home_review_and_the_disputes():
     titles = [page.title for page in pages_for(person(Role.REVIEWER))]
-    assert titles == ["Home", "Review", "Settle disputes", "My account"]
+    assert titles == ["Home", "Review", "Adjudicate", "My account"]
 
 
-def test_a_coordinator_sees_the_way_of_the_work_from_left_to_right():
-    assert [page.title for page in pages_for(person(Role.COORDINATOR))] == [
-        "Home", "Import", "Checks", "Browse", "Statistics", "Patient data", "Draw a batch", "Batches",
-        "Progress", "Agreement", "Attention", "What the sample says", "Releases", "Reader studies",
-        "Audit trail", "My account",
-    ]  # fmt: skip
+def test_a_coordinator_sees_the_stages_in_the_order_of_the_work():
+    pages = pages_by_stage(person(Role.COORDINATOR))
+    assert {stage.value: [page.title for page in of_stage] for stage, of_stage in pages.items()} == {
+        "": ["Home", "My account"],
+        "Data": ["Import", "Checks", "Browse", "Statistics", "Patient data"],
+        "Review": ["Draw a batch", "Batches", "Progress"],
+        "Results": ["Agreement", "Attention", "Dataset estimates", "Releases"],
+        "Studies": ["Reader studies"],
+        "Administration": ["Audit trail"],
+    }
+
+
+@pytest.mark.parametrize("role", [Role.REVIEWER, Role.READER, Role.ADMIN])
+def test_a_short_navigation_has_no_headings(role):
+    assert pages_by_stage(person(role)) == {Stage.NONE: pages_for(person(role))}
+
+
+def test_every_page_stands_under_one_heading():
+    grouped = [page for of_stage in pages_by_stage(person(*Role)).values() for page in of_stage]
+    assert sorted(page.file for page in grouped) == sorted(page.file for page in PAGES)
 
 
 def test_several_roles_see_the_pages_of_all():

@@ -20,7 +20,7 @@ def show_disputes(person: Person, batch: str, reviewers: Sequence[str]) -> None:
     key = f"disputes-{batch}-{kept.revision}"
     st.caption(
         "Where two reviewers of a question disagree, an adjudicator who did not judge it settles it, on the "
-        "page Settle disputes. A release has the settled form; open disputes are left out."
+        "page Adjudicate. A release has the settled form; open disputes are left out."
     )
     adjudicators = st.multiselect(
         "Adjudicators",
