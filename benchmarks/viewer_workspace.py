@@ -16,7 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from accounts.service import add_person, command_line_person
-from demo.phantom import PhantomExam, TransferSyntax, View, render_exam, write_dicom
+from demo.phantom import PhantomExam, View
+from demo.phantom.dicom import TransferSyntax, write_dicom
+from demo.phantom.render import render_exam
 from domain.batches import SamplingPlan
 from domain.people import Role
 from intake.service import import_questions

@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import pydicom
-from threadpoolctl import threadpool_limits
-
 from demo.cases import Case, Projections
 from demo.facts import Facts, facts_of
-from demo.phantom import View, render_exam, write_dicom
+from demo.phantom import View
 
-#: Both images; a sixth of the pixels of a clinical one, in the same proportion.
+#: Both images; a sixth of the pixels of a clinical one, in the same proportion. Fewer than 900 rows take
+#: longer: the working grid of the anatomy is then as fine as the image.
 ROWS, COLUMNS = 1050, 860
 _MOST_PROCESSES = 4
 
@@ -59,11 +57,19 @@ def _prepare_process() -> None:
     matrices would take turns with the other processes, which doubles the processor time.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - in the processes that render only
+
+    from demo.phantom import dicom, render  # noqa: F401, PLC0415 - only what is loaded is limited
+
     threadpool_limits(1)
 
 
 def take_one(case: Case, *, folder: Path, rows: int, columns: int) -> Shot:
     """Render one case and write its files."""
+    # A second of imports that only the processes which render have to pay.
+    from demo.phantom.dicom import write_dicom  # noqa: PLC0415
+    from demo.phantom.render import render_exam  # noqa: PLC0415
+
     exam = render_exam(
         case.seed,
         findings=case.findings,
@@ -84,6 +90,8 @@ def take_one(case: Case, *, folder: Path, rows: int, columns: int) -> Shot:
 
 def _make_ap(path: Path) -> None:
     """Say in the file that the beam came from the front: patients in bed are examined so (DICOM CID 4010)."""
+    import pydicom  # noqa: PLC0415 - the same
+
     dataset = pydicom.dcmread(path)
     dataset.ViewPosition = "AP"
     dataset.SeriesDescription = "Chest AP, portable"

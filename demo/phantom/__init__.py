@@ -5,6 +5,9 @@
 
 The anatomy is a model in three dimensions, drawn from a seed, of which the frontal and the lateral radiograph
 are projections (Beer-Lambert, scatter, noise, presentation processing). ``catalogue`` lists the findings.
+
+``render_exam`` is in ``render`` and ``write_dicom`` in ``dicom``. They import SciPy and pydicom, which takes
+more than a second, so only what renders imports them.
 """
 
 from demo.phantom.catalogue import (
@@ -18,10 +21,8 @@ from demo.phantom.catalogue import (
     Zone,
     region_name,
 )
-from demo.phantom.dicom import TransferSyntax, write_dicom
 from demo.phantom.exam import PhantomExam, PhantomFinding, PhantomImage, PhantomRegion
 from demo.phantom.frame import View
-from demo.phantom.render import render_exam
 
 __all__ = [
     "CATALOGUE",
@@ -35,10 +36,7 @@ __all__ = [
     "PhantomRegion",
     "Place",
     "Side",
-    "TransferSyntax",
     "View",
     "Zone",
     "region_name",
-    "render_exam",
-    "write_dicom",
 ]

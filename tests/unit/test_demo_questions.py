@@ -8,7 +8,8 @@ import pytest
 
 from demo.cases import CASES
 from demo.facts import Facts, facts_of, with_report_of
-from demo.phantom import DEVICES, FindingKind, render_exam
+from demo.phantom import DEVICES, FindingKind
+from demo.phantom.render import render_exam
 from demo.planted import EACH, EACH_FAULT, plant
 from demo.questions import write_questions
 from demo.reports import report_of

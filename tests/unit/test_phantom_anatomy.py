@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from demo.phantom import FindingKind, FindingSpec, View, render_exam
+from demo.phantom import FindingKind, FindingSpec, View
 from demo.phantom.chords import ellipsoid
 from demo.phantom.frame import Frame
 from demo.phantom.habitus import draw_habitus
+from demo.phantom.render import render_exam
 from demo.phantom.tubes import join, project_tubes, sample_curve
 
 pytestmark = pytest.mark.full

@@ -4,7 +4,9 @@ import numpy as np
 import pydicom
 import pytest
 
-from demo.phantom import TransferSyntax, View, render_exam, write_dicom
+from demo.phantom import View
+from demo.phantom.dicom import TransferSyntax, write_dicom
+from demo.phantom.render import render_exam
 
 
 @pytest.fixture(scope="module")

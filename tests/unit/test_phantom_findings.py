@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from demo.phantom import CATALOGUE, FindingKind, FindingSpec, Side, View, Zone, render_exam
+from demo.phantom import CATALOGUE, FindingKind, FindingSpec, Side, View, Zone
+from demo.phantom.render import render_exam
 
 pytestmark = pytest.mark.full
 
