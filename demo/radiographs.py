@@ -66,9 +66,8 @@ def _prepare_process() -> None:
 
 def take_one(case: Case, *, folder: Path, rows: int, columns: int) -> Shot:
     """Render one case and write its files."""
-    # A second of imports that only the processes which render have to pay.
-    from demo.phantom.dicom import write_dicom  # noqa: PLC0415
-    from demo.phantom.render import render_exam  # noqa: PLC0415
+    from demo.phantom.dicom import write_dicom  # noqa: PLC0415 - in the processes that render only
+    from demo.phantom.render import render_exam  # noqa: PLC0415 - the same
 
     exam = render_exam(
         case.seed,
