@@ -30,7 +30,7 @@ from tests.golden.forms_world import BOX, FormsWorld, make_forms_world
 from tests.storage.import_worlds import NOW
 from tests.unit.makers.dicom_files import ramp
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from tests.golden.forms_world import FormsWorld, make_forms_world
 from tests.golden.release_world import judged_world, write
 from tests.unit.makers.dicom_files import dicom, ramp
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 SPLIT = SplitPlan(private_share=0.5, seed=3)
 

@@ -13,7 +13,7 @@ from measures.proportions import wilson
 from release.service import SplitPlan
 from tests.golden.forms_world import make_forms_world
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from tests.pages.conftest import texts
 from tests.storage.worlds import NOW, assign_all, make_batch, make_world
 from web.review.routes import ROUTES
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 HEADERS = {"X-Overread": "1", "Sec-Fetch-Site": "same-origin"}
 PLAN = HiddenPlan(

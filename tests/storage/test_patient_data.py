@@ -38,7 +38,7 @@ from tests.storage.import_worlds import lines, record
 from tests.unit.makers.dicom_files import dicom, ramp
 from tests.unit.makers.raster_files import png
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 COMMAND_LINE = command_line_person()
 NOW = datetime(2026, 1, 5, tzinfo=UTC)

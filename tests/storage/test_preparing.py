@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 
 from storage.schema import downgrade, is_current
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 ROOT = Path(__file__).resolve().parents[2]
 

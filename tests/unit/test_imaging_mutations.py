@@ -30,7 +30,7 @@ from imaging.reading import describe, read_radiograph
 from tests.unit.makers.dicom_files import dicom, ramp
 from tests.unit.makers.raster_files import png, saved
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 
 MUTANTS = 250  # of each kind
 BEGINNINGS = [b"", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", bytes(128) + b"DICM"]
