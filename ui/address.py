@@ -1,4 +1,4 @@
-"""Numbers that come by a page's address, or by a form's request: anybody can write anything there."""
+"""Ids from a page's address or a form's request. Users can enter any value there."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from web.requests import LARGEST_NUMBER
 
 
 def number_in(value: object) -> int | None:
-    """The number of a batch, study or question; None for what can be none's."""
+    """Return the id of a batch, study or question; None if the value cannot be an id."""
     try:
         number = int(value) if isinstance(value, str | int) else 0
     except ValueError:

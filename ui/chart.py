@@ -1,4 +1,4 @@
-"""Charts on a page: the one place that hands them to Streamlit, and the chart that several pages draw."""
+"""Charts on a page: the one function that passes them to Streamlit, and the chart that several pages draw."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ import streamlit as st
 from measures.proportions import Proportion
 from ui.ground import is_light
 
-#: Streamlit writes axes in a grey that is under 4.5 : 1 on its light page; n and intervals stand there.
+#: Streamlit's grey of axis labels has a contrast under 4.5 : 1 on its light page; n and intervals stand
+#: there.
 _ON_LIGHT = "#4a5157"
-_MARK = "#4f93a6"  # the theme's, between its dark and its light shade
-_AROUND = 70  # pixels beside the rows: Streamlit counts them into the height
+_MARK = "#4f93a6"  # the theme's colour, between its dark and its light shade
+_AROUND = 70  # pixels next to the rows: Streamlit includes them in the height
 
 
 def chart(made: alt.Chart | alt.LayerChart | alt.FacetChart) -> None:
-    """Draw it, with words that can be read on the page as it is."""
+    """Draw a chart with text that is legible in the present theme."""
     words: dict[str, Any] = {"labelColor": _ON_LIGHT, "titleColor": _ON_LIGHT} if is_light() else {}
-    # Streamlit's theme moves the first and the last label off what they name.
+    # Streamlit's theme moves the first and the last label away from the values they name.
     made = made.configure_axis(labelFlush=False, **words)
     if words:
         made = made.configure_legend(**words).configure_header(**words)
@@ -29,7 +30,7 @@ def chart(made: alt.Chart | alt.LayerChart | alt.FacetChart) -> None:
 
 
 def share_intervals(shares: Sequence[tuple[str, Proportion]], *, title: str) -> alt.LayerChart:
-    """One point for each named share with its 95 % interval, in percent; undefined ones are left out."""
+    """Draw one point per named share with its 95 % interval, in percent; undefined shares are omitted."""
     rows = [
         {
             "name": name,

@@ -1,4 +1,4 @@
-"""What every page stands in: the person at the browser, the clock, the one transaction of an action."""
+"""The context of every page: the person, the clock, and the transaction of an action."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ __all__ = [
 
 
 def clock() -> datetime:
-    """Now, in UTC. The only clock that pages read."""
+    """Return the present time in UTC. Pages read no other clock."""
     return datetime.now(UTC)
 
 
 def clock_time(moment: datetime) -> str:
-    """The time as the clock on the person's wall shows it, 14:03:12; with "UTC" where that is not known."""
+    """Format a time in the browser's time zone, as 14:03:12; with "UTC" if the zone is unknown."""
     named = st.context.timezone
     try:
         zone = ZoneInfo(named) if isinstance(named, str) else None
-    except (ZoneInfoNotFoundError, ValueError):  # the browser's word for it, so anything may come
+    except (ZoneInfoNotFoundError, ValueError):  # the browser sends the name, so it can be anything
         zone = None
     return f"{moment.astimezone(zone):%H:%M:%S}" if zone else f"{moment.astimezone(UTC):%H:%M:%S} UTC"
 
 
 def saved_since(begun: datetime) -> datetime | None:
-    """When the person's latest deed since then was put on record, read back from the database.
+    """Return when the person's latest action since ``begun`` was recorded, as read back from the database.
 
     Raises:
-        NotNow: the database can't be asked.
+        NotNow: the database is temporarily unable to answer.
     """
     person = person_or_nobody()
     if person is None:
@@ -57,17 +57,17 @@ def saved_since(begun: datetime) -> datetime | None:
 
 
 def token() -> str | None:
-    """The sign-in's token, from the cookie that came when the page connected."""
+    """Return the sign-in token from the cookie that the browser sent when the page connected."""
     return sign_in_token(st.context.cookies)
 
 
 def person_or_nobody() -> Person | None:
-    """Who is at the browser, asked of the database; None when the sign-in does not hold (any more)."""
+    """Return the person at the browser, read from the database; None without a valid sign-in."""
     return person_present(token())
 
 
 def current_person() -> Person:
-    """Who is at the browser; a page that nobody is signed in at stops here."""
+    """Return the person at the browser; stop the page if nobody is signed in."""
     person = person_or_nobody()
     if person is None:
         st.info("You are signed out. Reload the page to sign in.")
@@ -76,10 +76,10 @@ def current_person() -> Person:
 
 
 def require_page(action: Action | None = None) -> Person:
-    """The first line of every page: who is there, and may they be here?
+    """Return the person at the browser; stop the page if they may not open it. The first call of every page.
 
-    The navigation has only the pages of the person's roles; this holds when a role was taken away since,
-    or a page's file is run by another way. It says no more than that there is no such page.
+    The navigation lists only the pages of the person's roles. This check also covers a role that was removed
+    since, and a page whose file is run in another way. The message is only that there is no such page.
     """
     person = current_person()
     if action is not None and not person.may(action):

@@ -1,1 +1,1 @@
-"""Jobs of this app: the kinds, the worker of this process, and how a page shows one."""
+"""Background jobs of the app: their kinds, the worker of this process, and their display on pages."""

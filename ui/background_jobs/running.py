@@ -17,7 +17,7 @@ from ui.context import clock, current_person, reading, unit_of_work
 
 P = TypeVar("P")
 
-#: Where each kind of job is declared; imported when a job of that kind is first seen.
+#: The module and constant of each kind of job; imported when the first job of that kind is requested.
 _DECLARED = {
     "import": "ui.imports.runs:IMPORT",
     "search index": "ui.finding.indexing:INDEX",
@@ -28,12 +28,12 @@ _DECLARED = {
     "predictions": "ui.studies.predicting:PREDICTIONS",
     "readings": "ui.studies.outside:READINGS",
 }
-#: Seconds that a click waits for its job: what is done by then needs no progress.
+#: Seconds that a click waits for its job. A job that ends within this time shows no progress.
 _A_MOMENT = 0.5
 
 
 def kind_named(name: str) -> JobKind[Any] | None:
-    """The kind of that name; None where this version has none."""
+    """Return the kind with that name; None if this version does not define it."""
     if name not in _DECLARED:
         return None
     module, _, constant = _DECLARED[name].partition(":")
@@ -49,7 +49,7 @@ def worker() -> jobs.Worker:
 
 
 def start(kind: JobKind[P], parameters: P, *, by: Person, subject: str | None = None) -> Job:
-    """Start a job, or give the one of that kind and subject that is active: a double click starts one."""
+    """Start a job, or return the active job of that kind and subject: a double click starts only one."""
     with unit_of_work() as db:
         job, _ = jobs.start_job(db, by=by, kind=kind, parameters=parameters, subject=subject, now=clock())
     worker().run(job, wait=_A_MOMENT)
@@ -57,41 +57,47 @@ def start(kind: JobKind[P], parameters: P, *, by: Person, subject: str | None = 
 
 
 def start_again(number: int) -> None:
-    """Start a job that failed or was interrupted once more."""
+    """Start a failed or interrupted job again."""
     with unit_of_work() as db:
         job = jobs.start_again(db, by=current_person(), number=number, now=clock())
     worker().run(job, wait=_A_MOMENT)
 
 
 def latest(kind: JobKind[Any], *, by: Person, subject: str) -> Job | None:
-    """The latest job about the subject that was not dismissed, by whomever."""
+    """Return the latest job about the subject that was not dismissed, whoever started it."""
     with reading() as db:
         job = jobs.latest_job(db, by=by, kind=kind, subject=subject)
     return worker().seen(job) if job else None
 
 
 def own_latest(kind: JobKind[Any], *, by: Person) -> Job | None:
-    """The latest job of the person that was not dismissed."""
+    """Return the person's latest job that was not dismissed."""
     with reading() as db:
         job = jobs.own_latest_job(db, by=by, kind=kind)
     return worker().seen(job) if job else None
 
 
 def seen_again(number: int) -> Job:
-    """A job as it is now."""
+    """Return the current state of a job."""
     with reading() as db:
         return worker().seen(jobs.job_numbered(db, by=current_person(), number=number))
 
 
 def is_silent(job: Job) -> bool:
-    """Whether the process that runs the job was not heard of for some seconds: it was killed, most likely."""
+    """Whether the process that runs the job has sent no sign of life for some seconds.
+
+    It was probably killed.
+    """
     if job.lease_until is None or worker().has(job.number):
         return False
     return job.lease_until - clock() < LEASE / 2
 
 
 def cancel(number: int) -> None:
-    """Cancel a job. One that runs here is told so directly: the database may be busy with that very job."""
+    """Cancel a job.
+
+    A job of this process is cancelled directly, because that job may keep the database busy.
+    """
     by = current_person()
     with reading() as db:
         jobs.job_numbered(db, by=by, number=number)
@@ -101,6 +107,6 @@ def cancel(number: int) -> None:
 
 
 def dismiss(number: int) -> None:
-    """Show what came of a job no more."""
+    """Hide the outcome of a job."""
     with unit_of_work() as db:
         jobs.dismiss_job(db, by=current_person(), number=number)

@@ -1,4 +1,4 @@
-"""A job on a page, beside the button that started it: its progress, then what came of it."""
+"""A job on a page, next to the button that started it: its progress, then its outcome."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _POLL = timedelta(seconds=0.7)
 
 
 def show_progress(job: Job | None) -> bool:
-    """Draw the progress of an active job, and say whether it is one. Else draw the start button."""
+    """Draw the progress of a job and return True if it is active; else return False.
+
+    If it is not active, the caller draws its start button.
+    """
     if job is None or not job.is_active:
         return False
     _watch(job.number)
@@ -24,9 +27,9 @@ def show_progress(job: Job | None) -> bool:
 
 
 def show_outcome(job: Job | None) -> None:
-    """What came of a finished job, until it is dismissed.
+    """Draw the outcome of a finished job until it is dismissed.
 
-    Below the start button, which must not move under a click.
+    It stands below the start button, so that the button does not move under a click.
     """
     if job is None or job.finished_at is None:
         return
@@ -43,7 +46,7 @@ def show_outcome(job: Job | None) -> None:
 
 
 def show_message(job: Job) -> None:
-    """What came of a finished job, in its own words."""
+    """Draw the outcome of a finished job: its message, coloured by status."""
     match job.status:
         case JobStatus.DONE if job.message:
             st.success(plain(job.message))
@@ -68,7 +71,7 @@ def _button(
     )
 
 
-@st.fragment(run_every=_POLL)  # allow fragment-without-screen: says itself when the database is away
+@st.fragment(run_every=_POLL)  # allow fragment-without-screen: shows itself that the database is away
 def _watch(number: int) -> None:
     try:
         job = running.seen_again(number)
@@ -76,7 +79,7 @@ def _watch(number: int) -> None:
         st.caption(plain(str(error)))
         return
     if not job.is_active:
-        st.rerun()  # the whole page: there is something else to show now
+        st.rerun()  # the whole page, because it now shows the outcome
     place = f"job-{number}"
     text = job.progress.text
     if job.status is JobStatus.QUEUED:
@@ -94,7 +97,7 @@ def _watch(number: int) -> None:
 
 
 def _rate(job: Job) -> list[str]:
-    """Units a second and the remaining time, where they are known."""
+    """Return units per second and the remaining time, as far as they are known."""
     now = clock()
     rate, left = job.units_per_second(now), job.seconds_left(now)
     shown = [f"{rate:,.0f} {job.progress.unit} a second"] if rate and rate >= 1 and job.progress.unit else []

@@ -1,1 +1,1 @@
-"""What the batch pages are made of."""
+"""Parts of the batch pages."""

@@ -1,4 +1,4 @@
-"""Agreement between reviewers as tables: one aspect for every pair, and every aspect for one pair."""
+"""Tables of the agreement between reviewers: one aspect for every pair, and every aspect for one pair."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _HOW = (
 
 
 def agreement_panel(found: BatchAgreement) -> None:
-    """Both tables, and the boxes."""
+    """Draw both tables, and the agreement of the boxes."""
     names = names_of_pairs(found.between, found.people)
     batch = found.batch.id
     st.subheader("Pair by pair")
@@ -62,7 +62,7 @@ def agreement_panel(found: BatchAgreement) -> None:
 
 
 def aspect_table(first: str, rows: Sequence[tuple[str, Aspect]]) -> None:
-    """One line for each aspect: agreement, kappa, AC1, with intervals and n; grey where few."""
+    """Draw one row per aspect: agreement, kappa and AC1 with intervals and n; grey if n is small."""
     cells, styles = [], []
     quiet = f"color: {grey()}"
     for name, each in rows:
@@ -98,7 +98,7 @@ def aspect_table(first: str, rows: Sequence[tuple[str, Aspect]]) -> None:
 
 
 def _said(figure: Figure, *, percent: bool = False, before: str = "") -> str:
-    """The number, its interval and its own n; or why there is none."""
+    """Format the number, its interval and its own n; or the reason why it is not defined."""
     n = f"n = {figure.n:,}"
     if figure.estimate is None:
         return f"{before}{figure.note}, {n}"

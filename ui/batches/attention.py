@@ -1,4 +1,4 @@
-"""Attention as tables: agreement with oneself, planted faults found, and both over time."""
+"""Tables of attention: intra-reviewer agreement, planted faults found, and both over time."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ui.batches.agreement import aspect_table
 from ui.ground import grey
 from ui.parts import plain
 
-#: Columns that fit into a narrow window.
+#: The number of columns that fit into a narrow window.
 _NARROW = 4
 
 
 def attention_panel(found: BatchAttention) -> None:
-    """All of it; every number with its n and interval."""
+    """Draw all tables; every number has its n and interval."""
     _overview(found)
     _faults(found)
     _oneself(found)
@@ -87,7 +87,7 @@ def _oneself(found: BatchAttention) -> None:
         return
     name = st.selectbox("Reviewer", list(shown), key=f"attention-of-{found.batch.id}")
     between = shown[name].attention.between
-    if between is None:  # only for the type: those without were left out
+    if between is None:  # for the type checker: reviewers without one are excluded above
         return
     aspect_table("Aspect", [(each.name, each) for each in between.aspects])
     boxes = between.boxes
@@ -127,7 +127,7 @@ def _frame(rows: list[dict[str, str]], styles: pd.DataFrame | None = None) -> No
         hide_index=True,
         width="stretch",
         height="content",
-        # In a narrow window the last columns are scrolled to: whose they are stays in sight.
+        # The first column stays in sight when a narrow window is scrolled to the last columns.
         column_config={frame.columns[0]: st.column_config.Column(pinned=len(frame.columns) > _NARROW)},
     )
 

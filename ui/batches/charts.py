@@ -1,4 +1,4 @@
-"""The charts of a batch: who has done how much, how often each error, machine tier against expert tier."""
+"""The charts of a batch: progress of each reviewer, error rates, machine tier against expert tier."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pandas as pd
 from review.progress import Line, Rate, TierTable
 from ui.chart import share_intervals
 
-# Told apart in both themes, and by people who don't see red and green apart (Okabe and Ito).
+# Distinguishable in both themes and with red-green colour blindness (Okabe and Ito).
 _STATES = {"Done": "#009e73", "Skipped": "#e69f00", "Left": "#8a939b"}
-_ROW = 28  # pixels a bar
-_AROUND, _LEGEND = 70, 75  # pixels beside the bars: Streamlit counts them into the height
+_ROW = 28  # pixels per bar
+_AROUND, _LEGEND = 70, 75  # pixels next to the bars: Streamlit includes them in the height
 
 
 def progress_bars(lines: Sequence[Line]) -> alt.Chart:
-    """One bar a line, done, skipped and left in judgements."""
+    """Draw one bar per row: the numbers of judgements done, skipped and left."""
     rows = [
         {"name": line.name, "state": name, "judgements": count, "order": place}
         for line in lines
@@ -45,13 +45,13 @@ def progress_bars(lines: Sequence[Line]) -> alt.Chart:
 
 
 def rate_intervals(rates: Sequence[Rate]) -> alt.LayerChart:
-    """One point a rate with its 95 % interval, in percent of the reviewed questions."""
+    """Draw one point per rate with its 95 % interval, in percent of the reviewed questions."""
     shares = [(rate.name, rate.share) for rate in rates]
     return share_intervals(shares, title="percent of the reviewed questions, 95 % interval")
 
 
 def tier_map(table: TierTable) -> alt.LayerChart:
-    """The table of tiers as a map: rows the machine's, columns the expert's, the count in each cell."""
+    """Draw the table of tiers as a heat map: rows machine, columns expert, cells counts."""
     order = [tier.value for tier in table.tiers]
     rows = [
         {"machine": machine, "expert": expert, "count": count}
@@ -69,7 +69,7 @@ def tier_map(table: TierTable) -> alt.LayerChart:
         tooltip=["machine:N", "expert:N", "count:Q"],
     )
     most = max((count for counts in table.counts for count in counts), default=0)
-    # Dark where there are many, in both themes, so that white stands on dark and black on light.
+    # High counts are dark in both themes: white text on dark cells, black text on light ones.
     cells = base.mark_rect().encode(
         color=alt.Color(
             "count:Q", legend=None, scale=alt.Scale(domain=[0, max(1, most)], range=["#dfe9ee", "#1f5b73"])

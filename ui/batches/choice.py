@@ -1,4 +1,4 @@
-"""Which batch a page is about."""
+"""The choice of the batch that a page shows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ui.parts import empty_state
 
 
 def batches_or_empty(person: Person, what_next: str) -> list[BatchOverview]:
-    """All batches; where there is none, the page says so, with what comes once there is one."""
+    """Return all batches. If there is none, the page shows that, with ``what_next`` as the next step."""
     with reading() as db:
         batches = overview(db, by=person)
     if not batches:
@@ -24,8 +24,10 @@ def batches_or_empty(person: Person, what_next: str) -> list[BatchOverview]:
 
 
 def choose_batch(batches: Sequence[BatchOverview], *, key: str, first: int | None = None) -> Batch:
-    """Draw the choice. It begins with the batch that was chosen on the page before, else with the
-    ``first``-th, else with the largest open one; ``key`` is the widget's, another one on each page.
+    """Draw the selection of a batch.
+
+    The default is the batch chosen on the page before, else the one at index ``first``, else the largest
+    open one. ``key`` is the widget's key; it differs from page to page.
     """
     names = [each.batch.name for each in batches]
     before = state.chosen("batch")
@@ -37,9 +39,9 @@ def choose_batch(batches: Sequence[BatchOverview], *, key: str, first: int | Non
 
 
 def largest_open(batches: Sequence[BatchOverview]) -> int:
-    """The place of the open batch that asks for most judgements, then of the one with most questions.
+    """Return the index of the open batch that requests most judgements, then of the one with most questions.
 
-    The first of equal ones; among all of them when every batch is closed.
+    The first one wins a tie. If every batch is closed, all are candidates.
     """
     return max(range(len(batches)), key=lambda place: _weight(batches[place]))
 

@@ -1,4 +1,4 @@
-"""Who settles a batch's disputes, and by which rules: a part of the page of batches."""
+"""Who adjudicates a batch's disputes, and by which rules: a part of the page Batches."""
 
 from __future__ import annotations
 

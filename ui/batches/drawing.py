@@ -1,4 +1,4 @@
-"""A draw: what it would take, and the button that makes it."""
+"""The preview of a draw, and the button that draws the questions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ui.context import clock, current_person, reading, unit_of_work
 from ui.parts import act, plain
 from ui.tables import table
 
-_BAR = "#3f7b8c"  # the theme's primary colour, which stands on its dark and its light ground
+_BAR = "#3f7b8c"  # the theme's primary colour, legible on its dark and its light background
 _MODES = {
     Mode.JUDGE: "From the start (judge)",
     Mode.ANSWER_FIRST: "After the reviewer's own answer",
@@ -29,7 +29,10 @@ _PARTS = {
 
 
 def preview(person: Person, dataset: str, plan: SamplingPlan, batch: Batch | None) -> sampling.Preview | None:
-    """What would be drawn, in words, bars and a table; None, and said why, where nothing can be."""
+    """Show what would be drawn: a sentence, bars and a table.
+
+    If nothing can be drawn, show why and return None.
+    """
     try:
         with reading() as db:
             seen = sampling.preview(
@@ -50,7 +53,10 @@ def preview(person: Person, dataset: str, plan: SamplingPlan, batch: Batch | Non
 def draw(
     form: str, dataset: str, plan: SamplingPlan, *, batch: Batch | None, n: int, taken: set[str]
 ) -> None:
-    """Ask for a new batch's name and settings, and draw ``n``; ``taken`` are the names that are there."""
+    """Draw the form of a new batch and the button that draws ``n`` questions.
+
+    ``taken`` are the names of the existing batches.
+    """
     settings = BatchSettings()
     name = batch.name if batch else ""
     if batch is None:
@@ -88,19 +94,19 @@ def _row(stratum: Stratum) -> dict[str, object]:
 
 
 def _bars(strata: tuple[Stratum, ...]) -> alt.LayerChart:
-    """Drawn questions of each tier, further strata together."""
+    """Chart the drawn questions of each tier; other strata are summed."""
     tiers: dict[str, int] = {}
     for each in strata:
         name = str(each.tier or "no tier")
         tiers[name] = tiers.get(name, 0) + each.drawn
     rows = [{"tier": name, "drawn": drawn} for name, drawn in tiers.items()]
-    room = 1.25 * max([*tiers.values(), 1])  # behind the longest bar, for its number
+    room = 1.25 * max([*tiers.values(), 1])  # room for the number to the right of the longest bar
     bars = alt.Chart(pd.DataFrame(rows)).encode(
         y=alt.Y("tier:N", sort=list(tiers), title=None, axis=alt.Axis(labelFontSize=13)),
         x=alt.X("drawn:Q", title=None, axis=None, scale=alt.Scale(domain=[0, room])),
     )
     numbers = bars.mark_text(align="left", dx=5, fontSize=13).encode(text=alt.Text("drawn:Q", format=","))
-    # Their own colour would be the theme's text colour only by chance.
+    # A fixed colour: the default colour of marks is not the theme's text colour.
     numbers = numbers.encode(color=alt.value("#8a949b"))
     layers = bars.mark_bar(size=16, color=_BAR) + numbers
     drawn: alt.LayerChart = layers.properties(height=30 * len(tiers) + 10)
@@ -110,7 +116,7 @@ def _bars(strata: tuple[Stratum, ...]) -> alt.LayerChart:
 def _new_batch(form: str, taken: set[str]) -> tuple[str, BatchSettings]:
     free = next(f"batch-{i}" for i in range(1, len(taken) + 2) if f"batch-{i}" not in taken)
     naming, way, asking, report = st.columns([2, 2, 2, 2], vertical_alignment="bottom")
-    # Proposed once only: after a draw the second half of a double click would find a batch ready to be drawn.
+    # Proposed only once: otherwise the second click of a slow double click would draw another batch.
     proposed = free if state.is_first_form("draw") else ""
     name = naming.text_input("Name of the batch", value=proposed, placeholder=free, key=f"{form}-name")
     mode = way.selectbox("The key is shown", list(_MODES), key=f"{form}-mode", format_func=_MODES.__getitem__)
@@ -137,6 +143,6 @@ def _save(dataset: str, plan: SamplingPlan, name: str, settings: BatchSettings) 
             now=clock(),
         )
     state.clear_form("draw")
-    state.set_chosen("batch", drawn.batch.name)  # the page Batches opens with it
+    state.set_chosen("batch", drawn.batch.name)  # the page Batches opens with this batch
     added = f"{drawn.added:,} question{'' if drawn.added == 1 else 's'}"
     return f"Batch {drawn.batch.name}: {added} drawn from {dataset}."

@@ -1,4 +1,4 @@
-"""Each reviewer's verdicts over time, as a chart of one measure and a table of all."""
+"""Each reviewer's verdicts over time: a chart of one measure and a table of all."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ui.parts import plain
 from ui.tables import table
 
 Measured = Mean | Proportion
-_MARK = "#4f93a6"  # the theme's, between its dark and its light shade
+_MARK = "#4f93a6"  # the theme's colour, between its dark and its light shade
 
 
 def drift_panel(found: BatchAgreement) -> None:
-    """The chart and, on demand, the numbers."""
+    """Draw the chart and, on request, the numbers."""
     st.subheader("Each reviewer over time")
     if not found.drift:
         st.caption("Nobody has judged a question of this batch yet.")

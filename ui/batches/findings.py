@@ -1,4 +1,4 @@
-"""What reviewers found in a batch: kinds of error, decisions, and the tiers against the machine's."""
+"""The results of a batch: kinds of error, decisions, and the reviewers' tiers against the machine's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ui.tables import table
 
 
 def findings(found: Progress) -> None:
-    """The sheet "of 120 reviewed: …", every kind of error with its interval, and what was decided."""
+    """Draw the summary "of 120 reviewed: …", every kind of error with its interval, and the decisions."""
     st.subheader("What was found")
     if not found.reviewed:
         st.caption("Not defined yet: no question has a verdict.")
@@ -51,7 +51,7 @@ def findings(found: Progress) -> None:
 
 
 def ratings(found: Progress) -> None:
-    """The four dimensions, value by value, and the yes-or-no questions."""
+    """Draw the counts of each value of the four ratings, and of the yes/no fields."""
     if not found.reviewed:
         return
     st.subheader("How it was rated")
@@ -88,7 +88,7 @@ def ratings(found: Progress) -> None:
 
 
 def tier_agreement(found: Progress) -> None:
-    """Machine tier against expert tier, with weighted kappa."""
+    """Draw machine tier against expert tier, with weighted kappa."""
     tiers = found.tier_table
     st.subheader("Machine tier against expert tier")
     if not tiers.n:

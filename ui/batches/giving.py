@@ -1,4 +1,4 @@
-"""Giving a batch to reviewers: who has how much now, who would get how much, and doing it."""
+"""Assigning a batch to reviewers: the present load of each, a preview of the split, and the assignment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ui.tables import table
 
 
 def giving_panel(batch: Batch, load: review.BatchLoad, reviewers: list[Person]) -> None:
-    """Choose reviewers, see the split, assign."""
+    """Draw the choice of reviewers, the preview of the split, and the button that assigns."""
     table([_load_row(each) for each in load.people], empty="Nobody has a question of this batch yet.")
     st.caption(_waiting(load))
     notices("assign")
@@ -115,6 +115,6 @@ def _save_assignment(batch: str, batch_id: int, names: tuple[str, ...], overlap:
 
 
 def assigned_told(verb: str, summary: review.AssignSummary) -> str:
-    """Who got how many, and what is to be known of it."""
+    """Describe an assignment: how many questions each reviewer received, with its notes."""
     given = ", ".join(f"{count:,} to {name}" for name, count in summary.given.items())
     return " ".join([f"{verb}: {given}.", *summary.notes])

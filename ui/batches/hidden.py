@@ -1,4 +1,4 @@
-"""Hidden questions of a batch: what is hidden from whom, the form that hides more, and removing them."""
+"""Hidden questions of a batch: the list of them, the form that hides more, and their removal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ui.tables import table
 
 
 def hidden_panel(batch: Batch) -> None:
-    """The plan, what it would hide, and what is hidden."""
+    """Draw the plan, a preview of what it would hide, and the questions hidden so far."""
     with reading() as db:
         before = review.hidden_plan(db, by=current_person(), batch=batch.name)
         lines = review.hidden_lines(db, by=current_person(), batch=batch.name)
@@ -89,7 +89,7 @@ def _form(batch: Batch, before: HiddenPlan | None, lines: list[review.HiddenLine
 
 
 def _version(batch: Batch, lines: list[review.HiddenLine]) -> tuple[object, ...]:
-    """As long as it stays the same, so does what would be hidden."""
+    """Return a version that stays the same as long as the preview does."""
     with reading() as db:
         counted = review.counted_version(db, by=current_person(), batches=[batch.name])
     removed = sum(not each.hidden.counts for each in lines)
@@ -98,7 +98,7 @@ def _version(batch: Batch, lines: list[review.HiddenLine]) -> tuple[object, ...]
 
 @st.cache_data(max_entries=10, ttl=60, show_spinner="Looking for room in the queues …")
 def _would(batch: str, said: str, version: tuple[object, ...], _plan: HiddenPlan) -> review.HiddenSummary:
-    """Planned once, not at every rerun of the page: a queue of 100,000 questions takes seconds."""
+    """Return the preview; cached, because planning takes seconds for a queue of 100,000 questions."""
     del said, version
     with reading() as db:
         return review.preview_hiding(db, by=current_person(), batch=batch, plan=_plan)

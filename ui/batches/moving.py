@@ -1,4 +1,4 @@
-"""Moving a reviewer's open questions to others, or taking them back."""
+"""Reassigning a reviewer's open questions to others, or unassigning them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ui.parts import act, notices
 
 
 def moving_panel(batch: Batch, load: review.BatchLoad, reviewers: list[Person]) -> None:
-    """Choose whose, and who takes over."""
+    """Draw the choice of the present reviewer and of those who take over."""
     notices("move")
     holding = [each for each in load.people if each.left]
     if not holding:

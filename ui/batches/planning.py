@@ -1,4 +1,4 @@
-"""What a draw is asked for: the dataset, the batch, the plan."""
+"""The inputs of a draw: the dataset, the batch, the sampling plan."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ _TIERS = (*Difficulty, None)
 
 
 def dataset_to_draw_from(datasets: dict[str, int], form: str) -> str:
-    """One of the datasets, name to number of questions; the one that was looked at last is offered first."""
+    """Draw the selection of a dataset; the default is the one that was viewed last.
+
+    ``datasets`` maps each name to its number of questions.
+    """
     names = list(datasets)
     before = state.chosen("dataset")
     name = st.selectbox(
@@ -30,7 +33,7 @@ def dataset_to_draw_from(datasets: dict[str, int], form: str) -> str:
 
 
 def batch_to_add_to(known: list[Batch], form: str, dataset: str) -> Batch | None:
-    """None for a new batch, else the one to add to by its own plan."""
+    """Return the batch to add to by its own plan; None for a new batch."""
     there = {each.name: each for each in known if each.state is BatchState.OPEN}
     if not there:
         return None
@@ -48,7 +51,7 @@ def batch_to_add_to(known: list[Batch], form: str, dataset: str) -> Batch | None
 
 
 def plan_asked_for(form: str) -> SamplingPlan | None:
-    """How many, by which seed and strata; None, and said why, where it can be no plan."""
+    """Return the plan: number, seed and strata. If the input is no valid plan, show why and return None."""
     of_1000 = "Of every 1,000"
     how = st.segmented_control(
         "How many", [of_1000, "In all"], default=of_1000, required=True, key=f"{form}-how"

@@ -1,4 +1,4 @@
-"""Seeking second opinions of a batch: a random share, and where the first reviewer found something."""
+"""Requesting second opinions for a batch: a random share, and where the first reviewer reported an error."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _How:
 
 
 def seconds_panel(batch: Batch, reviewers: list[Person]) -> None:
-    """How second opinions are sought so far, and the form that seeks them."""
+    """Draw the present rules for second opinions, and the form that requests them."""
     st.subheader("Second opinions")
     with reading() as db:
         before = review.second_opinions(db, by=current_person(), batch=batch.name)

@@ -1,7 +1,8 @@
-"""How a batch is judged, on screen: mode, parts, report, guideline, anchors.
+"""The settings of a batch on screen: mode, parts, report, guideline, anchors.
 
-What is edited is a snapshot of the settings, with its revision, taken when the batch was opened here.
-Somebody else's change meanwhile is said, and saving over it is refused; both are shown.
+The forms edit a snapshot of the settings, with its revision, taken when the person opened the batch. If
+somebody else changes the settings meanwhile, the page says so and refuses to overwrite them. Both versions
+can be seen.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ _PARTS = {
 
 
 def settings_panel(batch: Batch, person: Person) -> None:
-    """The three forms, each with its own Save; a batch under other settings meanwhile is announced."""
+    """Draw the three forms, each with its own Save, and a warning if the settings were changed meanwhile."""
     opened = state.chosen(_snapshot(batch.id))
     if not isinstance(opened, Batch):
         opened = batch
         state.set_chosen(_snapshot(batch.id), batch)
     if opened.settings == batch.settings:
-        opened = batch  # closing and opening count revisions too, and change nothing here
+        opened = batch  # the revision also counts closing and reopening, which change no setting
         state.set_chosen(_snapshot(batch.id), batch)
     notices("settings")
     if opened.revision != batch.revision:
@@ -201,7 +202,7 @@ def _name(batch: Batch) -> str:
 
 
 def _form(batch: Batch, part: str) -> str:
-    """The key of one form; another one once the saved settings were asked for."""
+    """Return the key of one form. It changes when the person loads the saved settings."""
     return f"{part}-{state.form(_name(batch))}"
 
 

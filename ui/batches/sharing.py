@@ -1,4 +1,4 @@
-"""Giving a batch to whoever is free: who takes from its queue, how many judge each, when a claim ends."""
+"""The shared queue of a batch: who takes from it, how many judge each question, when a claim ends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ui.parts import act, notices, plain
 
 
 def sharing_panel(batch: Batch, load: review.BatchLoad, reviewers: list[Person]) -> None:
-    """How the queue stands, and the form that opens it or adds to it."""
+    """Draw the state of the queue, and the form that opens it or adds to it."""
     shared = load.shared
     if shared is None:
         st.caption(

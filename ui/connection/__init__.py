@@ -1,1 +1,1 @@
-"""The line between page and server: what the page shows while it is cut."""
+"""The connection between page and server, and the message shown while it is interrupted."""

@@ -1,8 +1,8 @@
 """A strip at the top of every page, shown while the server or its database does not answer.
 
-It is drawn by the browser alone, since no run of a script comes then. When the line is back it asks for one
-run: the shell then says what was not saved, and the page shows what the database has now. What is said stays
-until the next click: a run of a fragment, which draws no shell, would not take it away.
+The browser draws it, because no script runs during that time. When the connection is back, the strip
+requests one run. In that run the shell states what was not saved, and the page shows the present data. The
+message stays until the next click; a fragment run, which does not draw the shell, does not remove it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import streamlit as st
 
 from web.forms.files import bundle
 
-KEY = "overread-connection"  # one for all pages: it asks nothing, and takes nothing over
+KEY = "overread-connection"  # one for all pages: it has no input, and carries nothing from page to page
 
 _mount = st.components.v2.component(
     "overread.connection",
@@ -22,13 +22,13 @@ _mount = st.components.v2.component(
 
 
 def connection_strip(told: str | None) -> None:
-    """Mount it outside of every fragment, so that its asking runs the whole page.
+    """Mount the strip. Call it outside of every fragment, so that its request runs the whole page.
 
-    ``told`` is what became of a click while the line was cut, in a sentence that comes once.
+    ``told`` is a sentence about a click during the interruption. It is passed in one run only.
     """
     with st.container(key=f"{KEY}-place"):
         _mount(key=KEY, data={"told": told}, on_back_change=_nothing)
 
 
 def _nothing() -> None:
-    """Streamlit makes a trigger of every name that has a callback."""
+    """Do nothing: Streamlit makes a trigger of every name that has a callback."""
