@@ -1,1 +1,1 @@
-"""What the pages share: shell, context, state, navigation, parts, and the parts of each page."""
+"""The user interface: shell, context, state, navigation, shared parts, and the parts of each page."""

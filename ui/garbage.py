@@ -1,7 +1,7 @@
-"""Keeping imported modules out of garbage collection: they stay until the server ends.
+"""Excluding imported modules from garbage collection; they are kept until the server ends anyway.
 
-Streamlit collects all garbage after each run of a script. With all modules among it that takes 120 ms, during
-which nothing is sent, the question that the run was for included.
+Streamlit collects all garbage after each run of a script. With all modules this takes 120 ms. During that
+time the server sends nothing, not even the question that the run was for.
 """
 
 from __future__ import annotations
@@ -9,15 +9,16 @@ from __future__ import annotations
 import gc
 import sys
 
-#: Below so many new modules a collection of them costs less than a millisecond or two.
+#: The number of new modules from which freezing pays. Collecting fewer takes less than one or two
+#: milliseconds.
 _WORTH_IT = 50
 _seen = 0
 
 
 def freeze_modules() -> None:
-    """Freeze what is imported by now, where many modules have come in since the last time.
+    """Freeze the modules imported so far, if many were imported since the last time.
 
-    Pages import pandas, Altair and SciPy when they first need them, so this is called at each run.
+    Pages import pandas, Altair and SciPy when they first need them, so this is called in each run.
     """
     global _seen  # noqa: PLW0603 - the process has one collector
     if len(sys.modules) >= _seen + _WORTH_IT:

@@ -1,4 +1,4 @@
-"""How parts stand on a page: beside each other where it is wide, one below the other where it is not."""
+"""The layout of a page's parts: side by side on a wide page, one below the other on a narrow one."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from streamlit.delta_generator import DeltaGenerator
 def beside(
     *shares: float, name: str, gap: Literal["small", "medium", "large"] = "large"
 ) -> list[DeltaGenerator]:
-    """Columns of these shares of the width; under 1,000 pixels of window each has the whole of it.
+    """Return columns with these shares of the width.
 
-    Streamlit does that under 640 only, where a table of half the width has long lost its last columns.
+    If the window is narrower than 1,000 pixels, each column takes the full width. Streamlit stacks columns
+    only below 640 pixels. A table of half the width loses its last columns before that.
 
     Args:
         shares: of the width.
-        name: of the pair, once on a page.
-        gap: between them.
+        name: of this group of columns; unique on a page.
+        gap: between the columns.
     """
     return st.container(key=f"overread-beside-{name}").columns(shares, gap=gap)
 
 
 def figures(*shown: tuple[str, str, str]) -> None:
-    """Numbers in a row, each with its label and its help, as wide as they are: none is cut, the row wraps."""
+    """Draw numbers in a row, each as (label, value, help). Each is as wide as its text, and the row wraps."""
     with st.container(horizontal=True, gap="large"):
         for label, value, told in shown:
             st.metric(label, value, help=told, width="content")

@@ -12,12 +12,12 @@ from domain.people import Person
 ROOT = Path(__file__).resolve().parent.parent
 
 
-#: A navigation of at most so many pages needs no headings.
+#: A navigation with at most this number of pages has no headings.
 _PAGES_WITHOUT_HEADINGS = 5
 
 
 class Stage(StrEnum):
-    """The headings of the navigation, in their order; the pages of NONE stand above them without one."""
+    """The headings of the navigation, in their order; pages of NONE stand above them without one."""
 
     NONE = ""
     DATA = "Data"
@@ -29,9 +29,9 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """One screen: its file under the project's folder, its title, icon and stage.
+    """One page: its file under the project's folder, its title, icon and stage.
 
-    ``action`` is what a person must be allowed to do to open it; None for a page of everybody.
+    ``action`` is the permission that is needed to open it; None for a page that everybody may open.
     """
 
     file: str
@@ -42,7 +42,7 @@ class Page:
 
     @property
     def path(self) -> Path:
-        """Absolute, as st.navigation needs it: relative paths depend on who started the script."""
+        """Return the absolute path; a relative one would depend on how the script is started."""
         return ROOT / self.file
 
 
@@ -180,12 +180,12 @@ PAGES = (
 
 
 def pages_for(person: Person) -> list[Page]:
-    """The pages of the person's roles, in the order of the navigation."""
+    """Return the pages that the person's roles permit, in the order of the navigation."""
     return [page for page in PAGES if page.action is None or person.may(page.action)]
 
 
 def pages_by_stage(person: Person) -> dict[Stage, list[Page]]:
-    """The pages of the person's roles under the headings of the navigation; a short one has no headings."""
+    """Return those pages under the headings of the navigation; a short navigation has no headings."""
     pages = pages_for(person)
     if len(pages) <= _PAGES_WITHOUT_HEADINGS:
         return {Stage.NONE: pages}

@@ -1,4 +1,4 @@
-"""What a coordinator does next, from what is there."""
+"""The coordinator's next step, derived from the present state."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from review.service import BatchOverview
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextStep:
-    """One sentence on where things stand, one on what to do, and the page to do it on."""
+    """A sentence on the present state, a sentence on the next step, and the page for it."""
 
     stands: str
     what: str
@@ -20,10 +20,10 @@ class NextStep:
 
 
 def next_step(datasets: Mapping[str, int], batches: Sequence[BatchOverview]) -> NextStep:
-    """The first thing that is in the way of a release: import, draw, assign, wait, release.
+    """Return the first step that is missing for a release: import, draw, assign, wait, release.
 
     Args:
-        datasets: questions by dataset.
+        datasets: number of questions by dataset.
         batches: all batches, open and closed.
     """
     if not any(datasets.values()):

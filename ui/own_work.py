@@ -1,4 +1,4 @@
-"""A box of somebody's own work: how far it is, and the button to go on."""
+"""A box for one person's work: its progress, and the button to continue."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ def work_box(
     page: str,
     **query: object,
 ) -> None:
-    """Name, a bar of ``done`` of ``total``, what is ``said``, and the way to ``page`` while work is left."""
+    """Draw the name, a bar of ``done`` of ``total``, the lines ``said``; a link to ``page`` if work is
+    left.
+    """
     with st.container(border=True):
         words, button = st.columns([4, 1], vertical_alignment="center")
         with words:

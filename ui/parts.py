@@ -19,7 +19,7 @@ from web.errors import apology, new_error_number
 from web.logs import where
 
 _LOG = logging.getLogger(__name__)
-#: The second click of a double click comes within this time; the same action is not carried out again.
+#: The maximum time between the clicks of a double click; a repeated action within it is not carried out.
 _DOUBLE_CLICK = timedelta(seconds=1.5)
 P = ParamSpec("P")
 
@@ -33,14 +33,15 @@ def act(
 ) -> None:
     """Carry out a write as a widget's callback: ``on_click=act, args=(save, draft)``.
 
-    The action commits before it returns, and takes all its values as arguments, so nothing is lost when
-    the run is cut. What it returns is shown at ``place`` (see :func:`notices`), with the time at which the
-    database has it. The text of a DomainError is shown there too; where it was no fault of the person's (the
-    database away, the disk full), the same can be tried again. All of it stays until the next action.
-    The same action at once again is a double click.
+    The action commits before it returns and takes all its values as arguments, so nothing is lost if
+    Streamlit aborts the run. The sentence that it returns is shown at ``place`` (see :func:`notices`), with
+    the time read back from the database. The text of a DomainError is shown there too. If the person could
+    not prevent the failure (database away, disk full), the page offers to repeat the same action. The notice
+    stays until the next action. The same action within the time of a double click is ignored.
 
-    ``switch`` names a button that does one thing and then its opposite (close, open again): the second half
-    of a slow double click falls on the opposite, and must not undo the first.
+    ``switch`` names a button that alternates between an action and its opposite (close, reopen). The second
+    click of a slow double click would trigger the opposite and undo the first; with ``switch`` it is
+    ignored.
     """
     name = switch or f"{action.__module__}.{action.__qualname__}{args!r}{kwargs!r}"
     last = state.last_action()
@@ -58,7 +59,7 @@ def act(
     except OSError as error:
         _LOG.exception("a file could not be read or written")
         state.set_notice(refused(text=file_trouble(error), again=again))
-    except Exception as error:  # noqa: BLE001 - a click must have an answer, also where the fault is ours
+    except Exception as error:  # noqa: BLE001 - a click must have an answer, also if the fault is ours
         number = new_error_number()
         _LOG.error(where(error), extra={"error": number})
         state.set_notice(refused(text=not_saved(apology(number)), again=again))
@@ -68,12 +69,12 @@ def act(
 
 
 def not_saved(text: str) -> str:
-    """A failure in the words by which everybody knows that their click came to nothing."""
+    """Return the text of a failure with "Not saved" in front, the wording of every failed action."""
     return text if text.startswith("Not saved") else f"Not saved. {text}"
 
 
 def _done(said: str | None, *, place: str, begun: datetime) -> state.Notice | None:
-    """What is said of an action: nothing is "saved" that the database does not give back."""
+    """Return the notice for a completed action; it is "saved" only if the database returns it."""
     try:
         saved_at = saved_since(begun)
     except NotNow:
@@ -83,7 +84,7 @@ def _done(said: str | None, *, place: str, begun: datetime) -> state.Notice | No
 
 
 def notices(place: str = "page") -> None:
-    """Show what came of the last action where it was clicked, with a way to try again what was not saved."""
+    """Show the outcome of the last action where it was clicked; if it was not saved, offer to repeat it."""
     found = state.notice()
     if found is None or found.place != place:
         return
@@ -98,10 +99,10 @@ def notices(place: str = "page") -> None:
 
 
 def screen(draw: Callable[P, None]) -> Callable[P, None]:
-    """A page, or what of it can be clicked, as one fragment: no click can overtake the save before it.
+    """Draw a page, or its interactive part, as one fragment: no click can overtake the save before it.
 
-    Where the database is away it says so and stops, so that what was typed stays in the widgets meanwhile;
-    what was not saved can be tried again from there.
+    If the database is away, the page shows that and stops. Typed text stays in the widgets, and a failed
+    action can be repeated from there.
     """
 
     @st.fragment
@@ -116,7 +117,7 @@ def screen(draw: Callable[P, None]) -> Callable[P, None]:
 
 
 def away(error: NotNow) -> NoReturn:
-    """All that a page can show while the database does not answer."""
+    """Draw the page while the database does not answer: the error, and a button to try again."""
     left = state.notice()
     if left is not None and left.refused:
         st.error(plain(left.text))
@@ -128,9 +129,10 @@ def away(error: NotNow) -> NoReturn:
 
 
 def empty_state(title: str, what_next: str, page: str | None = None, label: str | None = None) -> None:
-    """What a page shows when there is nothing yet: what would be here, and the way to get it.
+    """Draw the state of a page without data: what would be here, and how to get it.
 
-    ``page`` is the file of the page that leads on, such as ``"pages/sampling.py"``; ``label`` its link.
+    ``page`` is the file of the next page, such as ``"pages/sampling.py"``; ``label`` is the text of its
+    link.
     """
     with st.container(border=True):
         st.markdown(f"**{plain(title)}**")
@@ -140,14 +142,14 @@ def empty_state(title: str, what_next: str, page: str | None = None, label: str 
 
 
 def go_to(page: str, **query: object) -> None:
-    """Leave this run for another page, by its file (``"pages/review.py"``), with values in its address."""
+    """Switch to another page, given by its file (``"pages/review.py"``), with values in its address."""
     st.switch_page(ROOT / page, query_params={name: str(value) for name, value in query.items()})
 
 
 def stat(
     label: str, value: str, *, n: int | None = None, interval: tuple[float, float] | None = None
 ) -> None:
-    """One number with what it stands on: the count ``n``, and the 95 % interval as shares of 1."""
+    """Draw one number with what it is based on: the count ``n``, and the 95 % interval as shares of 1."""
     st.metric(label, value)
     below = []
     if n is not None:
@@ -159,7 +161,7 @@ def stat(
 
 
 def human_time(moment: datetime | None, *, now: datetime) -> str:
-    """How long ago, or when, in words: "3 minutes ago", "in 2 days"; "never" for None."""
+    """Format a time relative to now: "3 minutes ago", "in 2 days"; "never" for None."""
     if moment is None:
         return "never"
     seconds = (now - moment).total_seconds()
@@ -172,9 +174,9 @@ def human_time(moment: datetime | None, *, now: datetime) -> str:
 
 
 def plain(text: str) -> str:
-    """Text that Streamlit would read as Markdown, made to stand as it is.
+    """Escape Markdown, so that Streamlit shows the text unchanged.
 
-    Markdown of strangers could load a remote image, and so tell its owner who looked at what.
+    Markdown from imported files could load a remote image and thereby disclose who looked at what.
     """
     return "".join(f"\\{sign}" if sign in _MARKUP else sign for sign in text)
 

@@ -1,1 +1,1 @@
-"""Parts of the page on what the sample says of the whole."""
+"""Parts of the page Dataset estimates."""

@@ -1,4 +1,4 @@
-"""The chart of rates with their intervals: one point a rate."""
+"""The chart of error rates with their intervals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ui.chart import share_intervals
 
 
 def intervals(named: Sequence[tuple[str, Estimate]], *, title: str) -> alt.LayerChart:
-    """One point a rate with its 95 % interval, in percent of the whole."""
+    """Return a chart with one point per rate and its 95 % interval, in percent of the whole dataset."""
     shares = [
         (
             name,

@@ -1,4 +1,4 @@
-"""The same rates side by side: by batch, prompt version, task, category, generator; with examples."""
+"""Error rates side by side, by batch, prompt version, task, category or generator; with examples."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ui.parts import plain
 from ui.tables import table
 
 _CALLED = {"prompt_version": "Prompt version", BATCH: "Batch"}
-_SHOWN = 12  # groups in a table; more than anybody compares
+_SHOWN = 12  # groups in a table; nobody compares more
 
 
 def side_by_side(person: Person, dataset: str, batches: Sequence[str]) -> None:
-    """Choose by what, and what of; then the rate in each, and examples of each kind of error."""
+    """Draw the choice of grouping and error, the rate in each group, and examples of each kind of error."""
     st.subheader("Side by side")
     first, second = st.columns(2)
     group = first.selectbox(
@@ -60,7 +60,7 @@ def side_by_side(person: Person, dataset: str, batches: Sequence[str]) -> None:
 def _estimated(
     dataset: str, batches: tuple[str, ...], group: str, version: tuple[object, ...], _person: Person
 ) -> tuple[Part, ...]:
-    """Estimated once, and again when somebody judges; after a minute, since questions may have come in."""
+    """Return the estimates, cached until somebody judges, at most a minute: an import may add questions."""
     read = sample_of(dataset, batches, version, _person)
     with reading() as db:
         return estimate_groups(

@@ -1,1 +1,1 @@
-"""A study's report on its page: computed behind it, kept, and shown figure by figure."""
+"""The report of a study on its page: computed in the background, stored, and shown figure by figure."""

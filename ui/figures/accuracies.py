@@ -14,7 +14,7 @@ from ui.figures.view import View
 from ui.parts import plain
 from ui.tables import table
 
-#: Accuracy is shown by these, of the report's tables.
+#: The grouping of the accuracies, and the table of the report that holds it.
 _BY = {
     "task": "accuracy",
     "category": "by_category",
@@ -76,7 +76,7 @@ def _boxes(view: View) -> None:
 
 
 def _printed(view: View) -> None:
-    """The paper's own layout, to be put beside its tables."""
+    """Draw the tables in the layout of the paper, for comparison with its tables."""
     with st.expander("As ReXVQA prints it"):
         st.caption(
             "Per cent alone, of all raters; intervals stand above. Replies without an answer are wrong."
@@ -88,7 +88,11 @@ def _printed(view: View) -> None:
 
 
 def _crossed(found: Sequence[AccuracyResult], by: str) -> None:
-    """Right of n with the share and its interval, raters down; categories are many and go down instead."""
+    """Draw each accuracy with its interval, the number of right answers and n.
+
+    Raters are rows and groups are columns. For categories, of which there are many, it is the other way
+    round.
+    """
     groups = list(dict.fromkeys(each.group for each in found))
     if not groups:
         st.caption(f"No question states its {by}.")

@@ -1,4 +1,4 @@
-"""Agreement of every two raters on the page, and of each reader with the same reader."""
+"""Agreement of every pair of raters on the page, and intra-reader agreement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lies behind accuracies on the page: time, order, places of options, confusion."""
+"""Answer times, learning effects, positions of options and confusion tables on the page."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Reports are computed behind the page.
+"""Reports are computed in the background.
 
-One is computed at a time in a process: figures are work for the processor, and others are reading meanwhile.
+A process computes one report at a time: the computation needs the processor, and other people read cases
+meanwhile.
 """
 
 from __future__ import annotations
@@ -17,13 +18,16 @@ from ui.context import current_workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportRequest:
-    """The report of a study over what is in now."""
+    """A request for the report of a study over the present answers."""
 
     study: str
 
 
 def start(person: Person, study: str, state: ReportState) -> None:
-    """Compute the report, unless that is going on: two people, or two clicks, want one report."""
+    """Start computing the report.
+
+    If that job is active already, do nothing: two people or two clicks share one report.
+    """
     running.start(REPORT, ReportRequest(study=study), by=person, subject=state.digest)
 
 

@@ -1,4 +1,4 @@
-"""A figure of a report on its page: the drawing of its file, in the page's colours."""
+"""A figure of a report on its page: the drawing of the figure's file, in the colours of the page."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ _mount = st.components.v2.component(
 
 
 def show_figure(figure: Figure, *, key: str) -> None:
-    """Draw it; on a narrow page it is scrolled sideways, with the names of a grid's rows in sight."""
+    """Draw a figure. A narrow page scrolls it sideways and keeps the row names of a grid in sight."""
     drawing = in_theme(figure.svg, dark=not is_light(), paper=ground())
     _mount(key=key, data={"svg": held(drawing)})

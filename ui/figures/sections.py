@@ -1,4 +1,7 @@
-"""The parts of a report on the page: each draws only its own figures, so that a click on another is quick."""
+"""The sections of a report on the page.
+
+Each draws only its own figures, so that changing a section is quick.
+"""
 
 from __future__ import annotations
 
@@ -75,14 +78,14 @@ def _failed(each: FailedReplies) -> dict[str, object]:
 
 
 def _named(found: Sequence[FaultyCase | ExcludedAnswers]) -> list[dict[str, object]]:
-    """With names that are read, and nothing where there is nothing."""
+    """Return table rows with readable column names; a missing value is an empty string."""
     return [
         {name.replace("_", " ").capitalize(): "" if value is None else value for name, value in each.items()}
         for each in to_records(found)
     ]
 
 
-#: What the page offers, in this order.
+#: The sections, in the order of the page.
 SECTIONS: dict[str, Callable[[View], None]] = {
     "Accuracy": show_accuracies,
     "Differences": show_differences,

@@ -1,4 +1,4 @@
-"""A report on the page: what it says in words, a choice of task, raters and model, and its figures."""
+"""A report on the page: its sentences, a choice of task, raters and model, and its figures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from ui.parts import act, notices, plain, screen
 
 
 def show_report(person: Person, summary: StudySummary) -> None:
-    """The report over the answers that are in now: kept, being computed, or to be asked for."""
+    """Draw the report over the present answers.
+
+    If it is not stored yet, draw the progress of its computation, or the button that starts it.
+    """
     with reading() as db:
         state = report_state(db, by=person, study=summary.study.name)
     try:
@@ -59,7 +62,10 @@ def _to_compute(person: Person, summary: StudySummary, state: ReportState) -> No
 
 @screen
 def _show(summary: StudySummary, digest: str, report: StudyReport) -> None:
-    """A fragment of its own: a click on a filter draws figures, and fetches nothing of the study again."""
+    """Draw the report as a fragment.
+
+    A change of a filter redraws figures; it does not load the study again.
+    """
     require_page(Action.RUN_STUDY)
     key = f"report-{summary.study.id}"
     models = [each.rater for each in report.tables.overall if each.kind == "model"]

@@ -1,4 +1,4 @@
-"""What is shown of a report: the task and the raters that were chosen, and where its files are."""
+"""The shown part of a report: the chosen task and raters, and the address of the report's files."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from ui.figures.drawing import show_figure
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """What is shown of a report: the task, the chosen raters; ``address`` and ``query`` of its files.
+    """The shown part of a report.
 
-    ``report`` has all raters, ``chosen`` those that are shown.
+    ``report`` has all raters, ``chosen`` only the chosen ones. ``address`` and ``query`` are those of its
+    files.
     """
 
     report: StudyReport
@@ -27,11 +28,11 @@ class View:
     key: str
 
     def link(self, label: str, path: str) -> str:
-        """A link to one of its files, as Markdown."""
+        """Return a link to one of its files, as Markdown."""
         return f"[{label}]({self.address}/{quote(path)}{f'?{self.query}' if self.query else ''})"
 
     def figure(self, name: str) -> None:
-        """Draw a figure of the chosen raters, with links to its files, which have every rater."""
+        """Draw a figure of the chosen raters, with links to its files, which contain every rater."""
         show_figure(figure_of(self.chosen, name), key=f"{self.key}-{name}")
         st.markdown(
             f":small[{self.link('SVG', f'figures/{name}.svg')} · "
@@ -39,6 +40,6 @@ class View:
         )
 
     def tables(self, *names: str) -> None:
-        """The links to tables of the report."""
+        """Draw the links to tables of the report."""
         links = " · ".join(self.link(f"{each.replace('_', ' ')}.csv", f"tables/{each}.csv") for each in names)
         st.markdown(f":small[Tables: {links}]")

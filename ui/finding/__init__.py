@@ -1,1 +1,1 @@
-"""Parts of the page that finds questions."""
+"""Parts of the page that searches questions."""

@@ -1,4 +1,4 @@
-"""Fix once, apply to many: reject or queue all that the search above finds, and take it back."""
+"""Applying one step to many questions: reject or queue all that match the search, and take it back."""
 
 from __future__ import annotations
 
@@ -27,11 +27,14 @@ _CALLED = {
     Step.REJECT: "Reject them: in no later draw, in no release",
     Step.QUEUE: "Queue them in a new batch, which is no random sample",
 }
-_RULES = 20  # of those applied before; the command lists all
+_RULES = 20  # of the rules applied so far; the command line lists all
 
 
 def apply_to_many(person: Person, search: Search) -> None:
-    """Draw what a step would take and the step, and what was applied before; nothing for who may not."""
+    """Draw the preview, the step and the rules applied so far.
+
+    Draw nothing without the permission to draw batches.
+    """
     if not person.may(Action.DRAW_BATCH):
         return
     with st.expander("Apply to all of these"):

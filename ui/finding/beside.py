@@ -1,4 +1,4 @@
-"""Several datasets side by side on screen, as papers set the splits of a benchmark."""
+"""Several datasets side by side on screen, in the layout that papers use for the splits of a benchmark."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ui.tables import table
 
 
 def choose_others(found: DatasetStatistics, others: Sequence[str]) -> list[str]:
-    """Which further datasets stand beside this one."""
+    """Draw the choice of further datasets for the comparison."""
     if not others:
         st.caption(
             "There is one dataset only. Import a split under a name of its own, and it can stand here."
@@ -23,7 +23,7 @@ def choose_others(found: DatasetStatistics, others: Sequence[str]) -> list[str]:
 
 
 def show_side_by_side(found: Sequence[DatasetStatistics]) -> None:
-    """Questions with per cent by one column, boxes by answer format, and all of it as CSV."""
+    """Draw questions with percentages by one column, boxes by answer format, and a link to the CSV file."""
     names = [each.dataset for each in found]
     columns = columns_of(found)
     chosen = st.segmented_control(

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-_MARK = "#4f93a6"  # the theme's, between its dark and its light shade
-_ROW, _AROUND = 22, 70  # pixels a bar, and beside the bars: Streamlit counts them into the height
+_MARK = "#4f93a6"  # the theme's colour, between its dark and its light shade
+_ROW, _AROUND = 22, 70  # pixels per bar, and next to the bars: Streamlit includes them in the height
 
 
 def ranked(counts: Sequence[tuple[str, int]], *, title: str) -> alt.Chart:
-    """One bar a value, in the order given."""
+    """Return a chart with one bar per value, in the given order."""
     drawn: alt.Chart = (
         alt.Chart(pd.DataFrame([{"value": value, "count": count} for value, count in counts]))
         .mark_bar(color=_MARK)
@@ -27,7 +27,7 @@ def ranked(counts: Sequence[tuple[str, int]], *, title: str) -> alt.Chart:
 
 
 def bars(bins: Sequence[tuple[int, int, int]], *, title: str, counted: str = "texts") -> alt.Chart:
-    """A histogram of bins (from, to, how many of what is counted)."""
+    """Return a histogram of bins (from, to, count); ``counted`` names what is counted."""
     rows = [{"low": low, "high": high + 1, counted: count} for low, high, count in bins]
     drawn: alt.Chart = (
         alt.Chart(pd.DataFrame(rows))

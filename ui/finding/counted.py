@@ -19,7 +19,7 @@ _FILES = ("statistics.csv", "statistics.json")
 
 
 def show_counts(found: DatasetStatistics) -> None:
-    """Questions by the values of one column."""
+    """Draw the numbers of questions by the values of one column."""
     names = [name for name, counts in found.counts.items() if any(value for value, _ in counts)]
     if not names:
         st.caption("The questions state neither task nor category.")
@@ -47,7 +47,7 @@ def show_counts(found: DatasetStatistics) -> None:
 
 
 def _by_side(found: DatasetStatistics) -> list[dict[str, object]]:
-    """Tasks down, sides across: questions, and per cent of the side."""
+    """Return one row per task and one column per side of the split: questions, and percent of the side."""
     sides = sorted({side for side, _ in found.splits})
     whole = {side: sum(n for (other, _), n in found.splits.items() if other == side) for side in sides}
     tasks = [task for task, _ in found.counts["task"] if any((side, task) in found.splits for side in sides)]
@@ -63,7 +63,7 @@ def _by_side(found: DatasetStatistics) -> list[dict[str, object]]:
 
 
 def show_boxes(found: DatasetStatistics) -> None:
-    """Boxes by answer format, boxes a question, and what the boxes show."""
+    """Draw boxes by answer format, boxes per question, and the labels of the boxes."""
     table(
         [
             {
@@ -104,7 +104,7 @@ def show_boxes(found: DatasetStatistics) -> None:
 
 
 def show_lengths(found: DatasetStatistics) -> None:
-    """Histograms of lengths."""
+    """Draw histograms of lengths."""
     unit = st.segmented_control(
         "In", ["characters", "words"], default="characters", key=f"length-in-{found.dataset}"
     )
@@ -126,7 +126,7 @@ def show_lengths(found: DatasetStatistics) -> None:
 
 
 def show_words(found: DatasetStatistics) -> None:
-    """The most frequent words."""
+    """Draw the most frequent words."""
     st.caption("In how many texts a word is; the most common words of the language are left out.")
     for column, name, each in zip(
         beside(1, 1, name="words"),
@@ -143,7 +143,7 @@ def show_words(found: DatasetStatistics) -> None:
 
 
 def show_files(found: DatasetStatistics) -> None:
-    """Links to all of it as files; their route counts anew and asks for the sign-in again."""
+    """Draw links to all of it as files. Their route counts again and requires a valid sign-in."""
     dataset = urlencode({"dataset": found.dataset})
     with st.expander("Files"):
         links = [f"[{name}](/files/statistics/{name}?{dataset})" for name in _FILES]

@@ -1,4 +1,4 @@
-"""What is looked for: the words and the filters above the list."""
+"""The query of the search: the words and the filters above the list."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ui import state
 from ui.context import reading
 
 T = TypeVar("T")
-_SHOWN_VALUES = 500  # of a column; more than anybody reads in a list
+_SHOWN_VALUES = 500  # of a column; nobody reads more in a list
 
 
 def ask(person: Person, datasets: Sequence[str]) -> Search:
-    """Draw the filters and give what they say."""
+    """Draw the filters and return the query."""
     first, second = st.columns([1, 3], vertical_alignment="bottom")
     names = list(datasets)
     before = state.chosen("dataset")
@@ -29,7 +29,7 @@ def ask(person: Person, datasets: Sequence[str]) -> Search:
         "Dataset",
         names,
         index=names.index(before) if before in names else 0,
-        key="dataset-to-browse",  # allow fixed-widget-key: it is the question itself, nothing is asked about
+        key="dataset-to-browse",  # allow fixed-widget-key: it selects the dataset that the other keys name
     )
     state.set_chosen("dataset", dataset)
     words = second.text_input(
@@ -68,7 +68,7 @@ def ask(person: Person, datasets: Sequence[str]) -> Search:
 
 @st.cache_data(max_entries=50, show_spinner="Reading what there is to choose from …")
 def _remembered(dataset: str, newest: int, _person: Person) -> Choices:
-    """The choices of a dataset as it was when ``newest`` was the newest question."""
+    """Return the values to choose from, cached until a question newer than ``newest`` is imported."""
     del newest
     with reading() as db:
         return choices(db, by=_person, dataset=dataset)

@@ -1,4 +1,4 @@
-"""The search index is brought up to date behind the page, in parts, so that nobody who is judging waits."""
+"""The search index is updated in the background, in parts, so that no reviewer has to wait."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _SUBJECT = "all questions"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexRequest:
-    """``message`` is shown at the end, unless it is empty."""
+    """A request to update the index; ``message`` is shown at the end, unless it is empty."""
 
     message: str = ""
 
 
 def start_indexing(person: Person, *, message: str = "") -> None:
-    """Put the questions that came in last into the index, unless that is going on."""
+    """Add the newest questions to the index. If that job is active already, do nothing."""
     running.start(INDEX, IndexRequest(message=message), by=person, subject=_SUBJECT)
 
 

@@ -12,7 +12,7 @@ from ui.parts import plain
 
 
 def show_question(person: Person, number: int) -> None:
-    """Draw the question as the machine wrote it beside all that happened to it.
+    """Draw the question as imported, next to its history.
 
     Raises:
         NotFound: no question has that number.

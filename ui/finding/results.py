@@ -1,4 +1,4 @@
-"""The list of found questions: page by page, with thumbnails."""
+"""The list of matching questions, page by page, with thumbnails."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AT_ONCE = 20
 
 
 def show_results(person: Person, search: Search) -> None:
-    """Draw the page of the list that the person has come to; another search begins at its first."""
+    """Draw the current page of the list; a new search starts at its first page."""
     place = state.browse_place(search)
     with reading() as db:
         found = find(
@@ -36,7 +36,7 @@ def show_results(person: Person, search: Search) -> None:
 
 def _turning(search: Search, found: Found, count: str) -> None:
     first, last = found.questions[0].number, found.questions[-1].number
-    # As wide as their words: in columns of a narrow window the words were cut off.
+    # As wide as their labels: columns of a narrow window cut the labels off.
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{count}**, in the order in which they came in", width="stretch")
         _turn("Back", "arrow_back", "Left", search, -first, there=found.before)

@@ -1,4 +1,4 @@
-"""The settling form as Streamlit mounts it."""
+"""The adjudication form as a Streamlit component."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import streamlit as st
 
 from web.forms.files import loader, markup
 
-#: One key for all disputes, on purpose: the form goes from one to the next by itself. It takes over nothing:
-#: each dispute comes whole, with its own number.
+#: One key for all disputes, on purpose: the form itself goes from one dispute to the next. It carries nothing
+#: over: each dispute is sent in full, with its own number.
 KEY = "settling-form"
 
 _mount = st.components.v2.component(
@@ -19,5 +19,5 @@ _mount = st.components.v2.component(
 
 
 def settling_form(data: dict[str, Any], *, on_over: Callable[[], None]) -> None:
-    """Mount the form on a dispute. ``on_over`` is called when it has no further one."""
+    """Mount the form with a dispute. ``on_over`` is called when there is no further dispute."""
     _mount(key=KEY, data=data, on_over_change=on_over)

@@ -1,4 +1,4 @@
-"""The reading form as Streamlit mounts it."""
+"""The reading form as a Streamlit component."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import streamlit as st
 
 from web.forms.files import loader, markup
 
-#: One key for all cases, on purpose: the form goes from case to case by itself, and one instance keeps the
-#: keyboard. It takes over nothing: each case comes whole, with its own number.
+#: One key for all cases, on purpose: the form itself goes from case to case, and one instance keeps the
+#: keyboard focus. It carries nothing over: each case is sent in full, with its own number.
 KEY = "reading-form"
 
 _mount = st.components.v2.component(
@@ -19,5 +19,8 @@ _mount = st.components.v2.component(
 
 
 def reading_form(data: dict[str, Any], *, on_over: Callable[[], None]) -> None:
-    """Mount the form on a case. ``on_over`` is called when it has no further one: the page says why."""
+    """Mount the form with a case.
+
+    ``on_over`` is called when there is no further case; the page then shows why.
+    """
     _mount(key=KEY, data=data, on_over_change=on_over)

@@ -1,4 +1,4 @@
-"""The judging form as Streamlit mounts it."""
+"""The review form as a Streamlit component."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import streamlit as st
 
 from web.forms.files import loader, markup
 
-#: One key for all questions, on purpose: the form tells questions apart itself (their number is in its
-#: data) and takes over nothing, and one instance is what saves a flash and keeps the keyboard.
+#: One key for all questions, on purpose: one instance avoids flicker and keeps the keyboard focus. The form
+#: recognises a new question by the number in its data, and carries nothing over.
 KEY = "judging-form"
 
 _mount = st.components.v2.component(
@@ -19,16 +19,16 @@ _mount = st.components.v2.component(
 
 
 def judging_form(data: dict[str, Any], *, on_go: Callable[[], None]) -> bool:
-    """Mount the form, or hand it the next question.
+    """Mount the form, or pass it the next question.
 
-    ``on_go`` is called when it asks for another question (``ui.state.judging_request`` has which).
+    ``on_go`` is called when the form requests another question; ``ui.state.judging_request`` returns which.
 
     Returns:
-        Whether the reviewer asked for the guideline in this run.
+        Whether the reviewer requested the guideline in this run.
     """
     result = _mount(key=KEY, data=data, on_go_change=on_go, on_guideline_change=_nothing)
     return bool(result.get("guideline"))
 
 
 def _nothing() -> None:
-    """Streamlit makes a trigger of every name that has a callback."""
+    """Do nothing: Streamlit makes a trigger of every name that has a callback."""

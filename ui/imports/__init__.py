@@ -1,1 +1,1 @@
-"""Importing from the browser: what was handed in, and the imports that run."""
+"""Importing in the browser: the files to import, and the import jobs."""

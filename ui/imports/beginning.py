@@ -1,4 +1,4 @@
-"""Beginning an import: into which dataset, by which rules, and the button."""
+"""Starting an import: the dataset, the rules, and the button."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ui.parts import act, notices
 
 
 def begin(delivery: Delivery, look: Look, asked: str, person: Person, form: str) -> None:
-    """Ask how it is to come in, and start it; ``asked`` is the format that was chosen."""
+    """Draw the options of an import and the button that starts it; ``asked`` is the chosen format."""
     left, middle, right = st.columns([2, 1, 2])
     dataset = left.text_input(
         "Dataset",

@@ -1,7 +1,7 @@
-"""What a coordinator hands in: uploads, kept in the workspace, or paths on the machine of the app.
+"""The files that a coordinator imports: uploads, stored in the workspace, or paths on the server.
 
-Where the workspace de-identifies at the door, an uploaded zip of images stays in memory: nothing of it is
-written before it is de-identified.
+If the workspace de-identifies images on import, an uploaded zip of images stays in memory: no image is
+written to disk before it is de-identified.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from domain.people import Person
 from intake.service import ZippedImages, unpack_images
 from ui.context import current_workspace
 
-#: Folders, separated as in PATH, below which paths on the machine may lie.
+#: The setting with the folders from which files on the server may be imported, separated as in PATH.
 FOLDERS_SETTING = "OVERREAD_IMPORT_FROM"
 
 
 class Upload(Protocol):
-    """A file from the browser, as Streamlit holds it."""
+    """A file from the browser, in Streamlit's form."""
 
     name: str
 
@@ -34,10 +34,11 @@ class Upload(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """A question file and its images, ready to be read; ``id`` names it, ``name`` is the file's own name.
+    """A question file and its images, ready to be read.
 
-    ``images`` is their folder. Where the zip of images is kept in memory, ``in_memory`` is true instead, and
-    :func:`images_of` gives them.
+    ``id`` identifies the delivery, ``name`` is the question file's own name. ``images`` is the folder of the
+    images. If the zip of images is kept in memory, ``in_memory`` is true instead, and :func:`images_of`
+    returns them.
     """
 
     id: str
@@ -52,16 +53,16 @@ class Delivery:
         return self.in_memory or self.images is not None
 
 
-#: The zips that are kept in memory, by the delivery's id: the latest ones, since each may have 200 MB.
+#: The zips in memory, by the delivery's id. Only the latest are kept, since each may have 200 MB.
 _IN_MEMORY: OrderedDict[str, ZippedImages] = OrderedDict()
 _MOST_IN_MEMORY = 3
 
 
 def images_of(delivery: Delivery) -> Path | ZippedImages | None:
-    """The images of a delivery; None where it came without.
+    """Return the images of a delivery; None if it has none.
 
     Raises:
-        NotFound: they were in memory, and the app was restarted since, or others came in.
+        NotFound: they were in memory, and the server was restarted since, or newer zips replaced them.
     """
     if not delivery.in_memory:
         return delivery.images
@@ -75,16 +76,20 @@ def images_of(delivery: Delivery) -> Path | ZippedImages | None:
 
 
 def allowed_folders() -> list[Path]:
-    """Where paths on the machine may lie: as the setting says, else the home folder of who runs the app."""
+    """Return the folders from which files on the server may be imported.
+
+    These are the folders of the setting; without it, the home folder of the user that runs the app.
+    """
     named = [each for each in os.environ.get(FOLDERS_SETTING, "").split(os.pathsep) if each]
     return [Path(each).expanduser().resolve() for each in named] or [Path.home().resolve()]
 
 
 def on_this_machine(file: str, images: str) -> Delivery:
-    """A file and a folder that are there already; an empty folder is "without images".
+    """Return a delivery of a file and a folder on the server; an empty folder name means "without images".
 
     Raises:
-        NotFound: there is none, or it lies elsewhere than in the allowed folders; which, is not told.
+        NotFound: the file or folder does not exist, or is outside the allowed folders. The message does not
+        distinguish the two.
     """
     path = _allowed(file, folder=False)
     return Delivery(
@@ -97,10 +102,10 @@ def on_this_machine(file: str, images: str) -> Delivery:
 
 
 def uploaded(file: Upload, archive: Upload | None, *, by: Person, in_memory: bool) -> Delivery:
-    """Write what was uploaded into the workspace, the zip unpacked, or, if asked, kept in memory.
+    """Write an upload into the workspace; unpack the zip, or keep it in memory if ``in_memory`` is true.
 
     Raises:
-        InvalidValue: the zip can't be taken.
+        InvalidValue: the zip is not acceptable.
     """
     folder = current_workspace().uploads / secrets.token_urlsafe(9)
     folder.mkdir(parents=True)
@@ -117,7 +122,7 @@ def uploaded(file: Upload, archive: Upload | None, *, by: Person, in_memory: boo
             unpack_images(by=by, archive=packed, folder=folder / "images")
             packed.unlink()
             images = _without_wrapping(folder / "images")
-    except (InvalidValue, OSError):  # half an upload is no use, and takes the room that was missing
+    except (InvalidValue, OSError):  # an incomplete upload is useless, and may be what fills the disk
         shutil.rmtree(folder, ignore_errors=True)
         raise
     if zipped is not None:
@@ -135,15 +140,16 @@ def uploaded(file: Upload, archive: Upload | None, *, by: Person, in_memory: boo
 
 
 def discard(delivery: Delivery) -> None:
-    """Remove what was uploaded; files that were on the machine before stay."""
+    """Remove an upload; files that were on the server before are kept."""
     _IN_MEMORY.pop(delivery.id, None)
     if delivery.uploaded:
         shutil.rmtree(delivery.path.parent, ignore_errors=True)
 
 
 def _without_wrapping(folder: Path) -> Path:
-    """The folder, or the only folder in it: many zips wrap all images in one. Names in it stay reachable,
-    since a path that begins with the folder's own name is found below it too.
+    """Return the folder, or the only folder in it, because many zips wrap all images in one folder.
+
+    Image names that begin with that folder's own name are found too.
     """
     entries = [each for each in folder.iterdir() if each.name != "__MACOSX"]
     return entries[0] if len(entries) == 1 and entries[0].is_dir() else folder

@@ -1,4 +1,4 @@
-"""Handing in: a question file and its images, from the person's computer or the machine of the app."""
+"""Selecting a question file and its images, from the person's computer or from the server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PLACES = {"upload": "On my computer", "machine": "On the machine that Overread 
 
 
 def hand_in(person: Person) -> None:
-    """Ask for the files; what is handed in is looked at next."""
+    """Draw the selection of the files; the next step previews them."""
     st.markdown(
         "A question file (native, ReXVQA, GEMeX or VQA-RAD) and the images that it names: DICOM, PNG or JPEG."
     )
@@ -52,7 +52,7 @@ def hand_in(person: Person) -> None:
 
 
 def another(delivery: Delivery) -> None:
-    """The way back from what was handed in to another file."""
+    """Draw the button that discards the selected files, to choose others."""
     st.button(
         "Choose another file",
         key=f"other-{delivery.id}",

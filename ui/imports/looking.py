@@ -1,4 +1,4 @@
-"""Looking at what was handed in, before any of it comes in."""
+"""The preview of an import."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ui.tables import table
 
 
 def look_through(delivery: Delivery, person: Person) -> None:
-    """What it would come in as: the format, what is missing or would be refused, the first questions."""
+    """Draw the preview: format, missing images, records that would be refused, first questions."""
     st.subheader(plain(delivery.name))
     form = f"look-{delivery.id}"
     asked = st.selectbox(

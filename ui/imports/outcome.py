@@ -1,4 +1,4 @@
-"""What the page Import shows of an import that runs, and of one that ended."""
+"""The progress of an import, and its outcome, on the page Import."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ui.tables import table
 
 
 def watch(job: Job) -> None:
-    """The import's progress, every second, until it ends."""
+    """Draw the import's progress until it ends."""
     st.subheader(f"Importing {plain(runs.request_of(job).delivery.name)}")
     show_progress(job)
     st.caption("Until it is done nothing of it is to be seen.")
 
 
 def outcome(job: Job, person: Person) -> None:
-    """What came of an import, and what to do next."""
+    """Draw the outcome of an import and the next steps."""
     request, details = runs.request_of(job), runs.outcome_of(job)
     show_message(job)
     if details is not None and job.status is JobStatus.DONE:
@@ -79,5 +79,5 @@ def _refusals(details: runs.ImportOutcome) -> None:
     shown = len(details.refusals)
     more = f"The first {shown:,} of {details.refused:,}. " if details.refused > shown else ""
     if details.refusals_file is not None:
-        # An own route that asks who is there; Streamlit's own store would serve it to anybody.
+        # A route of our own that checks the sign-in; Streamlit's media store would serve the file to anybody.
         st.markdown(f"{more}[Download all as CSV](/files/refusals/{details.refusals_file})")

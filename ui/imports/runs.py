@@ -1,4 +1,4 @@
-"""Imports that run behind the page."""
+"""The background job of an import."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ui.context import current_workspace
 from ui.finding.indexing import start_indexing
 from ui.imports.deliveries import Delivery, discard, images_of
 
-#: Refusals that are kept with the job; the list on the disk has all of them.
+#: The number of refusals stored with the job; the file on disk lists all of them.
 SHOWN_REFUSALS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportRequest:
-    """What is to be imported and how."""
+    """The parameters of an import."""
 
     delivery: Delivery
     file_format: str
@@ -34,7 +34,7 @@ class ImportRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownRefusal:
-    """Why a record did not come in."""
+    """The reason why a record was refused."""
 
     record: str
     field: str
@@ -43,7 +43,7 @@ class ShownRefusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOutcome:
-    """What the page shows of an import that ended: problems by check, and the first refusals."""
+    """The outcome of an import: the number of problems by check, and the first refusals."""
 
     problems: dict[str, int]
     refused: int
@@ -52,12 +52,12 @@ class ImportOutcome:
 
 
 def start(request: ImportRequest, person: Person) -> Job:
-    """Start an import, or give the one of the same request that is active: a double click starts one."""
+    """Start an import, or return the active job with the same request: a double click starts one."""
     return running.start(IMPORT, request, by=person)
 
 
 def own_latest(person: Person) -> Job | None:
-    """The import that the person started last, until it is dismissed."""
+    """Return the person's latest import, until it is dismissed."""
     return running.own_latest(IMPORT, by=person)
 
 
@@ -66,7 +66,7 @@ def request_of(job: Job) -> ImportRequest:
 
 
 def outcome_of(job: Job) -> ImportOutcome | None:
-    """The details of an import that ended; None where there are none."""
+    """Return the details of an import that ended; None if there are none."""
     return from_json(job.result, ImportOutcome) if job.result else None
 
 
