@@ -1,4 +1,4 @@
-"""Sending the browser to another address from a script run, in the way that st.login does it."""
+"""Redirecting the browser from a script run, in the way that st.login does it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 
 def send_to(address: str) -> None:
-    """Leave Streamlit's page for ``address``, a path of this app. Without a browser nothing happens."""
+    """Redirect from Streamlit's page to ``address``, a path of this app.
+
+    Without a browser nothing happens.
+    """
     context = get_script_run_ctx()
     if context is not None:
         message = ForwardMsg()

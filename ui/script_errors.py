@@ -13,7 +13,11 @@ _LOG = logging.getLogger("overread.errors")
 
 
 def on_script_error(error: Exception) -> bool:
-    """Streamlit's hook for exceptions of pages, fragments and callbacks. True: nothing else is shown."""
+    """Handle exceptions of pages, fragments and callbacks, as Streamlit's hook.
+
+    Returns:
+        True: Streamlit shows nothing else.
+    """
     number = new_error_number()
     _LOG.error(where(error), extra={"error": number, "route": f"page {_page(st.context.url)}"})
     st.error(apology(number))
@@ -21,5 +25,5 @@ def on_script_error(error: Exception) -> bool:
 
 
 def _page(url: object) -> str:
-    """The page's name in its address, without the query."""
+    """Return the page's name in its address, without the query."""
     return "/" + url.split("?")[0].rstrip("/").rsplit("/", 1)[-1] if isinstance(url, str) and url else "?"

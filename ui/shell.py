@@ -1,4 +1,4 @@
-"""The script that Streamlit runs: who is there, their navigation, their page."""
+"""The script that Streamlit runs: it finds the person, their navigation and their page."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _ASSETS = Path(__file__).parent / "assets"
 
 
 def main() -> None:
-    """One run: navigation is always built anew, from what the database says now."""
+    """Run once. The navigation is built anew in each run, from the present state of the database."""
     freeze_modules()
     st.set_page_config(page_title="Overread", layout="wide", page_icon=_asset("mark.svg"))
     st.html(_ASSETS / "shell.css")
     try:
         person = person_or_nobody()
     except NotNow as error:
-        # The same addresses as ever, so that a page that is open stays where it is.
+        # The addresses are unchanged, so that an open page stays where it is.
         st.navigation([_not_now(page, error) for page in PAGES], position="hidden").run()
         return
     if person is None:
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def _asset(name: str) -> str:
-    """An SVG as text: it goes to the browser inside the page, not by the media store."""
+    """Return an SVG as text: it is sent inside the page, not through the media store."""
     return (_ASSETS / name).read_text(encoding="utf-8")
 
 
@@ -78,7 +78,7 @@ def _who(person: Person) -> None:
 
 
 def _interrupted() -> str | None:
-    """What the person is told once about a click that met a database that was away."""
+    """Return the message about a click while the database was away; it is shown once."""
     at = take_interrupted(token())
     if at is None:
         return None
@@ -93,12 +93,12 @@ def _sign_out() -> None:
     if found is not None:
         with unit_of_work() as db:
             accounts.sign_out(db, token=found, now=clock())
-    # The run that follows finds nobody, and leads to the sign-in page: led there twice, a browser cuts the
-    # first way off.
+    # The next run finds nobody signed in and redirects to the sign-in page. A second redirect from here would
+    # make the browser cancel the first.
 
 
 def _not_now(page: Page, error: NotNow) -> StreamlitPage:
-    """The page while the database is away: it says so, whatever it is."""
+    """Return a page that shows that the database is away, under the address of the given page."""
     return st.Page(partial(away, error), title=page.title, url_path=page.path.stem, default=page is HOME)
 
 

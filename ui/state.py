@@ -1,6 +1,7 @@
-"""The one file that names session_state keys: each has a function that sets it and one that gets it.
+"""The only file that names session_state keys: each key has a function that sets it and one that gets it.
 
-What is kept here is gone with F5. Nothing that a person would miss belongs here; that is in the database.
+A reload of the page (F5) deletes this state. Anything that a person would miss belongs in the database
+instead.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ _LAST_ACTION = "overread-last-action"
 _CHOSEN = "overread-chosen"
 _FORM = "overread-form"
 _BROWSE_PLACE = "overread-browse-place"
-_JUDGING_FORM = "judging-form"  # the key that ui/forms/review.py mounts the form under
+_JUDGING_FORM = "judging-form"  # the key under which ui/forms/review.py mounts the form
 _JUDGING_TURN = "overread-judging-turn"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
-    """What came of the last action, shown at ``place`` until the next one.
+    """The outcome of the last action, shown at ``place`` until the next one.
 
-    ``again`` carries the same out once more, where that may help; ``saved_at`` was read from the database.
+    ``again`` repeats the action, if that may help; ``saved_at`` was read from the database.
     """
 
     place: str
@@ -43,7 +44,7 @@ def set_notice(found: Notice | None) -> None:
 
 
 def last_action() -> tuple[str, datetime] | None:
-    """The action that was carried out last, and when; it makes the second half of a double click harmless."""
+    """Return the last action and its time, by which the second click of a double click is recognised."""
     return st.session_state.get(_LAST_ACTION)
 
 
@@ -52,7 +53,10 @@ def set_last_action(action: str, at: datetime) -> None:
 
 
 def chosen(what: str) -> object | None:
-    """What was chosen on one page for the next (a batch, a dataset): lost with F5, never a judgement."""
+    """Return what was chosen on one page for the next (a batch, a dataset).
+
+    It is lost on reload, so it is never a judgement.
+    """
     return st.session_state.get(f"{_CHOSEN}-{what}")
 
 
@@ -61,34 +65,34 @@ def set_chosen(what: str, value: object) -> None:
 
 
 def field(key: str) -> object | None:
-    """What a widget holds now, by its key: a form's callback gets old arguments."""
+    """Return the present value of a widget by its key, because the arguments of a form's callback are old."""
     return st.session_state.get(key)
 
 
 def form(name: str) -> str:
-    """The key of a form; another one after :func:`clear_form`, so that its fields start empty."""
+    """Return the key of a form. It changes after :func:`clear_form`, so that the fields start empty."""
     return f"{name}-{st.session_state.get(f'{_FORM}-{name}', 0)}"
 
 
 def is_first_form(name: str) -> bool:
-    """Whether nothing has been saved and cleared by that form on this page yet."""
+    """Whether no form of that name has been saved and cleared in this session yet."""
     return f"{_FORM}-{name}" not in st.session_state
 
 
 def clear_form(name: str) -> None:
-    """Start the form anew: what was typed has been saved."""
+    """Reset the form after its content was saved."""
     st.session_state[f"{_FORM}-{name}"] = st.session_state.get(f"{_FORM}-{name}", 0) + 1
 
 
 def judging_request() -> dict[str, object]:
-    """What the judging form asks for in this run: where to, and the number of the request."""
+    """Return what the review form requests in this run: the target, and the number of the request."""
     asked = st.session_state.get(_JUDGING_FORM)
     found = asked.get("go") if asked is not None else None
     return dict(found) if isinstance(found, dict) else {}
 
 
 def judging_turn() -> int:
-    """The number of the form's last request; it knows by it which answer is new."""
+    """Return the number of the form's last request, by which the form recognises a new answer."""
     turn: int = st.session_state.get(_JUDGING_TURN, 0)
     return turn
 
@@ -98,7 +102,10 @@ def set_judging_turn(turn: int) -> None:
 
 
 def browse_place(search: object) -> int:
-    """Where the list of that search is: after a number, or before it where it is negative; 0 at first."""
+    """Return the position in the list of that search; 0 at first.
+
+    A positive number means the questions after that number, a negative one those before it.
+    """
     kept = st.session_state.get(_BROWSE_PLACE)
     return kept[1] if kept is not None and kept[0] == search else 0
 

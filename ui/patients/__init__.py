@@ -1,1 +1,1 @@
-"""The page Patient data: rules, passages of texts, a wall of images to look at."""
+"""The page Patient data: rules, passages of texts, and images to check."""

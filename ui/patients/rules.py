@@ -1,4 +1,4 @@
-"""The workspace's rules, each choice with what it means."""
+"""The workspace's rules for patient data, each choice with its consequence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CONFIRM = {ConfirmPixels.NONE: "No", ConfirmPixels.DICOM: "DICOM images", Confi
 
 
 def rules_form(rules: PatientDataRules, person: Person) -> None:
-    """Choose, read what it means, save."""
+    """Draw the choices with their consequences, and the button that saves them."""
     ways, looks = list(Originals), list(ConfirmPixels)
     left, right = st.columns(2)
     with left:

@@ -1,4 +1,4 @@
-"""Searching the texts and ranking the images of a dataset, behind the page."""
+"""Searching the texts and ranking the images of a dataset, in the background."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ui.parts import act, notices
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchRequest:
-    """The dataset to look through."""
+    """The parameters of a search: the dataset."""
 
     dataset: str
 
 
 def search_button(label: str, kind: JobKind[SearchRequest], dataset: str, person: Person) -> Job | None:
-    """The button, or, while the search runs, its progress; below it what came of the last one.
+    """Draw the button, or the progress while the search runs; below it the outcome of the latest search.
 
     Returns:
         The latest search of the dataset, if there is one.

@@ -1,4 +1,4 @@
-"""Passages of questions and reports that may tell who a patient is."""
+"""Passages of questions and reports that may identify a patient."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AROUND = 60
 
 
 def texts_part(dataset: str, person: Person) -> None:
-    """The counts by kind, and the passages in their sentences."""
+    """Draw the counts by kind, and the passages in their sentences."""
     with reading() as db:
         report = hit_report(db, by=person, dataset=dataset)
     left, right = st.columns([1, 2], vertical_alignment="bottom")
@@ -64,6 +64,6 @@ def texts_part(dataset: str, person: Person) -> None:
 
 
 def _around(text: str, start: int, end: int) -> str:
-    """The passage between brackets, with a little of what stands around it."""
+    """Return the passage in brackets, with some of the text before and after it."""
     before, after = text[max(0, start - _AROUND) : start], text[end : end + _AROUND]
     return " ".join(f"…{before}[{text[start:end]}]{after}…".split())

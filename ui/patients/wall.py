@@ -1,4 +1,4 @@
-"""A wall of nine images, most text first: mark what shows a patient, confirm, and on to the next."""
+"""A wall of nine images, most text first. The person marks those with patient text and confirms the wall."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LAST = "patient-text-last"
 
 
 def pixels_part(dataset: str, person: Person) -> None:
-    """How far the looking is, the ranking, and the wall."""
+    """Draw how many images are checked, the ranking, and the wall."""
     with reading() as db:
         found = pixel_state(db, by=person, dataset=dataset)
         shown = next_looks(db, by=person, dataset=dataset, count=_AT_ONCE)

@@ -1,4 +1,4 @@
-"""Adding a person: the form and what it saves."""
+"""Adding a person: the form, and the action that saves it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ui.people.roles import chosen_roles, role_words
 
 
 def add_form() -> None:
-    """Name, roles and password of somebody new; a password is made where none is typed."""
+    """Draw the form for a new person: name, roles and password; an empty password is generated."""
     st.subheader("Add a person")
-    form = state.form("add-person")  # a new key after each success: the fields are empty again
+    form = state.form("add-person")  # a new key after each success, so that the fields are empty again
     with st.form(form, border=True):
         st.text_input("Signs in as", key=f"{form}-name", placeholder="anna or anna@example.org")
         st.text_input("Name that others read", key=f"{form}-shown")

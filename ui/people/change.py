@@ -1,4 +1,4 @@
-"""Changing a person: roles, password, in or out, signed out everywhere."""
+"""Changing a person: roles, password, enabling or disabling the account, signing out everywhere."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ui.people.roles import chosen_roles, role_words
 
 
 def change_forms(people: list[Person]) -> None:
-    """Choose one of them, and what is to be different."""
+    """Draw the selection of a person and the forms that change them."""
     st.subheader("Change a person")
     chosen = st.selectbox(
         "Person",
         [each.name for each in people],
         index=None,
-        key="person-to-change",  # allow fixed-widget-key: it is the question itself, nothing is asked about
+        key="person-to-change",  # allow fixed-widget-key: it selects the person whom the other keys name
         format_func={each.name: f"{each.display_name} ({each.name})" for each in people}.__getitem__,
     )
     person = next((each for each in people if each.name == chosen), None)
@@ -34,7 +34,7 @@ def change_forms(people: list[Person]) -> None:
 
 def _change_roles(person: Person) -> None:
     form = f"roles-of-{person.id}"
-    # Roles that somebody else has given since are shown, not overwritten by what stood here before.
+    # The key contains the present roles: roles changed by somebody else are shown, not overwritten.
     field = f"{form}-{'-'.join(sorted(person.roles))}"
     with st.form(form, border=True):
         st.multiselect(

@@ -14,11 +14,11 @@ _WHAT = {
 
 
 def chosen_roles(key: str) -> list[Role]:
-    """What the choice with that key holds now."""
+    """Return the selected roles of the widget with that key."""
     chosen = state.field(key)
     return [Role(each) for each in chosen] if isinstance(chosen, list) else []
 
 
 def role_words(role: Role) -> str:
-    """A role with what it is for."""
+    """Return a role with its purpose."""
     return f"{role.value}: {_WHAT[role]}"

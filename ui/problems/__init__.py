@@ -1,1 +1,1 @@
-"""What the checks found, on the page Checks."""
+"""The problems that the checks reported, on the page Checks."""

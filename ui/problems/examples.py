@@ -1,4 +1,4 @@
-"""The problems of one check: by field, page by page, and one question whole."""
+"""The problems of one check: by field, page by page, and one question in full."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _AT_ONCE = 20
 
 
 def of_check(found: CheckReport, chosen: DatasetSummary, check: Check, person: Person) -> None:
-    """Choose a field, look through its problems, look at a question."""
+    """Draw the choice of a field, a page of its problems, and one question in full."""
     st.caption(_WHAT[check])
     fields = {each.field: each.questions for each in found.counts if each.check is check}
     everything = f"all ({found.of(check):,})"

@@ -1,4 +1,4 @@
-"""What every page shows of a question alike."""
+"""The part of a question that every page shows in the same way."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ui.parts import plain
 
 
 def stem_options_key(question: Question) -> None:
-    """The stem, and the options with the right ones ticked; the key in words where there are none."""
+    """Draw the stem and the options, the right ones ticked; the key in words if there are no options."""
     st.markdown(f"**{plain(question.stem)}**")
     for place, option in enumerate(question.options):
         right = isinstance(question.answer, tuple) and place in question.answer

@@ -1,1 +1,1 @@
-"""Parts of the page of releases."""
+"""Parts of the page Releases."""

@@ -1,4 +1,4 @@
-"""One release that was made: its files, its check."""
+"""One existing release: its files, and its verification."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _WHAT = {
 
 
 def show_made(person: Person, made: release.KnownRelease) -> None:
-    """Draw it, with a link to each of its files."""
+    """Draw a release, with a link to each of its files."""
     with st.container(border=True):
         title, check = st.columns([5, 1], vertical_alignment="center")
         by = f" by {plain(made.made_by)}" if made.made_by else ""

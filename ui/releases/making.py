@@ -1,4 +1,4 @@
-"""Making a release: what is chosen, what it would hold, the condition on it, writing it."""
+"""Creating a release: its options, a preview of its content, its condition, and its start."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _STARTED = "release-started"
 
 
 def make(person: Person, batches: dict[str, list[str]]) -> None:
-    """Draw the form, what a release would hold, and the button that makes it."""
+    """Draw the form, the preview of the release, and the button that creates it."""
     job = latest_release(person)
     _clear_when_made(job)
     form = state.form("release")
@@ -42,7 +42,7 @@ def make(person: Person, batches: dict[str, list[str]]) -> None:
     with right:
         tally = tally_now(person, request.dataset, request.batches)
         met = condition(person, request.dataset, request.batches, form)
-        # Above the tables: they take their height late, and would push the button from under a click.
+        # Above the tables: they get their height late, and would move the button away from under a click.
         if not show_progress(job):
             st.button(
                 "Make the release",
@@ -124,7 +124,10 @@ def _start(request: ReleaseRequest) -> None:
 
 
 def _clear_when_made(job: Job | None) -> None:
-    """Start the form anew where what was started by it is made; a refused one stays, to be corrected."""
+    """Reset the form when its release is complete.
+
+    If the release is refused, the form stays, to be corrected.
+    """
     if job is not None and job.number == state.chosen(_STARTED) and job.status is JobStatus.DONE:
         state.clear_form("release")
         state.set_chosen(_STARTED, None)

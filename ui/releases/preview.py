@@ -1,4 +1,4 @@
-"""What a release made now would hold, and whether it meets the condition on its key errors."""
+"""The content of a release that would be made now, and whether it meets the condition on its key errors."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ from ui.tables import table
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyErrorLimit:
-    """The share that the upper limit must stay under, None for no condition; and whether it does."""
+    """The condition on key errors, and whether it holds.
+
+    ``under`` is the share that the upper 95 % limit must stay below; None for no condition.
+    """
 
     under: float | None
     holds: bool
 
 
 def tally_now(person: Person, dataset: str, chosen: tuple[str, ...]) -> release.Tally | None:
-    """The counts, in one sentence on screen; None where there is nothing to count, with the reason."""
+    """Draw the counts in one sentence and return them; if there are none, draw why and return None."""
     try:
         with reading() as db:
             version = release.preview_version(db, by=person, dataset=dataset, batches=chosen or None)
@@ -63,7 +66,7 @@ def show_tally(tally: release.Tally) -> None:
 
 
 def condition(person: Person, dataset: str, chosen: tuple[str, ...], form: str) -> KeyErrorLimit:
-    """Ask for the condition, and say with the figure whether the dataset meets it."""
+    """Draw the input of the condition; show, with the figure, whether the dataset meets it."""
     asked = st.toggle(
         "Only if key errors in the whole dataset are few",
         key=f"{form}-rule",
@@ -91,7 +94,7 @@ def condition(person: Person, dataset: str, chosen: tuple[str, ...], form: str) 
 def _counted(
     dataset: str, chosen: tuple[str, ...], version: tuple[object, ...], _person: Person
 ) -> release.Tally:
-    """Counted once, and again when somebody judges: it reads every judged question."""
+    """Return the counts, cached until somebody judges, because they need every judged question."""
     del version
     with reading() as db:
         return release.preview_release(db, by=_person, dataset=dataset, batches=chosen or None)
@@ -101,7 +104,10 @@ def _counted(
 def _checked(
     dataset: str, chosen: tuple[str, ...], under: float, version: tuple[object, ...], _person: Person
 ) -> str:
-    """Remembered for a minute: what is imported meanwhile counts too. Making the release asks again."""
+    """Return the estimate, cached for a minute, because imports change it.
+
+    Making the release computes it again.
+    """
     del version
     with reading() as db:
         return check_key_errors(db, by=_person, dataset=dataset, batches=chosen or None, under=under)

@@ -1,4 +1,4 @@
-"""A release is written behind the page: with its images it takes minutes."""
+"""Releases are written in the background: with images this takes minutes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from release import service as release
 from ui.background_jobs import running
 from ui.context import current_workspace
 
-_SUBJECT = "any"  # one at a time: two of one name would write the same files
+_SUBJECT = "any"  # one at a time: two with the same name would write the same files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseRequest:
-    """What is to be released and how; key errors under ``under`` (a share of 1) are its condition.
+    """The parameters of a release.
 
-    ``judged`` is how many questions are looked at for it.
+    ``under`` is the condition: the share of 1 that key errors must stay below. ``judged`` is the number of
+    judged questions that the job goes through.
     """
 
     dataset: str
@@ -36,7 +37,7 @@ class ReleaseRequest:
 
 
 def start_release(person: Person, request: ReleaseRequest) -> Job:
-    """Start it.
+    """Start the job that writes a release.
 
     Raises:
         Refused: another one is being made.
@@ -48,7 +49,7 @@ def start_release(person: Person, request: ReleaseRequest) -> Job:
 
 
 def latest_release(person: Person) -> Job | None:
-    """The release that was begun last, by whomever."""
+    """Return the latest release job, whoever started it."""
     return running.latest(RELEASE, by=person, subject=_SUBJECT)
 
 
@@ -59,7 +60,7 @@ def _run(job: JobRun[ReleaseRequest]) -> None:
         job.report(count, asked.judged, f"questions of release {asked.name}")
 
     report_progress(0)
-    with job.reading() as db:  # reading first, so that nobody who is judging waits for a large release
+    with job.reading() as db:  # a read transaction: reviewers do not wait for a large release
         written = release.write_release(
             db,
             by=job.owner,

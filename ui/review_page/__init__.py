@@ -1,1 +1,1 @@
-"""Parts of the review page: its address, giving a question back, and what is shown without a question."""
+"""Parts of the review page: its address, handing a question back, and the page without a question."""

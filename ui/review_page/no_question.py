@@ -1,4 +1,4 @@
-"""What the review page shows where no question is to be judged: all is done, or with others."""
+"""The review page without an open question: everything is done, or the rest is with other reviewers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ui.review_page.address import go_to_question
 
 
 def all_with_others(chosen: BatchForReviewer, free_at: datetime) -> None:
-    """Nothing is free for the moment, but not all is judged."""
+    """Draw the page while no question is free, but not all are judged."""
     with st.container(border=True):
         st.markdown(f"**{plain(chosen.batch.name)}: all that is left is with others at the moment.**")
         st.markdown(
@@ -32,7 +32,7 @@ def all_with_others(chosen: BatchForReviewer, free_at: datetime) -> None:
 
 
 def nothing_open(person: Person, chosen: BatchForReviewer, batches: list[BatchForReviewer]) -> None:
-    """All is judged or put aside: what was done, what was skipped, where to go on."""
+    """Draw the page when all is judged or skipped: what was done, what was skipped, and where to continue."""
     batch, place = chosen.batch, chosen.place
     with reading() as db:
         shown = veil(db, batch_id=batch.id).shown

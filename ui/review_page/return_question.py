@@ -1,4 +1,4 @@
-"""Giving a question of a shared queue back, for somebody else to take."""
+"""Handing a question of a shared queue back, so that another reviewer can take it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ui.review_page.address import go_to_question
 
 
 def hand_back_button(person: Person, batch_id: int, question: int) -> None:
-    """For a question of a shared queue: give it to somebody else, without a reason."""
+    """Draw the button that hands a question of a shared queue back; no reason is needed."""
     notices("hand-back")
     with reading() as db:
         number = veil(db, batch_id=batch_id).meant(question)

@@ -1,1 +1,1 @@
-"""What the coordinator's page of reader studies is made of: planning, making one, looking at one."""
+"""Parts of the coordinator's page of reader studies: planning, creating a study, and viewing one."""

@@ -1,4 +1,4 @@
-"""What a study's analysis rests on: another version of the protocol, and what is left out, with why."""
+"""Changes to the basis of a study's analysis: a new version of the protocol, and exclusions with reasons."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ui.tables import table
 def show_amending(
     person: Person, summary: StudySummary, last: ProtocolVersion, readers: Sequence[str]
 ) -> None:
-    """Both forms; what they have written stands in the lists above them and in the report."""
+    """Draw both forms. What they write appears in the lists above them and in the report."""
     left, right = beside(1, 1, name="amending")
     with left, st.expander("Change the protocol"):
         _protocol(person, summary, last)
@@ -114,7 +114,7 @@ def _exclude(person: Person, study: str, case: int | None, reader: str | None, w
 
 
 def told(value: object) -> str:
-    """A field of a protocol as a person reads it."""
+    """Format the value of a protocol field for display."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "; ".join(value) if isinstance(value, tuple) else str(value)

@@ -1,4 +1,4 @@
-"""A file that somebody hands in, taken in behind the page, which shows how far it is and what came of it."""
+"""Importing a file into a study in the background: the form, the progress, and the outcome."""
 
 from __future__ import annotations
 
@@ -24,16 +24,19 @@ P = TypeVar("P")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileForm(Generic[P]):
-    """What a form asks of ``person`` for a study, and what is done with it.
+    """A form for importing a file into a study.
 
     Attributes:
-        kind: the job that takes in a file; one comes in at a time.
+        person: the coordinator who imports.
+        kind: the job that imports the file; only one runs at a time per study.
         study_id: the study that the file is for.
         file: what kind of file, in words.
-        go: the button's words; the ``main`` one of the page stands out.
-        request: makes the job's parameters of the file and of what was typed beside it, given the form.
-        outcome: draws the details of the job that ended.
-        draw_fields: draws what is asked beside the file, given the form.
+        go: the button's label.
+        request: builds the job's parameters from the file and the key of the form, which gives its other
+            fields.
+        outcome: draws the details of the finished job.
+        draw_fields: draws the further fields, given the key of the form.
+        main: whether the button is the primary one of the page.
     """
 
     person: Person
@@ -52,7 +55,7 @@ class FileForm(Generic[P]):
 
 
 def draw(asked: FileForm[P]) -> None:
-    """The form; while a file comes in, how far it is; then what came in, or what was refused."""
+    """Draw the form; the progress while a file is imported; then the outcome, or what was refused."""
     job = running.latest(asked.kind, by=asked.person, subject=f"study {asked.study_id}")
     _clear_when_in(asked.name, job)
     form = state.form(asked.name)
@@ -76,7 +79,7 @@ def draw(asked: FileForm[P]) -> None:
 
 @contextmanager
 def discarded_at_the_end(delivery: Delivery) -> Iterator[None]:
-    """Remove the file when it is in or refused, but not when another process is to read it."""
+    """Remove the file when it is imported or refused, but keep it if another process is to read it."""
     try:
         yield
     except LeaseLost:
@@ -101,7 +104,7 @@ def _start(asked: FileForm[P], form: str) -> None:
 
 
 def _clear_when_in(name: str, job: Job | None) -> None:
-    """Start the form anew where its file is in; a refused one stays, to be corrected."""
+    """Reset the form when its file is imported. If the file is refused, the form stays, to be corrected."""
     if job is not None and job.number == state.chosen(name) and job.status is JobStatus.DONE:
         state.clear_form(name)
         state.set_chosen(name, None)

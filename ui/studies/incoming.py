@@ -1,4 +1,4 @@
-"""What comes into a study by file: predictions of models, and readings that were given elsewhere."""
+"""Imports into a study: predictions of models, and readings that were recorded elsewhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ui.tables import table
 
 
 def show_incoming(person: Person, summary: StudySummary) -> None:
-    """Both ways in, and the models that are there."""
+    """Draw both imports, and the models with predictions."""
     study = summary.study
     with reading() as db:
         models = studies.list_models(db, by=person, study=study.name)

@@ -1,4 +1,4 @@
-"""Making a study: cases, design and protocol in one form, written down at once."""
+"""Creating a study: cases, design and protocol in one form, stored together."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FORM = "study"
 
 
 def show_making(person: Person) -> None:
-    """The form; what it makes is shown on the other view."""
+    """Draw the form; the study that it creates is shown in the other view."""
     with reading() as db:
         datasets = [name for name, size in drawable(db, by=person).items() if size]
         batches = list_batches(db, by=person)

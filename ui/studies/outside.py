@@ -1,4 +1,4 @@
-"""Readings that were given elsewhere come into a study by file, behind the page."""
+"""Importing readings that were recorded elsewhere, in the background."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ui.studies.refused import SHOWN, refused_lines, show_refused
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingsRequest:
-    """Which file comes into which study."""
+    """The parameters: the study and the file."""
 
     study: str
     delivery: Delivery
@@ -27,14 +27,14 @@ class ReadingsRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedReadings:
-    """The first refusals of a file, and how many there are in all."""
+    """The first refusals of a file, and their total number."""
 
     refusals: tuple[Refusal, ...]
     refused: int
 
 
 def show_readings(person: Person, study: str, study_id: int) -> None:
-    """The form; while a file comes in, how far it is; then how many came in, or what was refused."""
+    """Draw the form; the progress while a file is imported; then the outcome, or the refused lines."""
     st.subheader("Readings from outside")
     draw(
         FileForm(

@@ -1,4 +1,4 @@
-"""The reader studies of one person, each with how far it is and the way to go on."""
+"""The reader studies of one person, each with its progress and a link to continue."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ui.own_work import work_box
 
 
 def show_own_studies(person: Person) -> None:
-    """One box a study, those with something left first."""
+    """Draw one box per study, those with open cases first."""
     with reading() as db:
         mine = studies_for(db, person=person)
     st.subheader("Your studies")

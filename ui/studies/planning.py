@@ -1,4 +1,4 @@
-"""Planning: the power of so many readers and cases, and how precise a kappa will be."""
+"""Planning: the power for given numbers of readers and cases, and the precision of a kappa."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ui.tables import table
 
 READERS, CASES = (3, 5, 7, 10), (100, 200, 300, 400, 600)
 _RULE = "#8a939b"
-# Told apart in both themes, and by people who don't see red and green apart (Okabe and Ito).
+# Distinguishable in both themes and with red-green colour blindness (Okabe and Ito).
 _COLOURS = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#0072b2", "#d55e00")
 
 
 def show_planning() -> None:
-    """Expectations on the left, what they come to on the right."""
+    """Draw the assumptions on the left and their results on the right."""
     form = state.form("plan")
     left, right = beside(1, 2, name="planning")
     with left:
@@ -48,7 +48,7 @@ def show_planning() -> None:
 
 
 def power_chart(designs: Sequence[Power]) -> alt.LayerChart:
-    """Power over cases, a line for each number of readers, and the usual mark of 80 %."""
+    """Return the chart of power over cases, with a line per number of readers and the usual mark at 80 %."""
     rows = pd.DataFrame(
         [{"cases": each.cases, "readers": f"{each.readers}", "power": each.shown} for each in designs]
     )

@@ -1,4 +1,4 @@
-"""Predictions of a model come into a study by file, behind the page: a large file takes a while."""
+"""Importing a model's predictions into a study, in the background because a large file takes a while."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _RULES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredictionsRequest:
-    """Whose predictions come into which study, from which file."""
+    """The parameters: the study, the file, the model, and whether the model is simulated."""
 
     study: str
     delivery: Delivery
@@ -43,7 +43,7 @@ class PredictionsRequest:
 
 
 def show_predictions(person: Person, study: str, study_id: int) -> None:
-    """The form; while a file comes in, how far it is; then the rules that fired, or what was refused."""
+    """Draw the form; the progress while a file is imported; then the rules applied, or the refused lines."""
     st.subheader("Predictions of a model")
 
     def request(delivery: Delivery, form: str) -> PredictionsRequest:

@@ -1,4 +1,4 @@
-"""The fields of a protocol, for a new study and for another version of one that is there."""
+"""The fields of a protocol, for a new study and for a new version of an existing protocol."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _LEVELS = (0.9, 0.95, 0.99)
 
 
 def protocol_fields(form: str, before: Protocol, *, frozen: bool = False) -> Protocol | None:
-    """The protocol as it is filled in, None where that can't be; a message says why.
+    """Draw the fields and return the protocol; if it is not valid, show why and return None.
 
-    ``before`` is what the fields hold at first. ``frozen``: the first answer is in, so the conditions of
-    reading stay.
+    ``before`` gives the initial values. ``frozen`` means that the first answer is in: the reading conditions
+    can no longer be changed.
     """
     comparison = st.text_area(
         "Primary comparison", before.primary_comparison, key=f"{form}-comparison", height=68

@@ -9,17 +9,17 @@ import streamlit as st
 from domain.problems import Refusal
 from ui.parts import plain
 
-#: Lines on the page, and of them without a scroll bar of their own.
+#: The number of lines on the page, and how many of them need no scroll bar of their own.
 SHOWN, _WHOLE = 50, 8
 
 
 def refused_lines(count: int) -> str:
-    """How many lines were refused, in words."""
+    """Return how many lines were refused, in words."""
     return "1 line is refused" if count == 1 else f"{count:,} lines are refused"
 
 
 def show_refused(refusals: Sequence[Refusal], *, of: int) -> None:
-    """The first of ``of`` refusals, each reason as text: a cell of a table would cut it off."""
+    """Draw the first of ``of`` refusals, each reason as text, because a table cell would truncate it."""
     if not refusals:
         return
     with st.container(border=True, gap="small", height=400 if len(refusals) > _WHOLE else "content"):

@@ -1,4 +1,4 @@
-"""One study as its coordinator sees it: design, readers with their progress, protocol with every version."""
+"""One study for its coordinator: design, readers with their progress, and every version of the protocol."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ui.tables import table
 
 
 def show_study(person: Person, summary: StudySummary) -> None:
-    """All of it but questions, answers and keys."""
+    """Draw everything except questions, answers and keys."""
     study = summary.study
     with reading() as db:
         progress = studies.study_progress(db, by=person, study=study.name)

@@ -1,4 +1,4 @@
-"""Entries of the audit trail: what is asked for, a page of them, files of all, one whole."""
+"""Entries of the audit trail: the filters, a page of entries, files of all of them, and one in full."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ui.context import reading
 from ui.parts import notices
 from ui.tables import table
 
-_A_PAGE = 50  # entries
+_A_PAGE = 50  # entries per page
 
 
 def filters(people: tuple[str, ...], actions: tuple[str, ...]) -> tuple[AuditFilter, str]:
-    """What is asked for, and a text that names it: widgets below belong to one such question."""
+    """Draw the filters; return them, and a text that identifies them for the keys of the widgets below."""
     one, two, three, four = st.columns([2, 2, 2, 2])
     person = one.selectbox(
         "Person",
@@ -59,8 +59,8 @@ def filters(people: tuple[str, ...], actions: tuple[str, ...]) -> tuple[AuditFil
 
 
 def entries(person: Person, wanted: AuditFilter, scope: str) -> None:
-    """The newest that fit, or those before; ``scope`` names the filter."""
-    place = f"audit-below-{scope}"  # another filter begins with its own newest entries
+    """Draw the newest matching entries, or those before them; ``scope`` identifies the filter."""
+    place = f"audit-below-{scope}"  # another filter starts at its own newest entries
     below = state.chosen(place)
     with reading() as db:
         found = audit_entries(
@@ -109,7 +109,7 @@ def _row(each: ShownEntry) -> dict[str, object]:
 
 
 def _details(shown: tuple[ShownEntry, ...]) -> None:
-    """One entry whole: its values readable, and its place in the chain."""
+    """Draw one entry in full: its values in readable form, and its place in the hash chain."""
     by_number = {each.entry.number: each for each in shown}
     first = next(iter(by_number), 0)
     number = st.selectbox(

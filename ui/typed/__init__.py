@@ -1,1 +1,1 @@
-"""What was typed into a page and not saved: kept by the browser, and given back after F5."""
+"""Unsaved text of a page: the browser keeps it, and restores it after a reload."""

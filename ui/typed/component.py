@@ -1,8 +1,9 @@
-"""Long texts of a page (a guideline, anchors, reasons) outlive F5 and a change of page.
+"""Keeps long texts of a page (a guideline, anchors, reasons) after a reload and a change of page.
 
-The browser's tab keeps them (sessionStorage), by person, page and field, and offers them where the field has
-another text again. The server hears of them only when they are saved: a Streamlit field has no pause in
-typing to hang a request on, and a text that nobody saved is nobody's record. Gone with the tab.
+The browser's tab stores them (sessionStorage) by person, page and field, and offers them if the field has
+another text when it appears again. They are deleted with the tab. The server receives them only when they
+are saved: a Streamlit field has no event for a pause in typing that could trigger a request, and a text that
+nobody saved belongs in no record.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import streamlit as st
 from domain.people import Person
 from web.forms.files import bundle
 
-KEY = "overread-typed"  # one for all pages: it asks nothing, and takes nothing over
+KEY = "overread-typed"  # one for all pages: it has no input, and carries nothing from page to page
 
 _mount = st.components.v2.component(
     "overread.typed",
@@ -23,6 +24,6 @@ _mount = st.components.v2.component(
 
 
 def keep_typed(person: Person) -> None:
-    """Mount it for that person; what another one typed in this tab is removed."""
+    """Mount the component for that person; it removes what another person typed in this tab."""
     with st.container(key=f"{KEY}-place"):
         _mount(key=KEY, data={"person": person.id})
