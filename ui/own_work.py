@@ -22,9 +22,7 @@ def work_box(
     page: str,
     **query: object,
 ) -> None:
-    """Draw the name, a bar of ``done`` of ``total``, the lines ``said``; a link to ``page`` if work is
-    left.
-    """
+    """Draw the name, a bar of ``done`` of ``total``, the lines ``said``; link to ``page`` if work is left."""
     with st.container(border=True):
         words, button = st.columns([4, 1], vertical_alignment="center")
         with words:

@@ -106,7 +106,7 @@ def _bars(strata: tuple[Stratum, ...]) -> alt.LayerChart:
         x=alt.X("drawn:Q", title=None, axis=None, scale=alt.Scale(domain=[0, room])),
     )
     numbers = bars.mark_text(align="left", dx=5, fontSize=13).encode(text=alt.Text("drawn:Q", format=","))
-    # A fixed colour: the default colour of marks is not the theme's text colour.
+    # A fixed colour: the chart's default need not be the theme's text colour.
     numbers = numbers.encode(color=alt.value("#8a949b"))
     layers = bars.mark_bar(size=16, color=_BAR) + numbers
     drawn: alt.LayerChart = layers.properties(height=30 * len(tiers) + 10)

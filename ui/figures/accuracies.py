@@ -90,8 +90,7 @@ def _printed(view: View) -> None:
 def _crossed(found: Sequence[AccuracyResult], by: str) -> None:
     """Draw each accuracy with its interval, the number of right answers and n.
 
-    Raters are rows and groups are columns. For categories, of which there are many, it is the other way
-    round.
+    Raters are rows and groups are columns. Categories are rows instead, because there are many.
     """
     groups = list(dict.fromkeys(each.group for each in found))
     if not groups:
