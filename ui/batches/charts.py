@@ -17,7 +17,7 @@ _AROUND, _LEGEND = 70, 75  # pixels next to the bars: Streamlit includes them in
 
 
 def progress_bars(lines: Sequence[Line]) -> alt.Chart:
-    """Draw one bar per row: the numbers of judgements done, skipped and left."""
+    """Return a chart with one bar per row: the numbers of judgements done, skipped and left."""
     rows = [
         {"name": line.name, "state": name, "judgements": count, "order": place}
         for line in lines
@@ -45,13 +45,13 @@ def progress_bars(lines: Sequence[Line]) -> alt.Chart:
 
 
 def rate_intervals(rates: Sequence[Rate]) -> alt.LayerChart:
-    """Draw one point per rate with its 95 % interval, in percent of the reviewed questions."""
+    """Return a chart with one point per rate and its 95 % interval, in percent of the reviewed questions."""
     shares = [(rate.name, rate.share) for rate in rates]
     return share_intervals(shares, title="percent of the reviewed questions, 95 % interval")
 
 
 def tier_map(table: TierTable) -> alt.LayerChart:
-    """Draw the table of tiers as a heat map: rows machine, columns expert, cells counts."""
+    """Return the table of tiers as a heat map: rows machine, columns expert, cells counts."""
     order = [tier.value for tier in table.tiers]
     rows = [
         {"machine": machine, "expert": expert, "count": count}
