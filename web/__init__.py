@@ -1,1 +1,1 @@
-"""HTTP: the app's own routes, the gate that asks for a sign-in, and what every answer carries. Plain ASGI."""
+"""HTTP: the app's own routes, the gate that requires a sign-in, and headers and limits. Plain ASGI."""

@@ -1,6 +1,7 @@
-"""GET /connected: whether somebody signed in would be served now. An open page asks while its line is cut.
+"""GET /connected: whether a signed-in person can be served now. A page that lost its connection polls it.
 
-The gate answers it: 503 while the database is away, 401 for whoever is not signed in. What is left is "yes".
+The gate answers the other cases: 503 if the database is unavailable, 401 without a valid sign-in. This route
+therefore always answers "yes".
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 
-async def connected(request: Request) -> Response:  # noqa: ARG001 - Starlette hands it to every route
+async def connected(request: Request) -> Response:  # noqa: ARG001 - Starlette passes it to every route
     return Response(status_code=204, headers={"Cache-Control": "no-store"})
 
 

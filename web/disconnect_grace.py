@@ -1,7 +1,7 @@
-"""A click that comes just before its page is left is still carried out: the news of the leaving waits.
+"""Delays the disconnect message of a browser, so that a click just before leaving the page is carried out.
 
-Streamlit stops a session's script the moment its browser is gone, and drops with it a click that the script
-has not taken up yet: whoever clicks and reloads within some 40 ms has clicked in vain, and is not told so.
+Streamlit stops a session's script as soon as its browser disconnects, and drops any click that the script has
+not processed yet. Without the delay, a click within about 40 ms before a reload is lost without notice.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from time import monotonic
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-#: Seconds after a browser's last message in which its leaving is not passed on.
+#: Seconds after a browser's last message during which its disconnect message is held back.
 LINGER = 2.0
-#: The server's own word when it stops (RFC 6455, IANA's registry): nothing waits then.
+#: Close code of a server that is stopping (RFC 6455, IANA registry). It is passed on without delay.
 SERVICE_RESTART = 1012
 
 
 class DisconnectGrace:
-    """ASGI middleware around the websocket; it stands before the gate, which closes without waiting."""
+    """ASGI middleware for websockets. It wraps the gate, whose own closing of a connection is not delayed."""
 
     def __init__(self, app: ASGIApp, *, seconds: float = LINGER) -> None:
         self._app, self._seconds = app, seconds
@@ -47,7 +47,7 @@ class DisconnectGrace:
                 return
             try:
                 await send(message)
-            except OSError:  # gone while it was sent; Streamlit would stop the script for that too
+            except OSError:  # disconnected while sending; Streamlit would stop the script for that too
                 gone = True
 
         await self._app(scope, receive_later, send_to_who_is_there)

@@ -1,4 +1,4 @@
-"""What nobody foresaw: an error number for the person at the screen, and the same number in the log."""
+"""Unexpected errors: the person sees an error number, and the log has the same number."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from web.requests import AGAIN_AFTER, status_of
 from web.sign_in.html_pages import POLICY, trouble_page
 
 _LOG = logging.getLogger("overread.errors")
-_SIGNS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # none that is mistaken for another when it is read out
+_SIGNS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # without characters that are confused when read aloud
 
 
 def new_error_number() -> str:
-    """Eight signs of chance, as "K7QX-2MRA": short enough to be read out on the telephone."""
+    """Eight random characters, such as "K7QX-2MRA": short enough to be read out on the telephone."""
     signs = "".join(secrets.choice(_SIGNS) for _ in range(8))
     return f"{signs[:4]}-{signs[4:]}"
 
 
 def apology(number: str) -> str:
-    """What the person is told; the exception itself may hold a patient's values and stays unsaid."""
+    """The text that the person sees. It leaves out the exception, which may contain a patient's values."""
     return (
         f"Something went wrong here that nobody had foreseen. Error number {number}. What was saved is "
         "safe. Reload the page and try again; if it comes back, tell whoever runs this server the number."
@@ -51,7 +51,7 @@ class Errors:
 
         try:
             await self._app(scope, receive, noted)
-        except DomainError as error:  # the gate could not read the database, say
+        except DomainError as error:  # for example, the gate could not read the database
             if started:
                 raise
             away = isinstance(error, NotNow)
@@ -59,7 +59,7 @@ class Errors:
                 Request(scope), str(error), kind=type(error).__name__, status=status_of(error), again=away
             )
             await answer(scope, receive, send)
-        except Exception as error:  # whatever it is, the person gets a number and the log its place
+        except Exception as error:  # any exception: the log says where it was raised
             number = new_error_number()
             scope.setdefault("state", {})["error"] = number
             _LOG.error(where(error), extra={"error": number})
@@ -70,7 +70,7 @@ class Errors:
 
 
 def _answer(request: Request, text: str, *, kind: str, status: int, again: bool = False) -> Response:
-    """The error for whoever opens a page, or for a script; ``again``: it is worth asking once more soon."""
+    """The error response: a page for a person, JSON for a script. ``again`` adds a Retry-After header."""
     headers = {"Retry-After": str(AGAIN_AFTER)} if again else {}
     if "text/html" not in request.headers.get("accept", "") or request.method != "GET":
         return JSONResponse({"error": text, "kind": kind}, status, headers)

@@ -1,16 +1,19 @@
-"""Nothing but the sign-in page and the health routes is served without a live sign-in.
+"""The gate: nothing except the sign-in page and the health routes is served without a valid sign-in.
 
-Of Streamlit's own routes only those are open that its page needs; the others (metrics, agents, media files)
-are closed for everybody, and uploads for whoever has nothing to upload. A route of our own that is for an
-action (web/routes.py) is closed to whoever may not do that, before anything of the request is read.
+Of Streamlit's own routes, only those that its page needs are open. The others (metrics, agents, media files)
+are closed to everybody, and uploads are closed to people without permission to import. A route of the app
+that belongs to an action (web/routes.py) is closed to people who lack that permission; this is decided before
+any of the request body is read.
 
-A pure ASGI class: Starlette's BaseHTTPMiddleware never sees a websocket. The sign-in is looked up in the
-database at each request and at each frame that comes in by websocket, since a click inside a fragment
-never passes the shell. So a person who is disabled, or signed out elsewhere, is out at the next click.
+The gate is a plain ASGI class because Starlette's BaseHTTPMiddleware does not handle websockets. It looks up
+the sign-in in the database at each request and at each incoming websocket message, since a click inside a
+fragment does not run the shell. A person who is disabled, or signed out elsewhere, therefore loses access at
+the next click.
 
-While the database is away nobody can be looked up. That is told apart from "not signed in": 503 with the
-time to wait, and a websocket that the page opens again by itself. Scripts, styles and fonts, which are the
-same for all, still go to whoever was signed in when it was last asked, so that an open page does not break.
+While the database is unavailable, no sign-in can be looked up. This is distinguished from "not signed in":
+the response is 503 with Retry-After, and the page reopens its websocket by itself. Scripts, styles and fonts,
+which are the same for everybody, are still served to browsers whose sign-in was valid at the last lookup, so
+that an open page does not break.
 """
 
 from __future__ import annotations
@@ -37,35 +40,36 @@ from web.sign_in.recent_sign_ins import note_confirmed, note_ended, was_confirme
 from web.thread_limits import SAVES
 
 SIGN_IN = "/sign-in"
-#: The way to the sign-in provider and back (Streamlit's own routes behind ``st.login``).
+#: The routes to the sign-in provider and back (Streamlit's own, behind ``st.login``).
 OPEN_FOR_PROVIDER = frozenset({"/sign-in/provider", "/auth/login", "/oauth2callback"})
-#: Open to everybody. The two of Streamlit's say "ok" and the same few switches to
-#: all; a page that has lost its sign-in asks them before it opens the websocket, where it is told so.
+#: Open to everybody. Streamlit's two routes return "ok" and a few settings that are the same for everybody. A
+#: page whose sign-in has ended requests them before it opens the websocket, which sends it to the sign-in
+#: page.
 OPEN = frozenset({"/_stcore/health", "/_stcore/host-config"} | OPEN_PATHS - OPEN_FOR_PROVIDER)
 
-#: Ties Streamlit's own session to the sign-in: it refuses to hand a session over to another one. Whatever
-#: comes under this name from outside is dropped (.streamlit/config.toml names it in trustedUserHeaders).
+#: Ties Streamlit's session to the sign-in: Streamlit does not give a session to another sign-in. A value that
+#: the client sends in this header is dropped (.streamlit/config.toml names it in trustedUserHeaders).
 SIGN_IN_HEADER = "x-overread-sign-in"
 _POLICY_VIOLATION, _TOO_BIG, _TRY_AGAIN_LATER = 1008, 1009, 1013  # RFC 6455, 7.4.1; 1013 by IANA's registry
-#: Bytes of one message from the browser: clicks and what was typed. Files come by the upload route.
+#: Largest websocket message in bytes: clicks and typed text. Files come by the upload route.
 LARGEST_FRAME = 4 << 20
-#: Seconds that a click waits for a database that is away, and between two looks.
+#: Seconds that a click waits for an unavailable database, and seconds between two attempts.
 _PATIENCE, _BETWEEN_LOOKS = 3.0, 0.5
 
-#: Streamlit's routes below these are closed, except for those that its page needs.
+#: Streamlit's routes under these prefixes are closed, except for those that its page needs.
 CLOSED = ("/_stcore/", "/media/", "/component/", "/app/static/", "/auth/")
 NEEDED = ("/_stcore/health", "/_stcore/host-config", "/_stcore/stream", "/_stcore/bidi-components/")
 UPLOADS = "/_stcore/upload_file/"
-#: Whoever may do one of these may send files to the app.
+#: People who may do one of these may upload files.
 UPLOADING = (Action.IMPORT_QUESTIONS, Action.RUN_STUDY)
-#: What is the same for everybody: parts of Streamlit's page, and of our forms, as they are installed.
+#: Files that are the same for everybody: the installed parts of Streamlit's page and of the forms.
 SAME_FOR_ALL = (
     "/static/", "/favicon.png", "/manifest.json", "/_stcore/bidi-components/", "/frontend/",
 )  # fmt: skip
 
 
 class Gate:
-    """ASGI middleware that stands before everything: pages, media, uploads, metrics, websocket."""
+    """ASGI middleware in front of everything: pages, media, uploads, metrics, websocket."""
 
     def __init__(self, app: ASGIApp, *, provider: bool = False) -> None:
         self._app = app
@@ -78,7 +82,7 @@ class Gate:
             await self._http(scope, receive, send)
         elif scope["type"] == "websocket":
             await self._websocket(scope, receive, send)
-        else:  # lifespan: the server's own start and stop
+        else:  # lifespan: start and stop of the server
             await self._app(scope, receive, send)
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -135,7 +139,7 @@ class Gate:
                 return await _closed(send, _TOO_BIG)
             try:
                 live = await _person_after_all(token)
-            except NotNow:  # nobody's word is taken unchecked; the page connects again by itself
+            except NotNow:  # no click is carried out unchecked; the page reconnects by itself
                 note_interrupted(token, now=datetime.now(UTC))
                 return await _closed(send, _TRY_AGAIN_LATER)
             if live is None:
@@ -147,7 +151,7 @@ class Gate:
 
 
 def to_sign_in() -> bytes:
-    """The message by which Streamlit's page goes to another address; ours is the sign-in page."""
+    """The message that makes Streamlit's page go to another address: here, the sign-in page."""
     message = ForwardMsg()
     message.auth_redirect.url = SIGN_IN
     content: bytes = message.SerializeToString()
@@ -155,21 +159,21 @@ def to_sign_in() -> bytes:
 
 
 def _is_closed(path: str, person: Person) -> bool:
-    """Whether the path is one of Streamlit's own that this person's page has no use for."""
+    """Whether the path is a Streamlit route that this person's page does not need."""
     if path.startswith(UPLOADS):
         return not any(person.may(action) for action in UPLOADING)
     return path.startswith(CLOSED) and not path.startswith(NEEDED)
 
 
 def _action_missing(scope: Scope, person: Person) -> Action | None:
-    """The action that a route of our own is for, when this person may not do it."""
+    """The action that the app's route requires, if this person may not do it; otherwise None."""
     match = find_route(scope)
     action = match[0].action if match is not None else None
     return action if action is not None and not person.may(action) else None
 
 
 def _is_open_meanwhile(scope: Scope, token: str | None) -> bool:
-    """Whether a request is served although the database can't say whose it is."""
+    """Whether a request is served although the database cannot confirm its sign-in."""
     if scope["method"] not in {"GET", "HEAD"} or not scope["path"].startswith(SAME_FOR_ALL):
         return False
     return was_confirmed(token, within=idle_limit(), now=datetime.now(UTC))
@@ -187,7 +191,7 @@ async def _person(token: str | None) -> Person | None:
 
 
 async def _person_after_all(token: str | None) -> Person | None:
-    """The same, asked again for some seconds while the database can't be read: the click waits meanwhile."""
+    """As :func:`_person`, with retries for some seconds while the database is unavailable."""
     until = monotonic() + _PATIENCE
     while True:
         try:
@@ -199,13 +203,13 @@ async def _person_after_all(token: str | None) -> Person | None:
 
 
 async def _closed(send: Send, code: int) -> Message:
-    """Close the connection; the message that tells Streamlit so."""
+    """Close the connection; return the message that reports this to Streamlit."""
     await send({"type": "websocket.close", "code": code})
     return {"type": "websocket.disconnect", "code": code}
 
 
 def _refusal(request: Request) -> Response:
-    """A person who opens a page is sent to the sign-in page; everything else gets 401 and no content."""
+    """A redirect to the sign-in page if a person opens a page; otherwise 401 without content."""
     wants_page = request.headers.get("sec-fetch-mode", "navigate") == "navigate"
     if request.method == "GET" and wants_page and "text/html" in request.headers.get("accept", ""):
         return RedirectResponse(SIGN_IN, status_code=303)
@@ -213,7 +217,7 @@ def _refusal(request: Request) -> Response:
 
 
 async def _turn_away(scope: Scope, receive: Receive, send: Send, *, had_one: bool) -> None:
-    """Refuse the handshake; a page whose sign-in has ended is told where to go, and nothing else."""
+    """Refuse the handshake; a page whose sign-in has ended is sent to the sign-in page."""
     await receive()  # websocket.connect
     if had_one:
         first = next(iter(scope.get("subprotocols") or []), None)

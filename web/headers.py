@@ -1,4 +1,4 @@
-"""The headers that every answer carries: what a page may load, who may frame it, what may be kept."""
+"""The headers of every response: what a page may load, who may frame it, and what may be cached."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _YEAR = 365 * 24 * 60 * 60
 
 
 def inline_script_hashes() -> str:
-    """The inline scripts of the installed Streamlit's own page, as hashes that a policy may name."""
+    """The hashes of the inline scripts in the installed Streamlit's page, as a policy lists them."""
     page = (Path(file_util.get_static_dir()) / "index.html").read_text(encoding="utf-8")
     scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     return " ".join(f"'sha256-{digest}'" for digest in digests)
 
 
-# The tightest that all of it works under. Styles are inline (docs/decisions/032), and the script of a
-# component comes from a blob: address. No script is evaluated from text, nothing is framed, nothing leaves
-# for another host.
+# The strictest policy under which everything works. Styles are inline (docs/decisions/032), and the script of
+# a component comes from a blob: URL. No script is evaluated from text, nothing may be framed, and nothing is
+# sent to another host.
 POLICY = "; ".join(
     (
         "default-src 'self'",
@@ -54,7 +54,7 @@ _ALWAYS = {
 
 
 class Headers:
-    """ASGI middleware that adds them; a route that sets one of them itself keeps its own."""
+    """ASGI middleware that adds these headers; a header that a route sets itself is kept."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -1,9 +1,10 @@
-"""GET /health: the process is up. GET /health/ready: people can work, or not; only an admin learns why not.
+"""GET /health: the process is up. GET /health/ready: people can work, or not; only an admin sees the reason.
 
-The first is for what restarts a process that hangs: a database that is away is no reason for that. The
-second is for a proxy and for whoever watches. Both are open. The answer of /health/ready may be a few seconds
-old, and requests at the same moment share one look, so that nobody keeps database and bucket busy by asking.
-It comes within three seconds: what has not answered by then is not ready.
+The first is for a supervisor that restarts a process that hangs: an unavailable database is no reason to
+restart. The second is for a proxy and for monitoring. Neither needs a sign-in. The answer of /health/ready
+may be a few seconds old, and simultaneous requests share one run of the checks, so that frequent requests put
+no load on database and image store. The answer comes within three seconds: a check that has not finished by
+then counts as not ready.
 """
 
 from __future__ import annotations
@@ -34,20 +35,20 @@ _DEADLINE, _GOOD_FOR = 3.0, 5.0  # seconds
 
 
 class _LastLook:
-    """The newest look at the workspace. The checks run side by side; each at most once at a time."""
+    """The latest results of the checks. The checks run in parallel; each runs at most once at a time."""
 
     def __init__(self) -> None:
         self._until, self._found = 0.0, list[HealthCheck]()
         self._looks, self._checks = SingleFlight[list[HealthCheck]](), SingleFlight[HealthCheck]()
 
     async def found(self) -> list[HealthCheck]:
-        """What each check found, within the deadline."""
+        """The result of each check, within the deadline."""
         if time.monotonic() < self._until:
             return self._found
         return await self._looks.run("look", self._look)
 
     def forget(self) -> None:
-        """Look anew at the next question; for tests."""
+        """Discard the results, so that the next request runs the checks again; for tests."""
         self._until = 0.0
 
     async def _look(self) -> list[HealthCheck]:
@@ -60,7 +61,7 @@ class _LastLook:
         return self._found
 
     async def _checked(self, workspace: Workspace, name: str) -> HealthCheck:
-        """One check. One that hangs goes on in its thread, and the next look waits for the same one."""
+        """Run one check. If it exceeds the deadline, its thread goes on and the next run waits for it."""
         running = self._checks.run(name, partial(READINESS.run, check, workspace, name))
         try:
             return await asyncio.wait_for(running, _DEADLINE)
@@ -72,13 +73,13 @@ LAST_LOOK = _LastLook()
 _PEOPLE = SingleFlight[Person | None]()
 
 
-async def alive(request: Request) -> Response:  # noqa: ARG001 - Starlette hands it to every route
-    """200 "ok" from a process that answers at all."""
+async def alive(request: Request) -> Response:  # noqa: ARG001 - Starlette passes it to every route
+    """200 "ok" if the process responds at all."""
     return PlainTextResponse("ok")
 
 
 async def ready(request: Request) -> Response:
-    """200 "ready", or 503 "not ready"; for an admin each check with what it found."""
+    """200 "ready" or 503 "not ready"; an admin also gets the result of each check."""
     found, may_know = await asyncio.gather(LAST_LOOK.found(), _may_know(request))
     good = all(check.good for check in found)
     status = 200 if good else 503
@@ -96,7 +97,7 @@ async def _may_know(request: Request) -> bool:
     asked = _PEOPLE.run(token, partial(SAVES.run, person_present, token))
     try:
         person = await asyncio.wait_for(asked, _DEADLINE)
-    except (TimeoutError, DomainError):  # the database is away: nobody can be known
+    except (TimeoutError, DomainError):  # the database is unavailable: no sign-in can be looked up
         return False
     return person is not None and person.may(Action.MANAGE_PEOPLE)
 

@@ -1,7 +1,7 @@
-"""Clicks that came in while the database was away: their page is told so when it is back.
+"""Clicks that arrived while the database was unavailable. Their page reports them once it is reconnected.
 
-Nothing is carried out for somebody whose sign-in can't be looked up, so the gate closes the connection and
-the click is gone; the browser connects again by itself, and would say nothing of it.
+Nothing is carried out for a person whose sign-in cannot be looked up: the gate closes the connection and the
+click is lost. The browser reconnects by itself and would not mention the lost click.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _lock = threading.Lock()
 
 
 def note_interrupted(token: str, *, now: datetime) -> None:
-    """A click of the browser with that token was not carried out."""
+    """Record that a click of the browser with that token was not carried out."""
     with _lock:
         _when[_key(token)] = now
         while len(_when) > _KEPT_AT_MOST:
@@ -25,7 +25,7 @@ def note_interrupted(token: str, *, now: datetime) -> None:
 
 
 def take_interrupted(token: str | None) -> datetime | None:
-    """When that was, once: whoever asks shows it."""
+    """Return the time of the latest lost click and forget it; the caller shows it. None if there is none."""
     if token is None or not _when:
         return None
     with _lock:

@@ -1,8 +1,8 @@
-"""The app's log: one line a request or fault, with time, level, error number, person's number, route, ms.
+"""The app's log: one line per request or fault, with time, level, error number, person's number, route, ms.
 
-Never in it: patient data, tokens, text of questions, what was typed. So no address with its query, no
-message of an exception (a message may quote the value that it is about), and of an exception only its kind
-and where it was.
+The log never contains patient data, tokens, question texts or typed input. It therefore contains no URL with
+its query and no message of an exception (a message may quote a value). Of an exception it has only the type
+and the place where it was raised.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _SAFE_FACTORY = "overread_safe"
 
 
 def configure_logs() -> None:
-    """Give every logger of this process our form: ``OVERREAD_LOG=json`` for JSON lines, else key=value.
+    """Set the format of every logger of this process: JSON lines for ``OVERREAD_LOG=json``, else key=value.
 
-    ``OVERREAD_LOG_LEVEL`` is what is written at least (info where it is not set). Loggers that exist have
-    their handlers taken away and hand on to ours.
+    ``OVERREAD_LOG_LEVEL`` is the lowest level written (info by default). Existing loggers without a file
+    handler lose their handlers and propagate to the root logger.
     """
     without_values()
     handler = logging.StreamHandler(sys.stderr)
@@ -39,12 +39,12 @@ def configure_logs() -> None:
         logger = logging.getLogger(name)
         if logger.handlers and not any(isinstance(each, logging.FileHandler) for each in logger.handlers):
             logger.handlers, logger.propagate = [], True
-    # Streamlit writes an uncaught exception with its message; on_script_error writes it without (errors.py).
+    # Streamlit logs an uncaught exception with its message; on_script_error logs it without (errors.py).
     logging.getLogger("streamlit.error_util").disabled = True
 
 
 def without_values() -> None:
-    """Make every record of this process, of libraries too, without the message and values of exceptions."""
+    """Remove messages and values of exceptions from every log record of this process and its libraries."""
     make = logging.getLogRecordFactory()
     if getattr(make, _SAFE_FACTORY, False):
         return
@@ -55,7 +55,7 @@ def without_values() -> None:
             case (_, BaseException() as error, _):
                 record.msg, record.args = f"{record.getMessage()}: {where(error)}", ()
                 record.exc_info = None
-        if record.name == "py.warnings":  # of pydicom, say: they quote the element's value
+        if record.name == "py.warnings":  # for example of pydicom: they quote the element's value
             record.msg, record.args = "a library warned", ()
         return record
 
@@ -65,7 +65,7 @@ def without_values() -> None:
 
 
 def where(error: BaseException) -> str:
-    """Kind of an exception and the calls that led to it, the last first; none of its words or values."""
+    """The type of an exception and the calls that led to it, innermost first. No message, no values."""
     kinds: list[str] = []
     seen: BaseException | None = error
     while seen is not None and len(kinds) < 5:
@@ -85,18 +85,18 @@ def _shown(filename: str) -> str:
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line."""
+    """One JSON object per line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Time in UTC, level, logger, message, and the fields that the record has."""
+        """Time in UTC, level, logger, message, and the fields of the record."""
         return json.dumps(_fields(record), ensure_ascii=True)
 
 
 class KeyValue(logging.Formatter):
-    """``key=value`` separated by blanks; a value with a blank or quote stands in quotes."""
+    """``key=value`` pairs separated by spaces; a value with a space or a quote is quoted."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The same fields as the JSON lines."""
+        """The same fields as in :class:`JsonLines`."""
         return " ".join(f"{key}={_quoted(value)}" for key, value in _fields(record).items())
 
 

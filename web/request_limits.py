@@ -1,4 +1,4 @@
-"""How large a request may be, and how slowly it may come: for every route, before anything reads it."""
+"""Limits on the size and the transfer time of every request, applied before anything reads its body."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from streamlit import config
 from web.sign_in.html_pages import POLICY, trouble_page
 
 KIB, MIB = 1 << 10, 1 << 20
-#: Bytes of a body by the beginning of the path; the first that fits counts.
+#: Largest body in bytes, by the beginning of the path: forms outside Streamlit, and all others.
 _FORMS, _OTHERS = 16 * KIB, 2 * MIB
 _FORM_PATHS = ("/sign-in", "/first-admin")
 _UPLOADS = "/_stcore/upload_file/"
-#: Seconds that a body may take, and bytes a second that it has to come at beyond them.
+#: Seconds that a body may always take, and the minimum rate in bytes per second after that.
 PATIENCE, SLOWEST = 20.0, 16 * KIB
-#: Bytes and seconds of a refused body that are read and thrown away before the connection is closed.
+#: Bytes and seconds of a refused body that are read and discarded before the connection is closed.
 _DISCARDED, _DISCARD_SECONDS = 2 * MIB, 2.0
 
 
 def largest_body(path: str) -> int:
-    """Bytes that a request to that path may carry."""
+    """Largest permitted body of a request to that path, in bytes."""
     if path in _FORM_PATHS:
         return _FORMS
     if path.startswith(_UPLOADS):
-        return int(config.get_option("server.maxUploadSize") + 1) * MIB  # and a little for the form around it
+        return int(config.get_option("server.maxUploadSize") + 1) * MIB  # plus the form's own bytes
     return _OTHERS
 
 
@@ -60,7 +60,7 @@ class Limits:
 
 
 class _Body:
-    """A request's body as it comes in, counted and timed until its end."""
+    """A request's body, counted and timed as it arrives."""
 
     def __init__(self, receive: Receive, *, most: int, patience: float, clock: Callable[[], float]) -> None:
         self._receive = receive
@@ -73,7 +73,7 @@ class _Body:
 
     async def receive(self) -> Message:
         if self._whole:
-            return await self._receive()  # from here on it only tells that the browser has gone
+            return await self._receive()  # after the body, only the disconnect message follows
         if self._began is None:
             self._began = self._clock()
         left = self._began + self._patience + self._length / SLOWEST - self._clock()
@@ -91,10 +91,10 @@ class _Body:
 
 
 async def _discard(receive: Receive, *, seconds: float) -> None:
-    """Read a refused body, up to a limit, and drop it.
+    """Read a refused body, up to a limit, and discard it.
 
     The kernel resets a connection that is closed while bytes wait unread. The client then reports a broken
-    connection and never sees the answer.
+    connection and never sees the response.
     """
     length = 0
     with suppress(TimeoutError):
@@ -111,7 +111,7 @@ def _too_large(most: int) -> str:
 
 
 def _refused(request: Request, text: str) -> Response:
-    """413: a page for whoever sent a form by its button, JSON for our own forms and for scripts."""
+    """413: an HTML page for a form that the browser submits, JSON for the app's own forms and for scripts."""
     headers = {"Connection": "close"}
     if "text/html" in request.headers.get("accept", ""):
         page = trouble_page(text=text, what_next="Go back and try it again with less.")

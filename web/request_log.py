@@ -1,4 +1,4 @@
-"""A line in the log for each request: whose, which route, what came of it, how long it took."""
+"""One log line per request: person, route, status, duration."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from web.routes import find_route
 
 _LOG = logging.getLogger("overread.requests")
-#: Streamlit's own files: the same for everybody, and dozens at each opening of a page.
+#: Streamlit's own files: the same for everybody, and dozens of them whenever a page is opened.
 _NOT_WRITTEN = ("/static/", "/_stcore/bidi-components/", "/frontend/")
 _STREAMLIT = (
     "/_stcore/stream",
@@ -24,9 +24,9 @@ _STREAMLIT = (
 
 
 class RequestsLog:
-    """ASGI middleware. The address itself is not written: it may name an exam or hold a code.
+    """ASGI middleware. The URL itself is not logged: it may name an exam or contain a code.
 
-    ``pages`` are the names of the pages, as they stand in the address.
+    ``pages`` are the names of the pages, as they appear in the URL.
     """
 
     def __init__(self, app: ASGIApp, *, pages: Iterable[str]) -> None:
@@ -68,7 +68,7 @@ class RequestsLog:
 
 
 def route_of(scope: Scope, *, pages: Container[str]) -> str:
-    """The route as it is declared, with names in place of the values in the address."""
+    """The route as declared, with parameter names in place of the values in the URL."""
     path: str = scope["path"]
     match = find_route(scope) if scope["type"] == "http" else None
     if match is not None:

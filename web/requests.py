@@ -1,4 +1,4 @@
-"""What the app's own routes share: who asks, whether the page that asks is ours, and answers in JSON."""
+"""Shared by the app's own routes: the person, the origin of the request, and JSON responses."""
 
 from __future__ import annotations
 
@@ -34,30 +34,29 @@ _STATUS: dict[type[DomainError], int] = {
     AlreadyThere: 409,
     NotNow: 503,
 }
-#: Seconds after which what is not possible now is worth asking for again (Retry-After): a database that is
-#: restarted is rarely back sooner.
+#: Retry-After in seconds for what is temporarily impossible: a database that restarts is rarely back sooner.
 AGAIN_AFTER = 5
 _LARGEST_BODY = 2 * 1024 * 1024
-#: Of an exam, question, batch or release: 64 bits are what the databases hold.
+#: Largest number of an exam, question, batch or release: the databases hold 64 bits.
 LARGEST_NUMBER = 2**63 - 1
 
-#: U+0000 as JSON writes it. PostgreSQL holds none in a text, and intake takes none.
+#: U+0000 as JSON writes it. PostgreSQL cannot store it in a text, and imports refuse it.
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class UnreadableRequest(DomainError):
-    """The body of a request is not what the route takes."""
+    """The body of a request is not what the route accepts."""
 
 
 async def person_of(request: Request) -> Person:
-    """Who asks, looked up in the database.
+    """The person who sends the request, looked up in the database.
 
     Raises:
-        NotSignedIn: no live sign-in came with the request.
+        NotSignedIn: the request has no valid sign-in.
     """
-    # The gate has looked it up for this very request, just now; it is asked again with the next one.
+    # The gate has just looked up the person for this request.
     person: Person | None = request.scope.get("state", {}).get("signed_in")
     if person is None:
         person = await SAVES.run(person_present, sign_in_token(request.cookies))
@@ -67,10 +66,10 @@ async def person_of(request: Request) -> Person:
 
 
 def same_origin(request: Request) -> None:
-    """Let only our own pages write.
+    """Accept writes only from the app's own pages.
 
-    A page of somebody else can't set the header ``X-Overread`` without a preflight that we don't answer;
-    the browser's own word on where the request comes from is checked besides.
+    A page of another site cannot set the header ``X-Overread`` without a CORS preflight, which the app does
+    not answer. The browser's own statement of the request's origin is checked as well.
 
     Raises:
         NotAllowed: the header is missing, or the request comes from another site.
@@ -82,13 +81,13 @@ def same_origin(request: Request) -> None:
 
 
 def same_person(request: Request, person: Person) -> None:
-    """Let a page save only for the person that it was opened for.
+    """Let a page save only for the person for whom it was opened.
 
-    Somebody else may have signed in by another tab of the same browser: the cookie is theirs from then on,
-    while this page still shows what the first person entered.
+    Another person may have signed in with another tab of the same browser. The cookie is then theirs, while
+    this page still shows what the first person entered.
 
     Raises:
-        NotSignedIn: the page (header ``X-Overread-Person``, the number) is another person's.
+        NotSignedIn: the page (header ``X-Overread-Person``, the number) was opened for another person.
     """
     if request.headers.get("x-overread-person") != str(person.id):
         raise NotSignedIn(
@@ -98,7 +97,7 @@ def same_person(request: Request, person: Person) -> None:
 
 
 def from_our_page(request: Request) -> bool:
-    """Whether the browser says that a page of this host sent the request, as far as it says anything."""
+    """Whether the browser states that a page of this host sent the request; True if it states nothing."""
     site = request.headers.get("sec-fetch-site")
     if site is not None and site not in {"same-origin", "none"}:
         return False
@@ -118,7 +117,7 @@ async def json_body(request: Request) -> object:
             content += chunk
             if len(content) > _LARGEST_BODY:
                 raise UnreadableRequest("The request is larger than 2 MiB.")
-    except ClientDisconnect as error:  # a page that was closed while it sent its draft
+    except ClientDisconnect as error:  # the page was closed while it sent its draft
         raise UnreadableRequest("The browser left before all of the request had come.") from error
     if _NUL.search(content):
         raise UnreadableRequest("A text holds the character U+0000, which can't be kept. Take it out.")
@@ -129,13 +128,13 @@ async def json_body(request: Request) -> object:
 
 
 def json_answer(body: object, *, status: int = 200) -> Response:
-    """A JSON answer that nobody keeps."""
+    """A JSON response that is not cached."""
     content = msgspec.json.encode(body, enc_hook=_plain)
     return Response(content, status, media_type="application/json", headers={"Cache-Control": "no-store"})
 
 
 def status_of(error: DomainError) -> int:
-    """The HTTP status that says the same as the error; 422 for a request that is understood and refused."""
+    """The HTTP status for the error; 422 for a request that is understood and refused."""
     if isinstance(error, UnreadableRequest):
         return 400
     return next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 422)
@@ -144,7 +143,7 @@ def status_of(error: DomainError) -> int:
 def json_errors(endpoint: Endpoint) -> Endpoint:
     """Wrap a route so that a DomainError becomes ``{"error": text, "kind": class name}`` with its status.
 
-    A ``NotNow`` says by ``Retry-After`` when it is worth trying again.
+    A ``NotNow`` is sent with ``Retry-After``.
     """
 
     @functools.wraps(endpoint)

@@ -1,4 +1,4 @@
-"""POST /settling/…: what an adjudicator settles, in one transaction that no script run can cut off."""
+"""POST /settling/…: saves adjudications, each in one transaction that no script run can interrupt."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from web.forms.routes import sending_route
 
 
 def settle(plain: object, person: Person, now: datetime) -> dict[str, Any]:
-    """One adjudication: the same revision sent twice is stored once, a stale one refused."""
+    """Save one adjudication. The same revision sent twice is stored once; a stale revision is refused."""
     form = schemas.form_from(plain, schemas.AdjudicationForm)
     with reading() as db:
         sheet = review.open_dispute(db, person=person, batch_id=form.batch, question_number=form.question)
@@ -58,13 +58,13 @@ def settle(plain: object, person: Person, now: datetime) -> dict[str, Any]:
 
 
 def turn(plain: object, person: Person, now: datetime) -> dict[str, Any]:  # noqa: ARG001 - the routes' common form
-    """Another dispute; None where there is none open."""
+    """Load another dispute; None if no dispute is open."""
     form = schemas.form_from(plain, schemas.TurnForm)
     return {"sheet": next_dispute(person, form.batch, question=form.to)}
 
 
 def next_dispute(person: Person, batch_id: int, *, question: int | None = None) -> dict[str, Any] | None:
-    """The form's data of that dispute, or of the batch's first open one; None where there is none."""
+    """The form's data of that dispute, or of the batch's first open one; None if there is none."""
     with reading() as db:
         listed = review.disputed(db, person=person, batch_id=batch_id)
         if question is None:

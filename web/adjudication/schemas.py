@@ -1,4 +1,4 @@
-"""What the settling form sends, checked field by field."""
+"""Request schemas of the adjudication form. Every field is validated."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _Place = Annotated[int, msgspec.Meta(ge=0, le=25)]
 
 
 class TurnForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Another dispute of the batch; None is the next open one."""
+    """A request for another dispute of the batch; None requests the next open one."""
 
     batch: Number
     to: Number | None
 
 
 class OwnForm(CorrectionForm, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The adjudicator's own values of the fields picked so."""
+    """The values that the adjudicator entered, for the fields set to the adjudicator's own value."""
 
     options: list[Text] | None = None
     category: Text | None = None
@@ -32,7 +32,7 @@ class OwnForm(CorrectionForm, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class AdjudicationForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a dispute is settled: rejected, or whose value each field takes."""
+    """The decision on a dispute: rejected, or whose value each field takes."""
 
     batch: Number
     question: Number
@@ -46,10 +46,10 @@ class AdjudicationForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
 
 def own_values(form: OwnForm, question: Question) -> dict[str, Any]:
-    """The own values as the domain has them.
+    """Convert the adjudicator's own values to the types of the domain.
 
     Raises:
-        InvalidValue: further right answers of a question without options.
+        InvalidValue: the form has further right answers, but the question has no options.
     """
     found = corrected_values(form)
     if form.also_right is not None:

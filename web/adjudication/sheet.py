@@ -1,4 +1,4 @@
-"""A dispute as the form's data: plain JSON, and nothing that the sheet has not."""
+"""A dispute as plain JSON for the form. It contains nothing that is not in the dispute sheet."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ from web.review.sheet import age_in_words, radiograph_address
 
 
 def dispute_data(sheet: DisputeSheet, *, person: int, listed: Sequence[Disputed]) -> dict[str, Any]:
-    """All that the form needs of one dispute; ``listed`` are the batch's, for the way to the others."""
+    """All data that the form needs for one dispute.
+
+    ``listed`` are the disputes of the batch; the form links to the previous and the next one.
+    """
     question, settled = sheet.question, sheet.settled
     numbers = [each.question_number for each in listed]
     here = numbers.index(sheet.question_number) if sheet.question_number in numbers else 0
@@ -37,7 +40,7 @@ def dispute_data(sheet: DisputeSheet, *, person: int, listed: Sequence[Disputed]
         "next": numbers[here + 1] if here + 1 < len(numbers) else None,
         "revision": sheet.revision,
         "about": sorted(each.value for each in sheet.about),
-        # What the viewer asks of a question: whether boxes may be drawn now.
+        # The viewer reads these to decide whether boxes may be drawn.
         "blind": False,
         "open": True,
         "asks": {"boxes": False},
@@ -98,7 +101,7 @@ def _field(difference: FieldDifference) -> dict[str, Any]:
 
 
 def _words(field: str, value: Any) -> str:  # noqa: ANN401 - a field of any type
-    """A value as a person reads it."""
+    """Format a value for display."""
     if field == "options":
         return "\n".join(f"{letter(place)}. {text}" for place, text in enumerate(value))
     if field == "answer":
@@ -119,7 +122,10 @@ def _box(each: LabelledBox) -> str:
 
 
 def _radiograph(sheet: DisputeSheet, radiograph: Radiograph) -> dict[str, Any]:
-    """With the boxes of everybody, each under its reviewer's letter, and each side's own for correcting."""
+    """One radiograph with the machine's boxes and each reviewer's, labelled with the reviewer's letter.
+
+    ``sides`` has the boxes of the machine and of each reviewer separately; a correction can start from them.
+    """
     plain: dict[str, Any] = {"id": radiograph.id, "view": VIEWS[radiograph.view], "canvas": None}
     if radiograph.rows is None or radiograph.columns is None:
         return plain
@@ -153,7 +159,7 @@ def _radiograph(sheet: DisputeSheet, radiograph: Radiograph) -> dict[str, Any]:
 
 
 def _sides(sheet: DisputeSheet) -> list[tuple[LabelledBox, ...]]:
-    """Each reviewer's boxes; those who corrected none have the machine's, those who rejected have none."""
+    """The boxes of each reviewer: the machine's if they corrected none, an empty tuple if they rejected."""
     found = []
     for verdict in sheet.verdicts:
         own = verdict.opinion.correction.boxes

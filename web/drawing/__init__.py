@@ -1,1 +1,1 @@
-"""Boxes that are drawn in the browser: the data of viewer and plain editor, and boxes from what they send."""
+"""Boxes drawn in the browser: data for the viewer and the plain editor, and the boxes they send back."""

@@ -1,4 +1,7 @@
-"""From what viewer or canvas says to the boxes of a draft or correction, always in pixels of the matrix."""
+"""Converts what the viewer or the canvas sends into the boxes of a draft or correction.
+
+All boxes are in pixels of the stored matrix.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from domain.exams import Exam
 from web.drawing import radiograph_viewer
 from web.drawing.plain_editor import kept, read, surface_for
 
-#: What was drawn on each radiograph, by its id: objects of the viewer, or of the drawable canvas.
+#: The drawn objects by radiograph id: objects of the viewer or of the drawable canvas.
 Drawings = Mapping[str, Sequence[Mapping[str, Any]]]
 
 MOST_BOXES = 200  # on one radiograph
@@ -24,7 +27,8 @@ def boxes_drawn(
     """All boxes of the exam: those drawn, and the machine's on radiographs that had no canvas.
 
     Raises:
-        InvalidValue: a radiograph not of the exam, a box without place, too many boxes, a label too long.
+        InvalidValue: a radiograph is not of the exam, a box has no position, there are too many boxes, or a
+            label is too long.
     """
     for radiograph_id in drawings:
         exam.radiograph(radiograph_id)
@@ -56,7 +60,7 @@ def boxes_drawn(
 def corrected_boxes(
     drawings: Drawings | None, *, exam: Exam, machine: tuple[LabelledBox, ...]
 ) -> tuple[LabelledBox, ...] | None:
-    """The new list for a correction; None when nothing was drawn or it comes to the machine's own boxes."""
+    """The boxes for a correction; None if nothing was drawn or the result equals the machine's boxes."""
     if drawings is None:
         return None
     boxes = boxes_drawn(drawings, exam=exam, machine=machine)

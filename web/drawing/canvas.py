@@ -1,9 +1,9 @@
-"""What the drawable canvas is told, and where its browser part lies.
+"""The data for the drawable canvas, and the location of its browser files.
 
 The canvas is streamlit-drawable-canvas 0.13. Its browser part is a module with one default export that is
-called with ``{data, parentElement, setStateValue}`` whenever its data change. The judging form calls it
-itself, in its own shadow root, so a drawn box is in the form at once and no script run stands between a box
-and its saving (docs/decisions/005-plain-box-editor.md). This module is all that knows the terms of that call.
+called with ``{data, parentElement, setStateValue}`` whenever its data change. The review form calls it
+directly, in its own shadow root, so a drawn box reaches the form at once, without a script run in between
+(docs/decisions/005-plain-box-editor.md). No other module depends on the arguments of that call.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def canvas_data(
     machine: tuple[LabelledBox, ...],
     locked: bool,
 ) -> dict[str, Any]:
-    """The ``data`` of one radiograph's canvas; ``locked`` shows the boxes and lets nobody change them."""
+    """The ``data`` of one radiograph's canvas; with ``locked`` the boxes are shown and cannot be changed."""
     return {
         "fillColor": "rgba(0, 0, 0, 0)",
         "strokeWidth": STROKE,
@@ -54,7 +54,7 @@ def browser_part() -> tuple[Path, Path]:
     """The canvas' script and style sheet in the installed package.
 
     Raises:
-        FileNotFoundError: the package is not laid out as version 0.13 is.
+        FileNotFoundError: the files of the package are not laid out as in version 0.13.
     """
     folder = Path(str(distribution(PACKAGE).locate_file("streamlit_drawable_canvas"))) / "frontend" / "build"
     scripts, styles = sorted(folder.glob("index-*.js")), sorted(folder.glob("index-*.css"))

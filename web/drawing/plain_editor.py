@@ -1,8 +1,8 @@
-"""Boxes in pixels of the stored matrix, and the same boxes as objects of streamlit-drawable-canvas 0.13.
+"""Converts boxes in pixels of the stored matrix to objects of streamlit-drawable-canvas 0.13 and back.
 
-The canvas draws on a surface of its own size; these functions are the pure way there and back. What the
-canvas is told and what it says are fabric.js objects of type ``LabeledRect``, top-left corner, width and
-height in pixels of the surface, times ``scaleX`` and ``scaleY`` after a box was resized.
+The canvas draws on a surface of its own size. It receives and sends fabric.js objects of type
+``LabeledRect``: top-left corner, width and height in pixels of the surface, multiplied by ``scaleX`` and
+``scaleY`` after a box was resized. The functions here are pure.
 """
 
 from __future__ import annotations
@@ -14,16 +14,18 @@ from typing import Any
 from domain.boxes import Box, LabelledBox
 from domain.errors import InvalidValue
 
-#: Pixels of the longer side of a surface: enough for a sharp picture at twice the usual size on screen.
+#: Pixels of the longer side of a surface: sharp at twice the usual size on screen.
 LONGEST = 1600
-#: Width of a box's line on the surface; a mere click leaves a box of that size, a twitch one of twice it.
+#: Line width of a box on the surface. A click without a drag leaves a box of that size; a very short drag
+#: leaves one of up to twice that size.
 STROKE = 5
 FONT_SIZE = 30
-#: The machine's boxes are amber and dashed, the reviewer's own are cyan and solid: told apart without colour.
+#: The machine's boxes are amber and dashed, the reviewer's cyan and solid: distinguishable without colour.
 MACHINE_COLOUR = "#ffb000"
 OWN_COLOUR = "#22d3ee"
 MACHINE_DASH = (18, 10)
-#: fabric.js writes four decimals: an untouched box comes back this close (pixels of the matrix), no closer.
+#: Largest difference (matrix pixels) of an unchanged box after the round trip: fabric.js writes four
+#: decimals.
 UNTOUCHED = 0.02
 
 _ORIGIN = {"left": 0.0, "top": 0.0, "center": 0.5, "right": 1.0, "bottom": 1.0}
@@ -31,7 +33,7 @@ _ORIGIN = {"left": 0.0, "top": 0.0, "center": 0.5, "right": 1.0, "bottom": 1.0}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surface:
-    """The grid that a radiograph's boxes are drawn on: ``width`` x ``height`` for ``columns`` x ``rows``."""
+    """The pixel grid for drawing: ``width`` x ``height`` for a matrix of ``columns`` x ``rows``."""
 
     rows: int
     columns: int
@@ -44,17 +46,17 @@ class Surface:
 
     @property
     def scale_x(self) -> float:
-        """Pixels of the surface for one column of the matrix."""
+        """Surface pixels per column of the matrix."""
         return self.width / self.columns
 
     @property
     def scale_y(self) -> float:
-        """Pixels of the surface for one row of the matrix."""
+        """Surface pixels per row of the matrix."""
         return self.height / self.rows
 
 
 def surface_for(*, rows: int, columns: int) -> Surface:
-    """The surface for a matrix: its aspect, the longer side :data:`LONGEST`, whole pixels."""
+    """The surface for a matrix: same aspect ratio, longer side :data:`LONGEST`, whole pixels."""
     scale = LONGEST / max(rows, columns)
     return Surface(
         rows=rows,
@@ -67,17 +69,19 @@ def surface_for(*, rows: int, columns: int) -> Surface:
 def drawn(
     boxes: Iterable[LabelledBox], *, surface: Surface, machine: Sequence[LabelledBox] = ()
 ) -> list[dict[str, Any]]:
-    """The objects that show the boxes; those that are in ``machine`` look like the machine's."""
+    """Convert boxes to canvas objects; those that are in ``machine`` get the style of the machine's boxes."""
     return [_object(each, surface=surface, is_machines=each in machine) for each in boxes]
 
 
 def read(
     objects: Iterable[Mapping[str, Any]], *, radiograph: str, surface: Surface
 ) -> tuple[LabelledBox, ...]:
-    """The inverse of :func:`drawn`: every labelled rectangle, in order, unclipped.
+    """Convert canvas objects to boxes: every labelled rectangle, in order, unclipped.
+
+    The inverse of :func:`drawn`.
 
     Raises:
-        InvalidValue: an object without a usable place or size.
+        InvalidValue: an object has no usable position or size.
     """
     return tuple(
         LabelledBox(radiograph=radiograph, label=str(each.get("label", "")), box=_box(each, surface=surface))
@@ -89,10 +93,10 @@ def read(
 def kept(
     boxes: Iterable[LabelledBox], *, surface: Surface, machine: Sequence[LabelledBox] = ()
 ) -> tuple[LabelledBox, ...]:
-    """What of the drawn boxes counts: on the matrix, no click's speck, an untouched machine box as it was.
+    """Clean up drawn boxes: clip them to the matrix, drop specks, restore unchanged machine boxes exactly.
 
-    A speck is no larger than a click or a twitch leaves behind; a machine's box of that size that was only
-    moved is none. Coordinates of what was drawn are rounded to a hundredth of a pixel.
+    A speck is a box no larger than a click or a very short drag leaves. A box with the size of a machine's
+    box is not a speck: it was only moved. Coordinates of drawn boxes are rounded to a hundredth of a pixel.
     """
     result = []
     for each in boxes:
@@ -106,7 +110,7 @@ def kept(
             box = each.box.clipped(rows=surface.rows, columns=surface.columns)
             box = Box(**{name: round(getattr(box, name), 2) for name in ("x_min", "y_min", "x_max", "y_max")})
         except InvalidValue:
-            continue  # wholly off the picture, or thinner than a hundredth of a pixel: nothing to keep
+            continue  # entirely outside the image, or thinner than a hundredth of a pixel: dropped
         result.append(LabelledBox(radiograph=each.radiograph, label=each.label, box=box))
     return tuple(result)
 
@@ -152,7 +156,7 @@ def _box(drawing: Mapping[str, Any], *, surface: Surface) -> Box:
 
 
 def _nearest(box: Box, machine: Sequence[LabelledBox]) -> Box | None:
-    """The machine's box that this one still is."""
+    """The machine's box with the same coordinates within :data:`UNTOUCHED`; None if there is none."""
     for other in machine:
         pairs = zip(box.as_tuple(), other.box.as_tuple(), strict=True)
         if all(abs(a - b) <= UNTOUCHED for a, b in pairs):

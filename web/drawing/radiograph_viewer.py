@@ -1,9 +1,9 @@
-"""The reading-room viewer: addresses of its radiographs, and what it is told and says of boxes.
+"""The radiograph viewer: addresses of its image data, and conversion of its boxes.
 
 Its browser part is ``frontend/src/viewer/`` (docs/decisions/020-radiograph-viewer.md).
 
-Boxes go to it and come back in pixels of the stored matrix, as JSON numbers, which lose nothing: a box that
-nobody touched comes back as it was.
+Boxes are sent in both directions in pixels of the stored matrix, as JSON numbers. This loses no precision: an
+unchanged box comes back with equal coordinates.
 """
 
 from __future__ import annotations
@@ -16,37 +16,38 @@ from urllib.parse import quote
 from domain.boxes import Box, LabelledBox
 from domain.errors import InvalidValue
 
-#: The ``type`` of a box in what the viewer says; the drawable canvas' objects have another.
+#: The ``type`` of a box that the viewer sends; objects of the drawable canvas have another type.
 BOX = "Box"
 
 
 def pixels_address(exam_number: int, radiograph_id: str) -> str:
-    """Where the stored matrix is fetched from; the radiograph's id is one segment, whatever signs it has."""
+    """The URL of the stored matrix. The radiograph's id is one segment, whatever characters it contains."""
     return f"/pixels/{exam_number}/{quote(radiograph_id, safe='')}"
 
 
 def facts_address(exam_number: int, radiograph_id: str) -> str:
-    """Where the browser learns how the matrix is to be shown."""
+    """The URL of the data that the browser needs to display the matrix."""
     return f"{pixels_address(exam_number, radiograph_id)}/facts"
 
 
 def told(boxes: Iterable[LabelledBox]) -> list[dict[str, Any]]:
-    """The boxes of one radiograph as the viewer takes them."""
+    """Convert the boxes of one radiograph to JSON for the viewer."""
     return [{"type": BOX, "label": each.label, "box": list(each.box.as_tuple())} for each in boxes]
 
 
 def is_viewers(objects: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether what was drawn on a radiograph comes from this viewer, not from the plain editor."""
+    """Whether the drawn objects of a radiograph come from this viewer, not from the plain editor."""
     return any(each.get("type") == BOX for each in objects)
 
 
 def read(
     objects: Iterable[Mapping[str, Any]], *, radiograph: str, rows: int, columns: int
 ) -> tuple[LabelledBox, ...]:
-    """The inverse of :func:`told`; what is off the matrix is cut away.
+    """Convert the viewer's objects to boxes, the inverse of :func:`told`. Boxes are clipped to the matrix.
 
     Raises:
-        InvalidValue: a box without four finite corners, turned round, or wholly off the matrix.
+        InvalidValue: a box without four finite coordinates, with corners in the wrong order, or entirely
+            outside the matrix.
     """
     return tuple(
         LabelledBox(

@@ -1,4 +1,4 @@
-"""GET /files/audit.csv and /files/audit.jsonl: the audit trail as a file, filtered as the page is."""
+"""GET /files/audit.csv and /files/audit.jsonl: the audit trail as a file, with the filters of the page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl"}
 
 @json_errors
 async def audit_file(request: Request) -> Response:
-    """The entries in order; the head of the whole trail goes along in a header."""
+    """The entries in order. A response header carries the latest hash of the whole trail."""
     person = await person_of(request)
     require(person, Action.SEE_AUDIT)
     file_format = request.path_params["file_format"]
@@ -44,14 +44,17 @@ async def audit_file(request: Request) -> Response:
 
 
 def wanted_of(get: object) -> AuditFilter:
-    """The filter of an address; ``get`` looks a parameter up and gives None or "" where it is not there.
+    """Parse the filter from query parameters.
+
+    Args:
+        get: returns a parameter's value, or None or "" if it is missing.
 
     Raises:
-        InvalidValue: a time that is none.
+        InvalidValue: a time cannot be parsed.
     """
 
     def text(name: str) -> str | None:
-        return get(name) or None  # type: ignore[operator]  # both callers hand over a mapping's get
+        return get(name) or None  # type: ignore[operator]  # both callers pass a mapping's get
 
     def moment(name: str) -> datetime | None:
         try:
@@ -72,8 +75,8 @@ def wanted_of(get: object) -> AuditFilter:
 
 
 def _written(person: Person, wanted: AuditFilter, file_format: str) -> tuple[IO[bytes], str, str]:
-    # Beside the database, so that a slow download holds no reader open.
-    file = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed when its last block is sent
+    # A temporary file, so that a slow download keeps no database reader open.
+    file = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed after its last block is sent
     digest = hashlib.sha256()
     with reading() as db:
         head, entries = export_audit(db, by=person, wanted=wanted)

@@ -1,7 +1,7 @@
-"""Files that leave the app: those of releases, and lists of refused records.
+"""Downloads: files of releases, and lists of refused records.
 
-Streamlit's download button has served stale bytes, and its media files ask nobody who they are. These
-routes ask for role and sign-in at each request, read the very bytes that they hash, and send the hash along.
+Streamlit's download button has served stale bytes, and its media files need no sign-in. These routes check
+sign-in and role at each request, send exactly the bytes that they hash, and send the hash in a header.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ async def one_release_file(request: Request) -> Response:
 
 @json_errors
 async def whole_release(request: Request) -> Response:
-    """GET /files/releases/{id}.zip: all files of a release in one; the manifest in it has their hashes."""
+    """GET /files/releases/{id}.zip: all files of a release; the manifest in it has their hashes."""
     person = await person_of(request)
     files = await run_in_threadpool(_release_files, person, request.path_params["release_id"])
     shown = files[0].shown_name.removesuffix("-manifest.json")
@@ -52,7 +52,7 @@ async def whole_release(request: Request) -> Response:
 
 @json_errors
 async def refusals(request: Request) -> Response:
-    """GET /files/refusals/{name}: the list of the records that an import refused."""
+    """GET /files/refusals/{name}: the list of records that an import refused."""
     person = await person_of(request)
     require(person, Action.IMPORT_QUESTIONS)
     name = request.path_params["name"]
@@ -77,11 +77,11 @@ def _release_files(person: Person, release_id: int) -> list[ReleaseFile]:
 
 
 def _sent(path: Path, shown_name: str, sha256: str | None) -> Response:
-    """The file as an attachment; hashed first and then sent from the same handle.
+    """The file as an attachment. It is hashed and then sent from the same open handle.
 
     Raises:
-        NotFound: it is gone.
-        Refused: its bytes are not those of the manifest.
+        NotFound: the file is missing.
+        Refused: its bytes do not match the manifest.
     """
     file = _opened(path)
     found, length = _hash(file)
@@ -128,7 +128,7 @@ def _headers(shown_name: str) -> dict[str, str]:
 
 
 class _Passing:
-    """Takes what the archive writes and hands it on; an archive without a way back."""
+    """A write-only stream that passes on the archive's bytes; it is not seekable."""
 
     def __init__(self) -> None:
         self._waiting: list[bytes] = []
@@ -138,7 +138,7 @@ class _Passing:
         return len(content)
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Does nothing: no bytes are buffered."""
 
     def taken(self) -> bytes:
         content, self._waiting = b"".join(self._waiting), []
@@ -146,9 +146,9 @@ class _Passing:
 
 
 def _zipped(files: list[ReleaseFile], folder: str) -> Iterator[bytes]:
-    """The archive in pieces: text is compressed, images are as they are; the same bytes each time."""
+    """The archive in chunks. Text is compressed, images are stored. The bytes are the same each time."""
     passing = _Passing()
-    with zipfile.ZipFile(passing, "w") as archive:  # type: ignore[call-overload]  # write and flush are all it asks for
+    with zipfile.ZipFile(passing, "w") as archive:  # type: ignore[call-overload]  # it only uses write, flush
         for file in files:
             info = zipfile.ZipInfo(f"{folder}/{file.entry.path}", date_time=(1980, 1, 1, 0, 0, 0))
             is_image = file.entry.path.startswith("images/")

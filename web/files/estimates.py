@@ -1,4 +1,4 @@
-"""GET /files/estimates.csv: every figure of what the sample says of the whole, and by each group."""
+"""GET /files/estimates.csv: all dataset estimates, overall and by group."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from web.requests import json_errors, person_of
 
 @json_errors
 async def estimates_file(request: Request) -> Response:
-    """The dataset is named in the address; so may be its batches, each as ``batch``."""
+    """The query names the dataset, and optionally its batches, each as ``batch``."""
     person = await person_of(request)
     require(person, Action.SEE_PROGRESS)
     dataset = request.query_params.get("dataset", "")

@@ -1,4 +1,4 @@
-"""GET /files/statistics/…: a dataset's statistics as CSV, as JSON, and each figure as SVG."""
+"""GET /files/statistics/…: a dataset's statistics as CSV and as JSON, and each figure as SVG."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TYPES = {"csv": "text/csv", "json": "application/json", "svg": "image/svg+xml"}
 
 @json_errors
 async def statistics_file(request: Request) -> Response:
-    """The dataset is named in the address. It is counted anew each time: seconds for a large one."""
+    """The query names the dataset. Each request computes the statistics: seconds for a large dataset."""
     person = await person_of(request)
     require(person, Action.BROWSE)
     name = request.path_params["name"]

@@ -1,7 +1,7 @@
-"""GET /files/study-reports/{digest}/…: the files of a report that was computed, as the page shows it.
+"""GET /files/study-reports/{digest}/…: the files of a computed report, as the page shows it.
 
-The digest names the answers and the protocol that the report is of, so a link gives the same bytes for ever;
-the figures are those of `study report --out`, to the last digit.
+The digest identifies the answers and the protocol of the report, so a link always gives the same bytes. The
+figures equal those of `study report --out` to the last digit.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MEDIA_TYPES = {
 
 @json_errors
 async def report_file(request: Request) -> Response:
-    """One file of the report; ``model`` in the address is the one that the others are compared with."""
+    """One file of the report; ``model`` in the query is the model with which the others are compared."""
     person = await person_of(request)
     path = request.path_params["name"]
     report = await run_in_threadpool(_report, person, request)
@@ -42,7 +42,7 @@ async def report_file(request: Request) -> Response:
 
 @json_errors
 async def whole_report(request: Request) -> Response:
-    """All of its files as a ZIP."""
+    """All files of the report as a ZIP."""
     person = await person_of(request)
     report = await run_in_threadpool(_report, person, request)
     content = await run_in_threadpool(_zipped, report)

@@ -1,1 +1,1 @@
-"""What the review, reading and adjudication forms share: their browser files, routes and labels."""
+"""Shared by the review, reading and adjudication forms: their browser files, routes and labels."""

@@ -1,7 +1,7 @@
-"""The browser part of the forms: the committed bundles and the drawable canvas, served under one hash.
+"""The browser files of the forms: the committed bundles and the drawable canvas, served under one hash.
 
-Its source is TypeScript in ``frontend/src/``. What is built from that is committed in ``frontend/dist/``: the
-app needs no Node (docs/decisions/038-one-frontend-package.md).
+The source is TypeScript in ``frontend/src/``. Its build output is committed in ``frontend/dist/``, so the app
+does not need Node (docs/decisions/038-one-frontend-package.md).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MEDIA_TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; chars
 
 @cache
 def form_files() -> dict[str, bytes]:
-    """Name to content, of all that the browser may ask for: every bundle, and the canvas' two files."""
+    """Every file that the browser may request, content by name: all bundles, and the canvas' two files."""
     paths = {path.name: path for path in sorted(BUNDLES.iterdir()) if path.suffix in MEDIA_TYPES}
     script, style = browser_part()
     paths |= {"canvas.js": script, "canvas.css": style}
@@ -27,7 +27,7 @@ def form_files() -> dict[str, bytes]:
 
 @cache
 def digest() -> str:
-    """Stands in the address of every file; another content, another address."""
+    """A hash of all files. It is part of every file's URL, so that the URL changes with the content."""
     together = hashlib.sha256()
     for name, content in sorted(form_files().items()):
         together.update(f"{name}:{len(content)}:".encode() + content)
@@ -35,12 +35,12 @@ def digest() -> str:
 
 
 def address(name: str) -> str:
-    """Where the browser fetches a file from."""
+    """The URL of a file."""
     return f"/frontend/{digest()}/{name}"
 
 
 def markup(form: str) -> str:
-    """The HTML of a form's component: its style sheets, and the place that the form is built in."""
+    """The HTML of a form's component: its style sheets, and the element in which the form is built."""
     links = "".join(
         f'<link rel="stylesheet" href="{address(name)}">' for name in ("canvas.css", f"{form}.css")
     )
@@ -48,12 +48,12 @@ def markup(form: str) -> str:
 
 
 def loader(form: str) -> str:
-    """The script of a form's component: it imports the form and hands on what Streamlit gives it.
+    """The script of a form's component: it imports the form and passes on Streamlit's arguments.
 
-    Streamlit sends it with every run; the form itself is fetched once.
+    Streamlit sends this script with every run; the form itself is fetched once.
     """
     return (
-        # Streamlit runs this from a blob: address, against which no path can be resolved.
+        # Streamlit runs this from a blob: URL, against which relative paths cannot be resolved.
         f'const form = import(new URL("{address(f"{form}.js")}", window.location.origin).href);\n'
         "export default (component) => { let end; let gone = false;\n"
         "  form.then((module) => { if (!gone) end = module.default(component); });\n"

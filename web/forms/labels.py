@@ -1,10 +1,10 @@
-"""Words of the form: labels that are offered for boxes (any other may be typed), and how views are called."""
+"""Labels of the forms: the box labels on offer (any other may be typed), and the names of views."""
 
 from __future__ import annotations
 
 from domain.vocabulary import Sex, View
 
-#: Regions as GEMeX names them (its Table 8).
+#: Anatomical regions of GEMeX (its Table 8).
 REGIONS = (
     "right lung", "right upper lung zone", "right mid lung zone", "right lower lung zone",
     "right mid-to-upper lung zone", "right mid-to-lower lung zone", "right hilar structures",
@@ -24,7 +24,7 @@ FINDINGS = (
 
 BOX_LABELS = (*FINDINGS, *REGIONS)
 
-#: As a radiologist says it; a file's own word is for the file.
+#: The names of views on screen; the values in files are different.
 VIEWS = {
     View.PA: "PA",
     View.AP: "AP",

@@ -1,4 +1,4 @@
-"""The routes of the forms: the files of their browser part, and what they send."""
+"""The routes of the forms: their browser files, and the POST routes that save."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from web.thread_limits import SAVES
 
 _FOR_A_YEAR = "private, max-age=31536000, immutable"
 
-#: What is done with a request: its body as plain JSON, who asks and when, to the answer's body.
+#: Handles a request: takes its body as plain JSON, the person and the time; returns the response body.
 Work = Callable[[object, Person, datetime], dict[str, Any]]
 
 
 async def _form_file(request: Request) -> Response:
-    """A file of the forms' browser part; its address changes with its content, so it may be kept."""
+    """A browser file of the forms. Its URL changes with its content, so it may be cached."""
     name = request.path_params["name"]
     content = form_files().get(name)
     if content is None or request.path_params["digest"] != digest():
@@ -36,7 +36,10 @@ ROUTES = [Route("/frontend/{digest}/{name}", _form_file, methods=["GET"])]
 
 
 def sending_route(path: str, work: Work) -> Route:
-    """POST what a form sends: from a page of ours, for the person whom it was opened for; a JSON answer."""
+    """A POST route for a form, with a JSON response.
+
+    It accepts requests only from the app's own pages, and only for the person for whom the page was opened.
+    """
 
     @json_errors
     async def endpoint(request: Request) -> Response:

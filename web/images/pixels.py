@@ -1,12 +1,12 @@
-"""GET /pixels/{exam}/{radiograph} and …/facts: a radiograph's stored values for the viewer, what they mean.
+"""GET /pixels/{exam}/{radiograph} and …/facts: a radiograph's stored values, and how to display them.
 
-Who asks is looked up at each request, and what they may see, before anything is read: a browser may keep
-its copy, but has to ask each time whether it may still show it. The two are made together, once, in a
-reading process, and kept on the disk under the file's SHA-256. While the image store does not answer, what
-is in the cache is still served, since looking there and fetching have separate thread limits.
+Sign-in and access are checked at each request, before anything is read. A browser may cache its copy, but
+must revalidate it before each use. Matrix and facts are computed together, once, in a reading process, and
+cached on disk under the file's SHA-256. While the image store does not respond, cached entries are still
+served, because lookups and fetches have separate thread limits.
 
-A radiograph's key may hold any sign, a slash too. The browser sends it as one segment of the address
-(``encodeURIComponent``), so segments are counted in the address as it was sent, before it is decoded.
+A radiograph's key may contain any character, including a slash. The browser sends it as one segment of the
+URL (``encodeURIComponent``), so segments are counted in the URL as sent, before decoding.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from web.single_flight import SingleFlight
 from web.thread_limits import PIXEL_FETCHES, PIXEL_LOOKUPS
 
 _KEEP = {"Cache-Control": "private, no-cache", "Vary": "Cookie", "X-Content-Type-Options": "nosniff"}
-# The facts and the matrix of one radiograph are asked for at the same moment, by several people perhaps.
+# Facts and matrix of one radiograph are requested at the same moment, possibly by several people.
 _FLIGHTS = SingleFlight[EncodedPixels]()
 
 
@@ -43,7 +43,8 @@ async def pixels(request: Request) -> Response:
     said = f"Radiograph {key} of exam {exam_number}"
     content = await PIXEL_LOOKUPS.run(lambda: shared_cache().find(name))
     if content is None:
-        # By the name, too, since an error says it: nobody is told the number of somebody else's exam.
+        # The key includes the name, since errors contain it: it must not reveal the number of another
+        # person's exam.
         made = await _FLIGHTS.run(
             (stored.sha256, said), lambda: PIXEL_FETCHES.run(_made, stored.sha256, name=said)
         )
@@ -55,7 +56,7 @@ async def pixels(request: Request) -> Response:
 
 
 def _asked(request: Request) -> tuple[str, bool]:
-    """The radiograph's key, and whether its facts are wanted."""
+    """The radiograph's key, and whether its facts are requested."""
     sent = request.scope.get("raw_path", b"").decode("ascii", "replace").partition("/pixels/")[2]
     segments = sent.split("/")[1:]
     wants_facts = len(segments) > 1 and segments[-1] == "facts"
@@ -65,7 +66,7 @@ def _asked(request: Request) -> tuple[str, bool]:
 def _made(sha256: str, *, name: str) -> EncodedPixels:
     cache = shared_cache()
     facts, matrix = cache.find(facts_name(sha256)), cache.find(matrix_name(sha256))
-    if facts is not None and matrix is not None:  # made since the request looked
+    if facts is not None and matrix is not None:  # cached after this request's lookup
         return EncodedPixels(facts=facts, matrix=matrix)
     with original_file(sha256, name=name) as original:
         made = shared_reader().pixels(original, name=name)

@@ -1,9 +1,9 @@
 """GET /radiographs/{exam}/{radiograph}: a radiograph as a JPEG, for people who may see it.
 
-Streamlit's own media files answer without a sign-in, so no patient image goes there. The address names
-exam and radiograph; access is asked of the database at each request, before anything is read or cached.
+Streamlit's media files are served without a sign-in, so patient images do not use them. The URL names exam
+and radiograph; access is checked in the database at each request, before anything is read or cached.
 
-``?longest=1200`` limits the longer side (one of ``SIZES``); ``?window=550,1024`` asks for another window
+``?longest=1200`` limits the longer side (one of ``SIZES``); ``?window=550,1024`` selects another window
 (center and width after the modality transform).
 """
 
@@ -36,18 +36,18 @@ from web.requests import json_errors, person_of
 from web.single_flight import SingleFlight
 from web.thread_limits import PIXEL_FETCHES, PIXEL_LOOKUPS
 
-#: Pixels of the longer side that a picture may be asked in; a closed list keeps the cache small.
+#: Permitted lengths of the longer side in pixels; a closed list keeps the cache small.
 SIZES = (300, 600, 900, 1200, 1600, 2000, 2400, 3000)
 _NUMBER = r"\s*(-?\d{1,7}(?:\.\d{1,4})?)\s*"
 _WINDOW = re.compile(f"{_NUMBER},{_NUMBER}")
-# A browser may keep its copy, since a reviewer goes back and forth; it asks each time whether it may show it.
+# A browser may cache its copy, since a reviewer goes back and forth; it must revalidate it before each use.
 _KEEP = {"Cache-Control": "private, no-cache", "Vary": "Cookie"}
 _FLIGHTS = SingleFlight[bytes]()
 
 
 @functools.cache
 def shared_reader() -> GuardedReader:
-    """The reading processes of this app, started at the first picture."""
+    """The reading processes of this app, started at the first image."""
     reader = GuardedReader(workers=max(1, min(4, os.cpu_count() or 1)))
     atexit.register(reader.close)
     return reader
@@ -55,7 +55,7 @@ def shared_reader() -> GuardedReader:
 
 @json_errors
 async def radiograph(request: Request) -> Response:
-    """The picture, or 304 where the browser has it already."""
+    """The image, or 304 if the browser has it already."""
     person = await person_of(request)
     exam_number, key = request.path_params["exam_number"], request.path_params["radiograph_key"]
     longest, window = _longest(request), _window(request)
@@ -78,7 +78,7 @@ def allowed_image(person: Person, exam_number: int, key: str) -> StoredImage:
     """The radiograph's file, for a person who may see it.
 
     Raises:
-        NotAllowed, NotFound: nobody else learns anything of it.
+        NotAllowed, NotFound: the person may not see it; the text reveals nothing about it.
     """
     with reading() as db:
         try:
@@ -90,14 +90,14 @@ def allowed_image(person: Person, exam_number: int, key: str) -> StoredImage:
 
 
 def has_already(request: Request, mark: str) -> bool:
-    """Whether the browser says that it has what ``mark`` stands for (RFC 9110, 13.1.2)."""
+    """Whether the browser's ``If-None-Match`` contains the ETag ``mark`` (RFC 9110, 13.1.2)."""
     stated = request.headers.get("if-none-match", "").split(",")
     return mark in {part.strip().removeprefix("W/") for part in stated}
 
 
 @contextmanager
 def original_file(sha256: str, *, name: str) -> Iterator[Path]:
-    """The original, as a file on this machine for as long as the block lasts.
+    """The original as a local file, available within the ``with`` block.
 
     Raises:
         NotFound: the workspace does not have it.
@@ -110,13 +110,13 @@ def original_file(sha256: str, *, name: str) -> Iterator[Path]:
 
 
 def shared_cache() -> DiskCache:
-    """What the routes keep on the disk, of this workspace."""
+    """The disk cache of this workspace for the routes."""
     return disk_cache(current_workspace().cache, limit=cache_limit())
 
 
 async def _kept_picture(sha256: str, *, longest: int | None, window: Window | None) -> bytes | None:
     if window is not None:
-        return None  # there are as many windows as a person can ask for: none is kept
+        return None  # the number of possible windows is unlimited, so these images are not cached
     return await PIXEL_LOOKUPS.run(lambda: shared_cache().find(picture_name(sha256, longest=longest)))
 
 

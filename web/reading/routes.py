@@ -1,7 +1,7 @@
-"""POST /reading/…: what the reading form saves, each in one transaction that no script run can cut off.
+"""POST /reading/…: saves from the reading form, each in one transaction that no script run can interrupt.
 
-An answer says what was read back from the database after the commit, and brings the next case along, so that
-no reader waits for a run of the page's script.
+The response states what was read back from the database after the commit, and contains the next case, so that
+no reader waits for a script run of the page.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from web.review.schemas import Objects, answer_of
 
 
 def give_answer(plain: object, person: Person, now: datetime) -> dict[str, Any]:
-    """One answer: the same revision sent twice is stored once, a stale one refused."""
+    """Save one answer. The same revision sent twice is stored once; a stale revision is refused."""
     form = schemas.form_from(plain, schemas.AnswerForm)
     boxes = _boxes(form, person, form.drawings, now)
     with unit_of_work() as db:
@@ -59,7 +59,7 @@ def give_answer(plain: object, person: Person, now: datetime) -> dict[str, Any]:
 
 
 def keep_draft(plain: object, person: Person, now: datetime) -> dict[str, Any]:
-    """What is entered, as it changes; boxes are kept in pixels of the matrix."""
+    """Save the current input; boxes are stored in pixels of the matrix."""
     form = schemas.form_from(plain, schemas.DraftForm)
     boxes = _boxes(form, person, form.body.drawings, now)
     with unit_of_work() as db:
@@ -76,7 +76,7 @@ def keep_draft(plain: object, person: Person, now: datetime) -> dict[str, Any]:
 
 
 def record_time(plain: object, person: Person, now: datetime) -> dict[str, Any]:
-    """Time on the case so far."""
+    """Save the time spent on the case so far."""
     form = schemas.form_from(plain, schemas.TimeForm)
     with unit_of_work() as db:
         studies.record_reading_time(
@@ -93,7 +93,7 @@ def record_time(plain: object, person: Person, now: datetime) -> dict[str, Any]:
 
 
 def turn(plain: object, person: Person, now: datetime) -> dict[str, Any]:
-    """Another case; None where there is none now, and the page says why."""
+    """Load another case; None if there is none now. The page states the reason."""
     form = schemas.form_from(plain, schemas.TurnForm)
     with reading() as db:
         found = studies.open_case(db, person=person, study_id=form.study, position=form.to, now=now)
@@ -101,7 +101,7 @@ def turn(plain: object, person: Person, now: datetime) -> dict[str, Any]:
 
 
 def _sheet_after(form: schemas.AnswerForm, person: Person, now: datetime) -> dict[str, Any] | None:
-    """A training case again, now with its feedback; else the case that comes next."""
+    """A training case again, now with its feedback; otherwise the next case."""
     try:
         with reading() as db:
             here = studies.is_training(db, person=person, study_id=form.study, position=form.position)
@@ -109,14 +109,14 @@ def _sheet_after(form: schemas.AnswerForm, person: Person, now: datetime) -> dic
                 db, person=person, study_id=form.study, position=form.position if here else None, now=now
             )
     except DomainError:
-        return None  # what was saved is saved; the page's own run says what is the matter with the next one
+        return None  # the answer is saved; the page's next run shows the problem
     return reading_data(found, person=person.id) if isinstance(found, ReadingSheet) else None
 
 
 def _boxes(
     form: schemas.CaseForm, person: Person, drawings: dict[str, Objects] | None, now: datetime
 ) -> tuple[LabelledBox, ...] | None:
-    """What was drawn, in pixels of the matrix; None where nothing was."""
+    """The drawn boxes in pixels of the matrix; None if nothing was drawn."""
     if drawings is None:
         return None
     with reading() as db:

@@ -1,4 +1,4 @@
-"""What the reading form sends, checked field by field."""
+"""Request schemas of the reading form. Every field is validated."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ __all__ = ["AnswerForm", "CaseForm", "DraftForm", "DrawingsForm", "TimeForm", "T
 
 
 class CaseForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What every request says: which place of the reader's order in which study."""
+    """The fields of every request: the study, and the position in the reader's order."""
 
     study: Number
     position: Number
 
 
 class TurnForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Another case: that at a place, or the next one that is open."""
+    """A request for another case: the one at a position, or the next open one."""
 
     study: Number
     to: Number | None
 
 
 class TimeForm(CaseForm, frozen=True):
-    """Time on the case so far."""
+    """Time spent on the case so far."""
 
     seconds: Seconds
     seconds_looking: Seconds
@@ -45,7 +45,7 @@ class TimeForm(CaseForm, frozen=True):
 
 
 class EntryForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is entered and not yet answered."""
+    """Input that has not been submitted as an answer."""
 
     answer: PlainAnswer | None = None
     cannot: bool = False
@@ -55,7 +55,7 @@ class EntryForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class DraftForm(CaseForm, frozen=True):
-    """The entry as it changes; ``revision`` is the one the form knows."""
+    """The current input; ``revision`` is the latest one that the form knows."""
 
     part: Annotated[str, msgspec.Meta(pattern="^entry$")]
     revision: Annotated[int, msgspec.Meta(ge=0)]
@@ -63,7 +63,7 @@ class DraftForm(CaseForm, frozen=True):
 
 
 class AnswerForm(TimeForm, frozen=True):
-    """The answer: places of the options shown, text, or None; ``revision`` is the one that it becomes."""
+    """The answer: positions of the displayed options, text, or None. ``revision`` is its new revision."""
 
     revision: Number
     answer: PlainAnswer | None
@@ -75,7 +75,7 @@ class AnswerForm(TimeForm, frozen=True):
 
 
 def plain_entry(entry: EntryForm, *, boxes: list[dict[str, Any]] | None) -> dict[str, Any]:
-    """The entry as a draft keeps it, its boxes in pixels of the matrix."""
+    """The input as a draft stores it, with boxes in pixels of the matrix."""
     return {
         "answer": entry.answer,
         "cannot": entry.cannot,

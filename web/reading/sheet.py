@@ -1,4 +1,4 @@
-"""A reading sheet as the form's data: plain JSON, and nothing that the sheet has not."""
+"""A reading sheet as plain JSON for the form. It contains nothing that is not in the sheet."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from web.review.sheet import age_in_words, radiograph_address
 
 
 def reading_data(sheet: ReadingSheet, *, person: int) -> dict[str, Any]:
-    """All that the form needs of one case; ``person`` is the number of the reader."""
+    """All data that the form needs for one case; ``person`` is the number of the reader."""
     reading, place = sheet.reading, sheet.place
     answered = reading is not None
     return {
@@ -32,7 +32,7 @@ def reading_data(sheet: ReadingSheet, *, person: int) -> dict[str, Any]:
             "trainingDone": place.training_done,
             "training": place.training,
         },
-        # What the viewer asks of a question: whether boxes may be drawn, and which question it is.
+        # The viewer reads these: whether boxes may be drawn, and which question it shows.
         "batch": sheet.study.id,
         "question": sheet.slot.position,
         "blind": False,
@@ -70,7 +70,7 @@ def reading_data(sheet: ReadingSheet, *, person: int) -> dict[str, Any]:
 
 
 def _entry(sheet: ReadingSheet) -> dict[str, Any] | None:
-    """What is entered, else what was answered; boxes go with the radiographs."""
+    """The current input, or else the submitted answer. Boxes are sent with the radiographs."""
     if sheet.draft:
         return {name: value for name, value in sheet.draft.items() if name != "boxes"}
     if sheet.reading is None:
@@ -84,7 +84,7 @@ def _entry(sheet: ReadingSheet) -> dict[str, Any] | None:
 
 
 def _shown(answer: Answer | None, *, order: tuple[int, ...]) -> list[int] | str | None:
-    """The answer by the places at which its options are shown."""
+    """The answer as positions of the displayed options."""
     return sorted(order.index(option) for option in answer) if isinstance(answer, tuple) else answer
 
 
@@ -113,7 +113,7 @@ def _radiograph(sheet: ReadingSheet, radiograph: Radiograph, *, place: int) -> d
 
 
 def _boxes(sheet: ReadingSheet) -> tuple[LabelledBox, ...]:
-    """The reader's own boxes as last kept: nobody else's are ever here."""
+    """The reader's own boxes as last saved. No other person's boxes are ever included."""
     kept = sheet.draft.get("boxes")
     if kept is not None:
         return boxes_from_plain(kept)
