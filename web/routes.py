@@ -1,4 +1,4 @@
-"""Every route of the app, and who may use it. What is not in this table is not served."""
+"""All routes of the app, and who may use them. A route that is not in this table is not served."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from web.sign_in import first_admin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteGroup:
-    """Routes that the same people may use: those who may do ``action``; without one, everybody signed in."""
+    """Routes with the same permission: people who may do ``action``; without one, everybody signed in."""
 
     routes: list[Route]
     action: Action | None = None
@@ -29,9 +29,9 @@ class RouteGroup:
 
 
 ROUTE_GROUPS = (
-    # The way in, and whether the app is up.
+    # Signing in, and the health of the app.
     RouteGroup(needs_sign_in=False, routes=[*web.sign_in.routes.ROUTES, *first_admin.ROUTES, *health.ROUTES]),
-    # What a person may see of a radiograph depends on their assignments; the routes ask for it.
+    # Access to a radiograph depends on the person's assignments; the routes check it.
     RouteGroup(routes=[*connected.ROUTES, *form_files.ROUTES, *radiographs.ROUTES, *pixels.ROUTES]),
     RouteGroup(action=Action.IMPORT_QUESTIONS, routes=downloads.REFUSAL_ROUTES),
     RouteGroup(action=Action.BROWSE, routes=statistics.ROUTES),
@@ -52,7 +52,7 @@ OPEN_PATHS = frozenset(
 
 
 def find_route(scope: Scope) -> tuple[RouteGroup, Route] | None:
-    """The route that will answer, and its group; None where the path is Streamlit's, or no method fits."""
+    """The route that will handle the request, and its group; None for Streamlit's paths and other methods."""
     for group in ROUTE_GROUPS:
         for route in group.routes:
             if route.matches(scope)[0] is Match.FULL:

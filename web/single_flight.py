@@ -1,4 +1,4 @@
-"""Single flight: what several requests want at the same moment is done once, and all get its result."""
+"""Single flight: several simultaneous requests for the same result share one computation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class SingleFlight(Generic[T]):
         self._running: dict[Hashable, asyncio.Task[T]] = {}
 
     async def run(self, key: Hashable, work: Callable[[], Awaitable[T]]) -> T:
-        """The result, or the error, of the work of that key: what is running already, else of ``work``."""
+        """The result, or the error, of the work for that key: the running one, or otherwise of ``work``."""
         task = self._running.get(key)
         if task is None:
             task = self._running[key] = asyncio.ensure_future(work())
@@ -26,4 +26,4 @@ class SingleFlight(Generic[T]):
     def _finish(self, key: Hashable, task: asyncio.Task[T]) -> None:
         del self._running[key]
         if not task.cancelled():
-            task.exception()  # it was raised for everybody who waited; nobody waiting is no fault
+            task.exception()  # marks the error as retrieved: every waiting request got it

@@ -1,6 +1,6 @@
-"""Thread limits: each kind of work has its own, so that one kind that hangs leaves the others their threads.
+"""Thread limits: each kind of work has its own, so that one kind that hangs does not block the others.
 
-What has no limit here (files, statistics, Streamlit's own routes) shares the server's default one.
+Work without a limit here (files, statistics, Streamlit's own routes) uses the server's default limit.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ T = TypeVar("T")
 
 
 class ThreadLimit:
-    """Runs blocking calls in threads, so many at once; the others wait for their turn."""
+    """Runs blocking calls in at most ``threads`` threads; further calls wait."""
 
     def __init__(self, threads: int, *, queue: int | None = None) -> None:
-        """``queue`` is how many may wait; None sets no limit, for calls that are known to be short."""
+        """``queue`` is how many calls may wait; None sets no limit, for calls that are known to be short."""
         self.threads, self.queue = threads, queue
         self._limiter = CapacityLimiter(threads)
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """What ``work`` returns or raises.
+        """Run ``work`` in a thread and return its result.
 
         Raises:
             NotNow: the queue is full.
@@ -36,11 +36,11 @@ class ThreadLimit:
         return await to_thread.run_sync(partial(work, *args, **kwargs), limiter=self._limiter)
 
 
-#: Who asks, signing in, and everything that a form saves: short transactions.
+#: Lookups of the signed-in person, signing in, and everything that a form saves: short transactions.
 SAVES = ThreadLimit(40)
-#: Whether somebody may see a radiograph, and what is in the cache: short too, and never the image store.
+#: Checks of access to a radiograph, and cache lookups: short as well, and never the image store.
 PIXEL_LOOKUPS = ThreadLimit(8)
 #: Radiographs that are not in the cache: fetched from the image store and decoded.
 PIXEL_FETCHES = ThreadLimit(8, queue=32)
-#: The readiness checks; more threads than there are checks.
+#: The readiness checks; there are more threads than checks.
 READINESS = ThreadLimit(8)

@@ -1,17 +1,17 @@
-"""Uploads stay in memory until the app decides what is kept of them.
+"""Keeps uploads in memory until the app decides what to store.
 
-Streamlit holds uploads in memory, but the parser of forms under it writes whatever is over 1 MB to a file in
-the system's folder of temporary files first. There an original would lie that is to be kept nowhere.
+Streamlit holds uploads in memory, but the form parser below it first writes everything over 1 MB to the
+system's temporary folder. That folder would then contain an original that must not be stored anywhere.
 """
 
 from __future__ import annotations
 
 from starlette.formparsers import MultiPartParser
 
-#: Above the largest upload that .streamlit/config.toml allows.
+#: More than the largest upload that .streamlit/config.toml permits.
 _NEVER_ON_DISK = 1 << 30
 
 
 def keep_uploads_in_memory() -> None:
-    """For this process; Streamlit's own limit on the size of an upload holds as before."""
+    """Set this for the whole process; Streamlit's own limit on the size of an upload still applies."""
     MultiPartParser.spool_max_size = _NEVER_ON_DISK

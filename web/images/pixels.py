@@ -43,8 +43,8 @@ async def pixels(request: Request) -> Response:
     said = f"Radiograph {key} of exam {exam_number}"
     content = await PIXEL_LOOKUPS.run(lambda: shared_cache().find(name))
     if content is None:
-        # The key includes the name, since errors contain it: it must not reveal the number of another
-        # person's exam.
+        # The name is part of the key because errors quote it with the exam's number: a person must not learn
+        # the number of somebody else's exam.
         made = await _FLIGHTS.run(
             (stored.sha256, said), lambda: PIXEL_FETCHES.run(_made, stored.sha256, name=said)
         )

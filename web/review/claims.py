@@ -10,9 +10,9 @@ from storage.unit_of_work import reading, unit_of_work
 
 
 def claim(person: Person, batch_id: int, *, after: int | None, now: datetime) -> NextClaim | None:
-    """Make the next question the person's, in a transaction of its own; None without a shared queue.
+    """Claim the next question for the person, in a transaction of its own; None without a shared queue.
 
-    ``after`` is the question that they come from.
+    ``after`` is the question that the person leaves.
     """
     with reading() as db:
         if not is_shared(db, batch_id=batch_id):

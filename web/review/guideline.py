@@ -1,4 +1,4 @@
-"""A batch's guideline as it may be shown: Markdown that loads nothing from elsewhere."""
+"""A batch's guideline for display: Markdown that loads nothing from other hosts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ _IMAGE = re.compile(r"!(?=\[)")
 
 
 def without_images(markdown: str) -> str:
-    """The guideline with its images turned into links.
+    """The guideline with its images replaced by links.
 
-    A remote image tells its owner who opened the page and when.
+    A remote image would reveal to its host who opened the page and when.
     """
     return _IMAGE.sub("", markdown)

@@ -1,7 +1,7 @@
-"""From one question to another: which one is asked for, and all that the form needs to show it.
+"""Navigation in the review form: resolves which question is requested, and collects the data to show it.
 
-Two ask: the review page, for a fresh window and at each of its runs, and the routes that save, whose answers
-carry the question that comes next. Both get it from here, so that neither can show more than the other.
+Two callers use this module: the review page, for a new window and at each of its script runs, and the routes
+that save, whose responses contain the next question. Both therefore show the same data.
 """
 
 from __future__ import annotations
@@ -14,14 +14,18 @@ from domain.people import Person
 from review.service import ReviewPage, last_judged, next_open
 from web.review.sheet import sheet_data
 
-#: "next": the open question behind the one left; "last": the one judged last; else a question's number.
+#: "next": the open question after the current one; "last": the one judged last; otherwise a question's
+#: number.
 Where = Literal["next", "last"] | int
 
 
 def question_wanted(
     db: Session, *, person: Person, batch_id: int, where: Where | None, after: int | None
 ) -> int | None:
-    """The number of the question asked for; None stands for the first open one. ``after`` is the one left."""
+    """The number of the requested question; None stands for the first open one.
+
+    ``after`` is the question that the person leaves.
+    """
     if where == "last":
         return last_judged(db, person=person, batch_id=batch_id)
     if where == "next":
@@ -30,7 +34,7 @@ def question_wanted(
 
 
 def form_data(page: ReviewPage, *, person: Person, turn: int = 0) -> dict[str, Any]:
-    """What the form shows of a question; ``turn`` is that of ``sheet_data``."""
+    """The form's data for a question; for ``turn`` see ``sheet_data``."""
     return sheet_data(
         page.sheet,
         veil=page.veil,

@@ -1,8 +1,8 @@
-"""POST /judging/…: what the judging form saves, each in one transaction that no script run can cut off.
+"""POST /judging/…: saves from the review form, each in one transaction that no script run can interrupt.
 
-An answer says what was read back from the database after the commit; the form shows "saved" by it. Where
-the form goes on from there, the answer carries what it shows next (``sheet``; None where nothing is left
-open), so that nobody waits for a run of the page's script.
+The response states what was read back from the database after the commit; the form shows "Saved" on that
+basis. If the form moves on, the response contains the next question (``sheet``; None if no question is open),
+so that nobody waits for a script run of the page.
 """
 
 from __future__ import annotations
@@ -25,19 +25,20 @@ from web.review import schemas
 from web.review.claims import claim
 from web.review.requested_question import Where, form_data, question_wanted
 
-#: How long a save waits for other writers: less than the form waits for its answer (10 s), so that it says
-#: why, and nothing is saved behind the reviewer's back. What the form sends again by itself waits less.
+#: Milliseconds that a save waits for other writers: less than the form waits for the response (10 s), so that
+#: the form can show the reason, and nothing is saved after the form has given up. Requests that the form
+#: repeats by itself wait less.
 _PATIENCE_MS, _SOON_MS = 8_000, 2_000
 
 F = TypeVar("F", bound=schemas.Form)
 
 
 def save_verdict(plain: object, person: Person, now: datetime) -> dict[str, Any]:
-    """One verdict: the same revision sent twice is stored once, a stale one refused with both named.
+    """Save one verdict. The same revision sent twice is stored once; a stale revision is refused.
 
-    The verdict, and what the form shows next, take one transaction. Where the batch has a shared queue, the
-    next question is claimed in a transaction of its own: two people who each wait for the other's question
-    would wait for ever.
+    The refusal names both revisions. The verdict, and the data of the next question, take one transaction. If
+    the batch has a shared queue, the next question is claimed in a separate transaction: otherwise two people
+    who each wait for the other's question would deadlock.
     """
     form = schemas.form_from(plain, schemas.VerdictForm)
     shown: dict[str, Any] | None = None
@@ -58,7 +59,7 @@ def save_verdict(plain: object, person: Person, now: datetime) -> dict[str, Any]
 
 
 def keep_draft(plain: object, person: Person, now: datetime) -> dict[str, Any]:
-    """What is typed, ticked and drawn, as it changes; boxes are kept in pixels of the matrix."""
+    """Save the current input: text, ratings and boxes. Boxes are stored in pixels of the matrix."""
     form = _form(plain, schemas.DraftForm)
     with unit_of_work(patience_ms=_SOON_MS) as db:
         body: object = form.body
@@ -80,7 +81,7 @@ def keep_draft(plain: object, person: Person, now: datetime) -> dict[str, Any]:
 
 
 def commit_own_answer(plain: object, person: Person, now: datetime) -> dict[str, Any]:
-    """The reviewer's own answer; the key may be fetched from now on."""
+    """Save the reviewer's own answer; from now on the key may be loaded."""
     form = _form(plain, schemas.OwnAnswerForm)
     with unit_of_work(patience_ms=_PATIENCE_MS) as db:
         review.commit_own_answer(
@@ -101,7 +102,7 @@ def commit_own_answer(plain: object, person: Person, now: datetime) -> dict[str,
 
 
 def skip(plain: object, person: Person, now: datetime) -> dict[str, Any]:
-    """Put the question aside, with the reason."""
+    """Skip the question, with a reason."""
     form = _form(plain, schemas.SkipForm)
     with unit_of_work(patience_ms=_PATIENCE_MS) as db:
         review.skip_question(
@@ -116,10 +117,10 @@ def skip(plain: object, person: Person, now: datetime) -> dict[str, Any]:
 
 
 def look(plain: object, person: Person, now: datetime) -> dict[str, Any]:
-    """Time on the question so far."""
+    """Save the time spent on the question so far."""
     form = _form(plain, schemas.LookForm)
     with unit_of_work(patience_ms=_SOON_MS) as db:
-        # Refused where it was taken back: the form takes its pictures away.
+        # Refused if the question was unassigned; the form then removes its images.
         review.check_theirs(db, person=person, batch_id=form.batch, question=form.question)
         review.record_look(
             db,
@@ -135,7 +136,7 @@ def look(plain: object, person: Person, now: datetime) -> dict[str, Any]:
 
 
 def open_report(plain: object, person: Person, now: datetime) -> dict[str, Any]:
-    """Fix the rating of image alignment; the report itself comes with the sheet from now on."""
+    """Fix the rating of image alignment; from now on the sheet contains the report."""
     form = _form(plain, schemas.ReportForm)
     with unit_of_work(patience_ms=_PATIENCE_MS) as db:
         review.open_report(
@@ -151,13 +152,13 @@ def open_report(plain: object, person: Person, now: datetime) -> dict[str, Any]:
 
 
 def turn(plain: object, person: Person, now: datetime) -> dict[str, Any]:
-    """Another question: the next open one, the one judged last, or one by its number."""
+    """Load another question: the next open one, the one judged last, or one by its number."""
     form = _form(plain, schemas.TurnForm)
     return {"sheet": _sheet_after(form, person, now, to=form.to)}
 
 
 def _form(plain: object, kind: type[F]) -> F:
-    """What the form sends, with the questions' own numbers instead of those that stand for them."""
+    """Parse the request, and replace masked question numbers by the real ones."""
     form = schemas.form_from(plain, kind)
     with reading() as db:
         veil = review.veil(db, batch_id=form.batch)
@@ -177,7 +178,7 @@ def _sheet(db: Session, form: schemas.Form, person: Person, now: datetime) -> Re
 
 
 def _sheet_after(form: schemas.Form, person: Person, now: datetime, *, to: Where) -> dict[str, Any] | None:
-    """What the form shows next; None where there is nothing, or no more than the page can say of it."""
+    """The data of the next question; None if there is none, or if an error prevents it from being shown."""
     try:
         if to == "next":
             claim(person, form.batch, after=form.question, now=now)
@@ -186,13 +187,13 @@ def _sheet_after(form: schemas.Form, person: Person, now: datetime, *, to: Where
             page = review.open_page(db, person=person, batch_id=form.batch, question=question, now=now)
             return None if page is None else form_data(page, person=person)
     except DomainError:
-        return None  # what was saved is saved; the page's own run says what is the matter with the next one
+        return None  # the input is saved; the page's next run shows the problem
 
 
 def _page_after(
     db: Session, held: review.HeldQuestion, person: Person, now: datetime
 ) -> dict[str, Any] | None:
-    """What the form shows behind a question that was judged; None as for ``_sheet_after``."""
+    """The data of the question after a judged one; None as for ``_sheet_after``."""
     try:
         page = review.page_after(db, person=person, place=held.place, left=held.assigned, now=now)
     except DomainError:

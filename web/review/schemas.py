@@ -1,4 +1,4 @@
-"""What the form sends, checked field by field, and as the domain's own objects."""
+"""Request schemas of the review form, with validation of every field and conversion to domain objects."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ Seconds = Annotated[float, msgspec.Meta(ge=0, le=10_000_000)]
 Rating = Annotated[int, msgspec.Meta(ge=VALUES[0], le=VALUES[-1])]
 Options = Annotated[list[Text], msgspec.Meta(min_length=2, max_length=26)]
 PlainAnswer = Annotated[list[int], msgspec.Meta(max_length=26)] | Text
-#: A page that was loaded before the forms said whether the radiographs are on screen has not drawn them.
+#: The default for pages loaded before the form reported whether the radiographs are on screen.
 NOT_SAID = ImageDisplay.NOT_DRAWN
 Objects = Annotated[list[dict[str, Any]], msgspec.Meta(max_length=1000)]
 
 
 class Form(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What every request of the form says: which question of which batch."""
+    """The fields of every request of the form: batch and question."""
 
     batch: Number
     question: Number
 
 
 class LookForm(Form, frozen=True):
-    """Time on the question so far."""
+    """Time spent on the question so far."""
 
     seconds: Seconds
     seconds_looking: Seconds
@@ -45,7 +45,7 @@ class LookForm(Form, frozen=True):
 
 
 class DraftForm(Form, frozen=True):
-    """One part of what is not saved yet; ``revision`` is the one the form knows."""
+    """One part of the unsaved input; ``revision`` is the latest one that the form knows."""
 
     part: Annotated[str, msgspec.Meta(pattern="^(form|own|boxes)$")]
     revision: Annotated[int, msgspec.Meta(ge=0)]
@@ -53,7 +53,7 @@ class DraftForm(Form, frozen=True):
 
 
 class DrawingsForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The body of a draft of boxes: what each radiograph's canvas shows."""
+    """The body of a draft of boxes: the drawn objects of each radiograph's canvas."""
 
     drawings: dict[str, Objects]
 
@@ -67,25 +67,28 @@ class OwnAnswerForm(Form, frozen=True):
 
 
 class SkipForm(Form, frozen=True):
-    """Why the question is put aside."""
+    """The reason for skipping the question."""
 
     reason: Short
 
 
 class ReportForm(Form, frozen=True):
-    """Opening the report, with the rating that it fixes."""
+    """A request to open the report, with the rating that this fixes."""
 
     image_alignment: Rating
     image: ImageDisplay = NOT_SAID
 
 
 class TurnForm(Form, frozen=True):
-    """Another question; ``question`` is the one that is left. See ``web.review.requested_question.Where``."""
+    """A request for another question; ``question`` is the one that the person leaves.
+
+    See ``web.review.requested_question.Where``.
+    """
 
     to: Literal["next", "last"] | Number
 
 
-if TYPE_CHECKING:  # mypy needs classes; their fields come from the declarations
+if TYPE_CHECKING:  # mypy needs classes; the real fields come from the declarations
 
     class RatingsForm(msgspec.Struct, frozen=True, kw_only=True):
         """A value or None for each of ``RATING_NAMES``."""
@@ -94,7 +97,7 @@ if TYPE_CHECKING:  # mypy needs classes; their fields come from the declarations
         """True, False or None for each of ``FLAG_NAMES``."""
 
 else:
-    #: The ratings that the batch asks for, and the yes-or-no fields; both as they are declared.
+    #: The ratings and the yes/no fields, built from their declarations in the domain.
     RatingsForm = msgspec.defstruct(
         "RatingsForm",
         [(name, Rating | None, None) for name in RATING_NAMES],
@@ -104,7 +107,7 @@ else:
 
 
 class CorrectionForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The corrected fields; boxes come as drawings beside it."""
+    """The corrected fields, except for the boxes, which are sent separately as drawings."""
 
     stem: Text | None = None
     options: Options | None = None
@@ -116,7 +119,7 @@ class CorrectionForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 
 class OpinionForm(FlagsForm, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All that is said beyond the decision."""
+    """The content of a verdict apart from its decision."""
 
     ratings: RatingsForm
     difficulty: Difficulty | None
@@ -127,7 +130,7 @@ class OpinionForm(FlagsForm, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class VerdictForm(LookForm, frozen=True):
-    """A verdict as the form gives it; ``revision`` is the one that it becomes."""
+    """A verdict as the form sends it; ``revision`` is its new revision."""
 
     revision: Number
     decision: Decision
@@ -141,10 +144,10 @@ F = TypeVar("F")
 
 
 def form_from(plain: object, kind: type[F]) -> F:
-    """The form of a request's body.
+    """Validate a request's body and convert it to ``kind``.
 
     Raises:
-        InvalidValue: a field is missing, unknown, of another type, too long or out of range; says which.
+        InvalidValue: a field is missing, unknown, of another type, too long or out of range; names the field.
     """
     try:
         return msgspec.convert(plain, kind)
@@ -153,12 +156,12 @@ def form_from(plain: object, kind: type[F]) -> F:
 
 
 def answer_of(plain: list[int] | str | None) -> Answer | None:
-    """A key as the domain has it."""
+    """Convert an answer key to the type of the domain."""
     return tuple(plain) if isinstance(plain, list) else plain
 
 
 def corrected_values(form: CorrectionForm) -> dict[str, Any]:
-    """The corrected values of a form as the domain has them, by field."""
+    """The corrected values by field, in the types of the domain."""
     values = msgspec.structs.asdict(form)
     return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 
@@ -166,10 +169,10 @@ def corrected_values(form: CorrectionForm) -> dict[str, Any]:
 def verdict_of(
     form: VerdictForm, *, person: Person, boxes: tuple[LabelledBox, ...] | None, now: datetime
 ) -> Verdict:
-    """The verdict that the form stands for; ``boxes`` are the corrected ones, None if they stay as they are.
+    """Convert the form to a verdict; ``boxes`` are the corrected ones, None if they are unchanged.
 
     Raises:
-        InvalidValue: the decision and what goes with it don't agree.
+        InvalidValue: the decision contradicts the other fields.
     """
     said, correction = form.opinion, form.opinion.correction
     return Verdict(

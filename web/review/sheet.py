@@ -1,4 +1,4 @@
-"""A review sheet as the form's data: plain JSON, and nothing that the sheet has not."""
+"""A review sheet as plain JSON for the form. It contains nothing that is not in the sheet."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from web.drawing.radiograph_viewer import facts_address, pixels_address, told
 from web.forms.labels import BOX_LABELS, SEX, VIEWS
 from web.review.schemas import CorrectionForm
 
-#: The start of a further word in the name of a field.
+#: An underscore and the letter after it, for the conversion of field names to camel case.
 _CAMEL = re.compile("_([a-z])")
 _RATINGS = {each.id: each for each in RATINGS}
 _AGE = re.compile(r"(\d{1,3})([YMWD]?)")
@@ -41,11 +41,12 @@ def sheet_data(
     any_judged: bool,
     turn: int,
 ) -> dict[str, Any]:
-    """All that the form needs of one question. While the sheet is blind there is no key in it to hand on.
+    """All data that the form needs for one question. While the sheet is blind, it contains no key.
 
-    ``veil`` says which numbers stand for the batch's questions on the wire.
-    ``person`` is the number of the reviewer; the form says it with all that it saves.
-    ``turn`` is the number of the form's request that this answers; 0 on a fresh page.
+    Args:
+        veil: maps the batch's question numbers to the numbers sent to the browser.
+        person: number of the reviewer; the form sends it with everything that it saves.
+        turn: number of the form's request that this answers; 0 for a new page.
     """
     settings, question = sheet.batch.settings, sheet.question
     last = sheet.last_verdict
@@ -116,12 +117,12 @@ def _labels(question: Question | None) -> list[str]:
 
 
 def radiograph_address(exam_number: int, radiograph_id: str) -> str:
-    """Where the browser fetches the picture from; the route asks again who may see it."""
+    """The URL of the image; the route checks access again."""
     return f"/radiographs/{exam_number}/{quote(radiograph_id, safe='/')}?longest={LONGEST}"
 
 
 def age_in_words(age: str) -> str:
-    """The age as a person says it: "061Y" (DICOM's age string, PS3.5 6.2) or "61" is "61 years"."""
+    """The age for display: "061Y" (DICOM's age string, PS3.5 6.2) or "61" becomes "61 years"."""
     found = _AGE.fullmatch(age.strip())
     if found is None:
         return age
@@ -147,7 +148,7 @@ def _radiographs(sheet: ReviewSheet) -> list[dict[str, Any]]:
 
 
 def _boxes_now(sheet: ReviewSheet) -> tuple[tuple[LabelledBox, ...], bool]:
-    """The boxes to begin with (draft, last verdict, question), and whether they may not be the machine's."""
+    """The initial boxes (draft, last verdict or question), and whether they may differ from the machine's."""
     if sheet.question is None:
         return (), False
     if "boxes" in sheet.drafts:
@@ -195,12 +196,15 @@ def _radiograph(
 
 
 def _called(sheet: ReviewSheet, veil: Veil) -> str:
-    """The question's own id; where some are hidden the number on the wire: the same id twice would tell."""
+    """The id of the question for display.
+
+    If the batch has hidden questions, it is the masked number: a repeated id would reveal a hidden repeat.
+    """
     return sheet.stem_only.id if veil.secret is None else str(veil.shown(sheet.question_number))
 
 
 def _full(question: Question, *, called: str) -> dict[str, Any]:
-    """The question but for its boxes, which go with the radiographs, by the form's names of the fields."""
+    """The question by the form's field names, without its boxes, which are sent with the radiographs."""
     fields = {_CAMEL.sub(lambda found: found[1].upper(), name): name for name in QUESTION_FIELDS}
     return {
         **{shown: to_plain(getattr(question, name)) for shown, name in fields.items() if name != "boxes"},
@@ -218,7 +222,7 @@ def _own_answer(sheet: ReviewSheet) -> dict[str, Any] | None:
 
 
 def _report(sheet: ReviewSheet) -> dict[str, str | None] | None:
-    """None where the batch shows none; a text of None until it has been opened."""
+    """The report; None if the batch shows none. Its text is None until the report is opened."""
     settings = sheet.batch.settings
     if not settings.show_report or settings.parts is Parts.KEY or sheet.blind:
         return None
@@ -226,7 +230,7 @@ def _report(sheet: ReviewSheet) -> dict[str, str | None] | None:
 
 
 def _opinion(opinion: Opinion) -> dict[str, Any]:
-    """As the form sends it: the ratings by themselves; corrected boxes go with their radiographs."""
+    """The opinion in the form's format, ratings in a separate object; boxes are sent with the radiographs."""
     plain = opinion_to_plain(opinion)
     plain["ratings"] = {name: plain.pop(name) for name in RATING_NAMES}
     plain["correction"] = {
@@ -236,7 +240,7 @@ def _opinion(opinion: Opinion) -> dict[str, Any]:
 
 
 def _scales() -> dict[str, Any]:
-    """The choices of the form as they are declared: ids, labels, and the values of a rating."""
+    """The choices of the form as declared: ids, labels, and the values of each rating."""
     return {
         "values": list(VALUES),
         "flags": [{"id": each.id, "label": each.label, "required": each.required} for each in FLAGS],
@@ -251,7 +255,7 @@ def _choices(kind: type[Choice]) -> list[dict[str, str]]:
 
 
 def _asks(sheet: ReviewSheet) -> dict[str, Any]:
-    """Which parts of the form the batch asks for; what it does not ask for is not shown."""
+    """Which parts of the form the batch requests; other parts are not shown."""
     parts = sheet.batch.settings.parts
     explained = sheet.question is None or bool(sheet.question.explanation.strip())
     return {

@@ -1,1 +1,1 @@
-"""Signing in: its pages, cookies, the sign-in provider, the first admin, and who is signed in."""
+"""Signing in: HTML pages, cookies, OpenID Connect, the first admin, and lookup of the signed-in person."""

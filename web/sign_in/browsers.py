@@ -1,10 +1,10 @@
-"""What a request says of the browser: by which words its owner will know it, and where it is."""
+"""The description of a browser, by which its owner recognises it, and its network address."""
 
 from __future__ import annotations
 
 from starlette.requests import HTTPConnection
 
-# In this order: Edge and Opera call themselves Chrome too, and Chrome calls itself Safari.
+# The order matters: Edge and Opera also call themselves Chrome, and Chrome calls itself Safari.
 _BROWSERS = (
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -34,5 +34,5 @@ def browser_of(connection: HTTPConnection) -> str:
 
 
 def address_of(connection: HTTPConnection) -> str:
-    """The network address that the request comes from; behind a proxy that is trusted, the browser's."""
+    """The network address of the browser; the address that a trusted proxy states, if there is one."""
     return connection.client.host if connection.client else ""

@@ -10,34 +10,34 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import Scope
 
-#: Behind TLS the cookie carries the prefix that browsers hold to: this host only, Secure, path "/".
+#: Behind TLS the cookie has the prefix that browsers enforce: this host only, Secure, path "/".
 _SIGN_IN_TLS, _SIGN_IN = "__Host-overread", "overread"
 _FORM_TLS, _FORM = "__Host-overread-form", "overread-form"
 
 
 def new_token() -> str:
-    """256 bits of chance in 43 characters that a cookie may hold."""
+    """256 random bits as 43 characters that are valid in a cookie."""
     return secrets.token_urlsafe(32)
 
 
 def sign_in_token(cookies: Mapping[str, str]) -> str | None:
-    """The sign-in's token, from whichever of the two cookies is there. Gate and script both ask here.
+    """The sign-in's token, from whichever of the two cookies is present. Gate and scripts both use this.
 
-    Behind TLS the gate lets only the cookie with the prefix in (:func:`without_plain`).
+    Behind TLS the gate removes cookies without the prefix (:func:`without_plain`).
     """
     return _text(cookies, _SIGN_IN_TLS) or _text(cookies, _SIGN_IN)
 
 
 def form_token(cookies: Mapping[str, str]) -> str | None:
-    """The token that must come back in the sign-in form."""
+    """The token that the sign-in form must send back."""
     return _text(cookies, _FORM_TLS) or _text(cookies, _FORM)
 
 
 def behind_tls(connection: HTTPConnection) -> bool:
-    """Whether the browser came by HTTPS, to us or to the proxy before us.
+    """Whether the browser connects by HTTPS, to the app or to the proxy in front of it.
 
-    The server sets the scheme by the header X-Forwarded-Proto, and only when that comes from a proxy that
-    ``FORWARDED_ALLOW_IPS`` names (127.0.0.1 where it is not set); from anybody else it is not believed.
+    The server sets the scheme from the header X-Forwarded-Proto, but only if it comes from a proxy listed in
+    ``FORWARDED_ALLOW_IPS`` (127.0.0.1 by default).
     """
     return connection.url.scheme in {"https", "wss"}
 
@@ -55,9 +55,9 @@ def without_plain(scope: Scope) -> None:
 
 
 def keep_sign_in(response: Response, token: str, *, tls: bool) -> None:
-    """A cookie for as long as the browser is open; how long it counts is decided by the database.
+    """Set a session cookie; the database decides how long the sign-in is valid.
 
-    SameSite=Lax, so that a link from elsewhere opens the app signed in; every write checks its origin.
+    SameSite=Lax, so that a link from another site opens the app signed in; every write checks its origin.
     """
     response.set_cookie(
         _SIGN_IN_TLS if tls else _SIGN_IN, token, path="/", secure=tls, httponly=True, samesite="lax"
@@ -75,4 +75,4 @@ def _text(cookies: Mapping[str, object], name: str) -> str | None:
         value = cookies[name]
     except KeyError:
         return None
-    return value if isinstance(value, str) and value else None  # a test's stand-in is not a cookie
+    return value if isinstance(value, str) and value else None  # a test may pass a stand-in

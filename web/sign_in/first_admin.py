@@ -21,7 +21,7 @@ from web.thread_limits import SAVES
 
 
 async def show(request: Request) -> Response:
-    """The form, as long as there is no admin."""
+    """The form, while there is no admin."""
     any_admin, anybody = await SAVES.run(_who_is_there)
     if any_admin:
         return RedirectResponse("/sign-in", status_code=303)
@@ -29,7 +29,7 @@ async def show(request: Request) -> Response:
 
 
 async def become(request: Request) -> Response:
-    """Use the code up: an account with the role admin, signed in at once."""
+    """Redeem the code: create an account with the role admin and sign it in."""
     form = await request.form(max_files=0, max_fields=10)
     any_admin, anybody = await SAVES.run(_who_is_there)
     if any_admin:
@@ -48,7 +48,7 @@ async def become(request: Request) -> Response:
 
 def _made(request: Request, form: FormData) -> Person:
     now = datetime.now(UTC)
-    with unit_of_work() as db:  # the code is guarded like a password
+    with unit_of_work() as db:  # wrong codes are counted and limited like wrong passwords
         attempt = accounts.begin_attempt(
             db, name="first admin", address=address_of(request), token=None, now=now
         )

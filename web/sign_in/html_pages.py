@@ -1,4 +1,4 @@
-"""The pages outside Streamlit as HTML: sign-in, first admin, trouble; self-contained, without JavaScript."""
+"""The HTML pages outside Streamlit: sign-in, first admin, errors. Self-contained and without JavaScript."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _FOLDER = Path(__file__).parent / "templates"
 
 
 def _style_hash() -> str:
-    """The one style sheet of these pages, as a policy names it."""
+    """The hash of these pages' style sheet, as a policy lists it."""
     [style] = re.findall(r"<style>(.*?)</style>", (_FOLDER / "frame.html").read_text("utf-8"), re.DOTALL)
     return base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
 
 
-#: Nothing is loaded but the page itself; its one style sheet is inline, and no other is.
+#: Nothing except the page itself is loaded; only its one inline style sheet is permitted.
 POLICY = (
     f"default-src 'none'; style-src 'sha256-{_style_hash()}'; img-src data:; form-action 'self';"
     " base-uri 'none'; frame-ancestors 'none'"
@@ -51,12 +51,12 @@ def page(
     """The sign-in page. Every value from outside is escaped.
 
     Args:
-        form_token: comes back with the form (against forged forms).
-        name: what was typed before, after a wrong password.
-        error: why the last try failed, empty when there was none.
+        form_token: is sent back with the form (protection against forged forms).
+        name: the name as typed, after a wrong password.
+        error: why the last attempt failed; empty if there was none.
         demo: people of a demo workspace; each gets a button that signs in.
-        demo_password: their password, shown as what it is.
-        providers: others who can say who somebody is.
+        demo_password: their password, which the page shows.
+        providers: OpenID Connect providers on offer.
     """
     main = _template("sign_in.html").substitute(
         form_token=escape(form_token),
@@ -81,8 +81,7 @@ def first_admin_page(
 ) -> str:
     """The page that an app without an admin shows to everybody. Every value from outside is escaped.
 
-    ``anybody`` says whether there are accounts at all; the others are what was typed before, and what was
-    wrong with it.
+    ``anybody`` states whether there are any accounts; the others are the values as typed, and the error.
     """
     why = (
         "Nobody here can give accounts and roles: there is no admin. Whoever runs this server can become one."
@@ -101,7 +100,7 @@ def first_admin_page(
 
 
 def trouble_page(*, text: str, what_next: str) -> str:
-    """What stands in a page's place when it can't be shown."""
+    """The page shown if a page cannot be displayed."""
     main = _template("trouble.html").substitute(text=escape(text), what_next=escape(what_next))
     return _template("frame.html").substitute(title="Not now", main=main)
 

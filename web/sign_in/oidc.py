@@ -1,8 +1,8 @@
-"""Sign-in by an OpenID Connect provider: the routes behind ``st.login``, exchanged for a sign-in of ours.
+"""Sign-in by an OpenID Connect provider: the routes behind ``st.login``, exchanged for a sign-in of the app.
 
-``st.login`` itself is a call from a script, and before sign-in no script of ours runs. The button on the
-sign-in page goes where ``st.login`` goes, with the same ``[auth]`` secrets; on the way back the cookie
-that Streamlit leaves (30 days, without Secure) is taken once, within minutes, and deleted. From then on
+``st.login`` is called from a script, and no script runs before sign-in. The button on the sign-in page
+therefore goes to the route that ``st.login`` uses, with the same ``[auth]`` secrets. Streamlit then leaves a
+cookie (30 days, without Secure), which the app accepts once, within minutes, and deletes. From then on only
 the app's own sign-in counts, with its idle limit and its revocation: docs/decisions/003-own-sign-in.md.
 """
 
@@ -29,12 +29,12 @@ from domain.people import Person
 from storage.unit_of_work import unit_of_work
 from web.sign_in.html_pages import Provider
 
-#: How long after the provider's answer its cookie is taken; the browser brings it at once.
+#: Time after the provider's answer within which its cookie is accepted; the browser sends it at once.
 _FRESH = timedelta(minutes=2)
 
 
 def providers() -> list[Provider]:
-    """The providers that ``.streamlit/secrets.toml`` sets up in ``[auth]``; none without such a section."""
+    """The providers in ``[auth]`` of ``.streamlit/secrets.toml``; none without such a section."""
     auth = get_secrets_auth_section()
     if not auth:
         return []
@@ -46,7 +46,7 @@ def providers() -> list[Provider]:
 
 
 async def to_provider(request: Request) -> Response:
-    """GET /sign-in/provider?name=…: on to the provider, by the route that ``st.login`` uses."""
+    """GET /sign-in/provider?name=…: redirect to the provider, by the route that ``st.login`` uses."""
     name = request.query_params.get("name", "")
     if name not in {provider.name for provider in providers()}:
         return PlainTextResponse("There is no such sign-in provider.", status_code=404)
@@ -57,15 +57,15 @@ async def to_provider(request: Request) -> Response:
 
 
 def came_back(request: Request) -> bool:
-    """Whether the provider's answer is waiting in Streamlit's cookie."""
+    """Whether Streamlit's cookie contains an answer of the provider."""
     return USER_COOKIE_NAME in request.cookies
 
 
 def person_who_came_back(request: Request) -> Person:
-    """Who the provider's answer says it is.
+    """The person whom the provider's answer identifies.
 
     Raises:
-        NotSignedIn: the answer is old or forged, or belongs to nobody here.
+        NotSignedIn: the answer is old or forged, or matches no account.
     """
     content = get_cookie_with_chunks(lambda name: _signed(request, name), USER_COOKIE_NAME)
     try:
@@ -81,11 +81,12 @@ def person_who_came_back(request: Request) -> Person:
 
 
 def role_claim() -> accounts.RoleClaim | None:
-    """Which claim gives roles, and which of its values which: ``OVERREAD_OIDC_ROLES`` (JSON) and
-    ``OVERREAD_OIDC_ROLES_CLAIM`` (``groups`` where it is not set); None where roles are ours.
+    """The claim that gives roles, and the role for each of its values; None if the app manages roles.
+
+    The settings are ``OVERREAD_OIDC_ROLES`` (JSON) and ``OVERREAD_OIDC_ROLES_CLAIM`` (``groups`` by default).
 
     Raises:
-        InvalidValue: no JSON object, or a role that is none.
+        InvalidValue: the setting is not a JSON object, or names an unknown role.
     """
     said = os.environ.get("OVERREAD_OIDC_ROLES", "").strip()
     if not said:
@@ -100,7 +101,7 @@ def role_claim() -> accounts.RoleClaim | None:
 
 
 def forget(request: Request, response: Response) -> None:
-    """Delete what Streamlit left in the browser; it would say who somebody is for 30 days."""
+    """Delete Streamlit's cookie, which would identify the person for 30 days."""
     for name in request.cookies:
         if re.fullmatch(rf"({USER_COOKIE_NAME}|{TOKENS_COOKIE_NAME})(_\d+)?", name):
             response.delete_cookie(name, path="/")

@@ -1,4 +1,4 @@
-"""Whose token it is, asked of the database each time, and noted so that idleness can be told."""
+"""Looks up the person of a token in the database at each request, and records when they were last seen."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from domain.errors import InvalidValue, NotNow
 from domain.people import Person
 from storage.unit_of_work import reading, unit_of_work
 
-#: How long noting that somebody was seen waits for other writers; the next request tries again.
+#: Milliseconds that recording a visit waits for other writers; the next request tries again.
 _PATIENCE_MS = 100
 
 
 def idle_limit() -> timedelta:
-    """How long a browser may be silent: ``OVERREAD_IDLE_HOURS``, 12 hours where it is not set."""
+    """The maximum time without a request: ``OVERREAD_IDLE_HOURS``, 12 hours by default."""
     return _hours("OVERREAD_IDLE_HOURS") or accounts.IDLE_LIMIT
 
 
 def longest_limit() -> timedelta:
-    """How long a sign-in holds at most: ``OVERREAD_LONGEST_HOURS``, a week where it is not set."""
+    """The maximum duration of a sign-in: ``OVERREAD_LONGEST_HOURS``, a week by default."""
     return _hours("OVERREAD_LONGEST_HOURS") or accounts.LONGEST
 
 
 def _hours(setting: str) -> timedelta | None:
-    """What a setting says, None where it says nothing.
+    """The value of a setting; None if it is not set.
 
     Raises:
         InvalidValue: not a number of hours above 0.
@@ -44,7 +44,7 @@ def _hours(setting: str) -> timedelta | None:
 
 
 def person_present(token: str | None) -> Person | None:
-    """The person behind a token, None when it does not hold (any more). Blocks: call it in a thread."""
+    """The person of a token; None if it is not or no longer valid. Blocks: call it in a thread."""
     if not token:
         return None
     now = datetime.now(UTC)
@@ -53,7 +53,7 @@ def person_present(token: str | None) -> Person | None:
     if live is None:
         return None
     if live.seen_is_due:
-        # A large import may be writing for minutes, or the disk be full: nobody is kept from reading by that.
+        # A large import may write for minutes, or the disk may be full: neither may prevent reading.
         with suppress(NotNow), unit_of_work(patience_ms=_PATIENCE_MS) as db:
             accounts.note_seen(db, token=token, now=now)
     return live.person

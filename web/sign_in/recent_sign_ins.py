@@ -1,8 +1,8 @@
-"""Sign-ins that this process has found to hold: known for a while when the database can't be asked.
+"""Sign-ins that this process has confirmed recently, for use while the database is unavailable.
 
-They open the app's scripts, styles and fonts and nothing else; these are the same for all and hold nothing of
-a patient. A page that loads one of them late, to show that it is not connected, would otherwise be broken
-until it is reloaded. Everything with something to keep still asks the database, and is refused without it.
+They give access to the app's scripts, styles and fonts only, which are the same for everybody and contain no
+patient data. Otherwise a page that loads one of them late, to show that it is disconnected, would stay broken
+until it is reloaded. Everything confidential still requires the database and is refused without it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _lock = threading.Lock()
 
 
 def note_confirmed(token: str, *, now: datetime) -> None:
-    """The database has just said whose sign-in this is."""
+    """Record that the database has just confirmed this sign-in."""
     with _lock:
         key = _key(token)
         _when[key] = now
@@ -28,14 +28,14 @@ def note_confirmed(token: str, *, now: datetime) -> None:
 
 
 def note_ended(token: str) -> None:
-    """The database has just said that this is nobody's sign-in (any more)."""
+    """Record that the database has just found this sign-in invalid."""
     if _when:
         with _lock:
             _when.pop(_key(token), None)
 
 
 def was_confirmed(token: str | None, *, within: timedelta, now: datetime) -> bool:
-    """Whether the last word of the database on this token was that it holds, and no longer ago than that."""
+    """Whether the latest lookup of this token found it valid, within the given time before ``now``."""
     if token is None:
         return False
     with _lock:

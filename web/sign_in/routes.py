@@ -24,13 +24,13 @@ from web.thread_limits import SAVES
 
 EXPIRED = "This form was open for too long, or cookies are switched off. Please try again."
 
-#: A check takes 64 MiB and all cores for a moment. Many who sign in at nine o'clock wait in a line of their
-#: own, and take neither the memory nor the threads of those who are at work already.
+#: Limits concurrent password checks: each takes 64 MiB and all cores for a moment. Many people who sign in at
+#: nine o'clock then wait in a separate queue and take no memory or threads from people already at work.
 _LINE = asyncio.Semaphore(4)
 
 
 async def show(request: Request) -> Response:
-    """The form; whoever is signed in already goes on to the app."""
+    """The form; a person who is already signed in is redirected to the app."""
     if await SAVES.run(person_present, cookies.sign_in_token(request.cookies)):
         return RedirectResponse("/", status_code=303)
     if oidc.came_back(request):
@@ -39,7 +39,7 @@ async def show(request: Request) -> Response:
 
 
 async def sign_in(request: Request) -> Response:
-    """Check name and password; a right pair gets a new cookie and ends the sign-in that the browser had."""
+    """Check name and password. If correct, set a new cookie and end the browser's previous sign-in."""
     form = await request.form(max_files=0, max_fields=10)
     name, password = field(form, "name"), field(form, "password")
     if not came_from_our_form(request, form):
@@ -57,13 +57,13 @@ async def sign_in(request: Request) -> Response:
 
 
 def came_from_our_form(request: Request, form: FormData) -> bool:
-    """Whether the form carries the token of this browser's own cookie (against forged forms)."""
+    """Whether the form contains the token of this browser's cookie (protection against forged forms)."""
     sent, kept = field(form, "form_token"), cookies.form_token(request.cookies)
     return from_our_page(request) and kept is not None and hmac.compare_digest(sent.encode(), kept.encode())
 
 
 async def let_in(request: Request, person: Person, *, way: str, password: str | None = None) -> Response:
-    """A new sign-in with its cookie, and on to the app."""
+    """Create a sign-in with its cookie, and redirect to the app."""
     token = cookies.new_token()
     await SAVES.run(_begin, request, person, token, way, password)
     response = RedirectResponse("/", status_code=303)
@@ -128,9 +128,9 @@ async def _form(request: Request, *, name: str = "", error: str = "", status: in
 
 
 def form_answer(request: Request, text: str, token: str, *, status: int) -> Response:
-    """A page of the sign-in, with the cookie of its form.
+    """A sign-in page, with the cookie of its form.
 
-    A browser that comes with a sign-in that has ended forgets what it kept of the app, radiographs among it.
+    If the browser sends an expired sign-in, it is asked to clear its cache of the app, including radiographs.
     """
     response = HTMLResponse(text, status, headers={"Content-Security-Policy": POLICY})
     if cookies.sign_in_token(request.cookies) is not None:
@@ -145,7 +145,7 @@ def _who_is_there() -> tuple[list[Person], bool]:
 
 
 def field(form: FormData, name: str) -> str:
-    """A field of a form as text; empty where it is not there, or is a file."""
+    """A field of a form as text; empty if it is missing or a file."""
     value = form.get(name)
     return value if isinstance(value, str) else ""
 
