@@ -35,7 +35,7 @@ async def _lifespan(_app: st.App) -> AsyncIterator[None]:
         await run_in_threadpool(prepare_workspace)
     except DomainError as error:
         print(f"Overread could not start. {error}", file=sys.stderr, flush=True)  # noqa: T201 - for the log
-        os._exit(1)  # the server would put a traceback around it, and a page's start has nothing to undo
+        os._exit(1)  # the server would print a traceback; nothing needs cleanup
     shared_reader().start()
     freeze_modules()
     worker().watch()

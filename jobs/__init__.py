@@ -1,1 +1,1 @@
-"""Long work that survives a restart: started by a page, kept in the database, run by any app process."""
+"""Background jobs that survive a restart: started by pages, stored in the database, run by app processes."""

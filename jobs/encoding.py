@@ -11,12 +11,12 @@ T = TypeVar("T")
 
 
 def to_json(value: object) -> str:
-    """Dataclasses, enums, paths and plain values as JSON."""
+    """Encode dataclasses, enums, paths and plain values as JSON."""
     return msgspec.json.encode(value, enc_hook=_encode_path).decode()
 
 
 def from_json(text: str, as_type: type[T]) -> T:
-    """What :func:`to_json` wrote."""
+    """Decode the output of :func:`to_json`."""
     return msgspec.json.decode(text, type=as_type, dec_hook=_decode_path)
 
 

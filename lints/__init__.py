@@ -1,1 +1,1 @@
-"""House rules that no ready-made linter knows. Run them with ``python -m lints``."""
+"""Lint rules of this project that no ready-made linter has. Run them with ``python -m lints``."""

@@ -1,4 +1,4 @@
-"""``python -m lints [ROOT]``: print every offence; exit 0 without one, 1 with."""
+"""``python -m lints [ROOT]``: prints every offence; exits with 0 if there is none, otherwise with 1."""
 
 import sys
 from pathlib import Path
@@ -12,7 +12,7 @@ RULES_OF_ALL = (*names.RULES, *cycles.RULES)
 
 
 def offences(root: Path) -> list[Offence]:
-    """Every offence under ``root``, by path and line."""
+    """Every offence under ``root``, ordered by path and line."""
     listed = list(sources(root))
     of_one = (offence for source in listed for rule in RULES for offence in rule(source))
     of_all = (offence for rule in RULES_OF_ALL for offence in rule(listed))

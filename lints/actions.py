@@ -1,8 +1,9 @@
-"""Rules for what writes on a screen: only as an action handed to ``act``, never while the page is drawn.
+"""Rules for pages that write: only in an action passed to ``act``, never while the page is drawn.
 
-What follows a click in a page's script is cut off by the next click, and the write with it. A callback is
-not; ``act`` (ui/parts.py) is the one that says what came of it, and offers to try again what was not saved.
-One file is seen at a time: a function writes when it opens a unit of work, or calls one there that does.
+A click interrupts the running script of a page, including any write that the script has started. A callback
+is not interrupted; ``act`` (ui/parts.py) reports its outcome, and offers to retry what was not saved. The
+rules see one file at a time: a function writes if it opens a unit of work, or calls a function of its file
+that does.
 """
 
 import ast
@@ -21,7 +22,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def write_while_drawing(source: Source) -> Iterator[Offence]:
-    """A writer that is called as the script runs, and so is cut off by the next click."""
+    """Finds writes during the script run, which the next click would interrupt."""
     if not _is_screen(source):
         return
     functions = _functions(source)
@@ -39,7 +40,7 @@ def write_while_drawing(source: Source) -> Iterator[Offence]:
 
 
 def write_without_act(source: Source) -> Iterator[Offence]:
-    """A writer that is handed on to anything but ``act``: nobody would be told that it failed."""
+    """Finds functions that write and are passed to anything but ``act``: a failure would not be reported."""
     if not _is_screen(source):
         return
     functions = _functions(source)
@@ -60,7 +61,7 @@ def write_without_act(source: Source) -> Iterator[Offence]:
 
 
 def draws_while_writing(source: Source) -> Iterator[Offence]:
-    """A writer that draws: at each drawing Streamlit looks for the next click, and cuts the write for it."""
+    """Finds functions that write and draw: Streamlit may interrupt the write at each drawing call."""
     if not _is_screen(source):
         return
     for name, function in _functions(source).items():
@@ -75,7 +76,7 @@ def draws_while_writing(source: Source) -> Iterator[Offence]:
 
 
 def submit_without_act(source: Source) -> Iterator[Offence]:
-    """A form is there to save something."""
+    """Finds submit buttons of forms without ``act``: a form exists to save something."""
     if not _is_screen(source):
         return
     for call in ast.walk(source.tree):
@@ -87,7 +88,7 @@ def submit_without_act(source: Source) -> Iterator[Offence]:
 
 
 def fragment_without_screen(source: Source) -> Iterator[Offence]:
-    """A plain fragment fails without a word where the database is away."""
+    """Finds plain fragments: they fail without a message if the database is unavailable."""
     if not _is_screen(source) or source.path == "ui/parts.py":
         return
     for name, function in _functions(source).items():
@@ -100,7 +101,7 @@ def fragment_without_screen(source: Source) -> Iterator[Offence]:
 
 
 def thread_of_its_own(source: Source) -> Iterator[Offence]:
-    """A thread that a page begins by itself ends with the process, and nobody is told. A job does not."""
+    """Finds threads started by a page: they end with the process, unnoticed. A background job does not."""
     if not source.path.startswith(_SCREENS):
         return
     for call in _calls(source.tree):
@@ -120,7 +121,7 @@ def _functions(source: Source) -> dict[str, Function]:
 
 
 def _writers(functions: dict[str, Function]) -> set[str]:
-    """The functions that open a unit of work, and those that call them, as often as it takes."""
+    """The functions that open a unit of work, and those that call them directly or indirectly."""
     calls = {name: {_last_name(node) for node in _calls(function)} for name, function in functions.items()}
     found = {name for name, called in calls.items() if _OPENS in called}
     while more := {name for name, called in calls.items() if called & found} - found:
@@ -133,7 +134,7 @@ def _calls(tree: ast.AST) -> Iterator[ast.Call]:
 
 
 def _at_module_level(tree: ast.Module) -> Iterator[ast.AST]:
-    """All that runs as the file is run, bodies of functions and classes left out."""
+    """All nodes that run when the file is executed, without the bodies of functions and classes."""
     waiting: list[ast.AST] = list(tree.body)
     while waiting:
         node = waiting.pop()
@@ -160,14 +161,14 @@ def _handed_to_act(call: ast.Call) -> Iterator[ast.AST]:
 
 
 def _handed_to(call: ast.Call, acting: set[str]) -> Iterator[ast.AST]:
-    """The names handed to a function of this file that hands them on to ``act``."""
+    """The names passed to a function of this file that passes them on to ``act``."""
     if _last_name(call) in acting:
         for value in (*call.args, *(word.value for word in call.keywords)):
             yield from ast.walk(value)
 
 
 def _last_name(node: ast.AST) -> str:
-    """``button`` of ``st.button(…)``, ``st.button`` and ``button``."""
+    """``button`` for ``st.button(…)``, ``st.button`` and ``button``."""
     if isinstance(node, ast.Call):
         return _last_name(node.func)
     if isinstance(node, ast.Attribute):

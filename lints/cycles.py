@@ -1,4 +1,4 @@
-"""Modules that import each other, directly or by way of others."""
+"""Modules that import each other, directly or indirectly."""
 
 import ast
 from collections.abc import Iterable, Iterator
@@ -8,7 +8,7 @@ from lints.source import Offence, Source
 
 
 def import_cycle(listed: Iterable[Source]) -> Iterator[Offence]:
-    """One cycle of imports, if there is any. Imports in functions and for type checkers count, too."""
+    """Finds one cycle of imports, if there is any. Imports in functions and for type checkers also count."""
     by_module = {
         source.path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): source
         for source in listed
@@ -23,7 +23,7 @@ def import_cycle(listed: Iterable[Source]) -> Iterator[Offence]:
 
 
 def _imported(source: Source, modules: Iterable[str]) -> set[str]:
-    """The modules that a file imports, of those that are given."""
+    """The modules that a file imports, among the given ones."""
     known = set(modules)
     names: set[str] = set()
     for node in ast.walk(source.tree):

@@ -1,7 +1,7 @@
-"""A landed migration stays byte for byte as it is: workspaces exist that have run it.
+"""A landed migration must stay byte for byte as it is, because existing workspaces have run it.
 
 Its hash is in storage/migrations/landed.sha256, in the format of ``sha256sum``. ``make landed`` adds the line
-of a new migration. A change to a landed one needs a migration of its own.
+of a new migration. To change the effect of a landed migration, add a new one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ VERSIONS = "storage/migrations/versions"
 
 
 def unpinned_or_changed(root: Path) -> Iterator[Offence]:
-    """Migrations that were changed or removed after they landed, and new ones that have no hash yet."""
+    """Finds migrations that were changed or removed after they landed, and new ones without a hash."""
     pinned, present = read_landed(root), hash_migrations(root)
     for name in sorted({*pinned, *present}):
         if name not in pinned:
@@ -32,14 +32,14 @@ def unpinned_or_changed(root: Path) -> Iterator[Offence]:
 
 
 def record_landed(root: Path) -> None:
-    """Add the hashes of new migrations; those on record stay."""
+    """Add the hashes of new migrations; recorded ones are not changed."""
     hashes = hash_migrations(root) | read_landed(root)
     lines = [f"{sha256}  {name}\n" for name, sha256 in sorted(hashes.items())]
     (root / LANDED).write_text("".join(lines), encoding="utf-8")
 
 
 def read_landed(root: Path) -> dict[str, str]:
-    """Each landed migration's SHA-256 by file name."""
+    """The recorded SHA-256 of each landed migration, by file name."""
     file = root / LANDED
     if not file.exists():
         return {}
@@ -48,6 +48,6 @@ def read_landed(root: Path) -> dict[str, str]:
 
 
 def hash_migrations(root: Path) -> dict[str, str]:
-    """The SHA-256 of each migration that is there, by file name."""
+    """The SHA-256 of each existing migration, by file name."""
     files = sorted((root / VERSIONS).glob("*.py"))
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from lints.source import Offence, Source
 
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "models"}
-# Wanted: the rule, then a dash or a further hash, then the reason in words.
+# Required: the rule, then a dash or a further hash, then the reason in words.
 _SWITCHES_OFF = re.compile(r"#\s*(noqa|type:\s*ignore|pragma:\s*no cover)")
 _WITH_REASON = re.compile(
     r"#\s*(noqa:\s*[A-Z0-9, ]+|type:\s*ignore\[[\w, -]+\]|pragma:\s*no cover)\s*(-|–|#)\s*\S.{7,}"
@@ -14,7 +14,7 @@ _WITH_REASON = re.compile(
 
 
 def vague_name(source: Source) -> Iterator[Offence]:
-    """Names that say nothing of what is inside gather what belongs elsewhere."""
+    """Finds module names that do not describe their content: such modules collect unrelated code."""
     for part in source.path.removesuffix(".py").split("/"):
         if part in VAGUE:
             yield Offence(

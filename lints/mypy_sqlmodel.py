@@ -1,8 +1,8 @@
-"""A mypy plugin: a column of a SQLModel table, read from the class, is an SQLAlchemy attribute.
+"""A mypy plugin: a column of a SQLModel table, accessed on the class, has an SQLAlchemy attribute's type.
 
 SQLModel declares ``id: int``, which is the type on an instance. On the class, ``VerdictRow.id`` is an
 ``InstrumentedAttribute[int]``, which has ``.in_()``, ``.desc()`` and comparisons that give SQL expressions.
-SQLModel offers ``col(VerdictRow.id)`` to tell the type checker so; this plugin does the same for every use.
+SQLModel offers ``col(VerdictRow.id)`` to declare that to the type checker; this plugin does it for every use.
 """
 
 from __future__ import annotations

@@ -1,20 +1,22 @@
-"""Rules on the names of the project's folders and modules together."""
+"""Rules on the names of the project's folders and modules, taken together."""
 
 import sys
 from collections.abc import Iterable, Iterator
 
 from lints.source import Offence, Source
 
-#: Streamlit runs ui/shell.py and puts its folder first on sys.path: what lies there is found before a room.
+#: Streamlit runs ui/shell.py and puts its folder first on sys.path: modules there hide top-level packages.
 FIRST_ON_PATH = "ui"
-#: Folders in which a room's name would be taken for the room, by Python or by a reader.
+#: Folders in which a module named like a package could be mistaken for it, by Python or by a reader.
 CHECKED = (FIRST_ON_PATH, "pages")
 
 
 def hides_a_room(sources: Iterable[Source]) -> Iterator[Offence]:
-    """A folder of ui/ or pages/ with a room's name, or in ui/ a module with it or with the library's.
+    """Finds folders and modules that hide a package of the project, or of the standard library.
 
-    ``ui/browsing`` once hid the room ``browsing`` in the running app alone: no test runs by Streamlit's path.
+    In ui/ and pages/ no folder may have the name of a top-level package. In ui/, no folder or module may have
+    that of a package or of a module of the standard library. ``ui/browsing`` once hid the package
+    ``browsing`` in the running app only: no test runs with Streamlit's path.
     """
     listed = [(source, source.path.removesuffix(".py").split("/")) for source in sources]
     rooms = {parts[0] for _, parts in listed if len(parts) > 1}

@@ -1,4 +1,4 @@
-"""A rule for services: what a person writes is put on record, in the audit trail."""
+"""A rule for services: every write by a person is recorded in the audit trail."""
 
 import ast
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from lints.services import STAGES
 from lints.source import Offence, Source
 
-#: How functions of storage that write are called; the first word of their names.
+#: The first words of the names of storage functions that write.
 WRITING = {
     "add", "append", "begin", "change", "clear", "delete", "drop", "end", "fill", "finish", "freeze", "give",
     "insert", "join", "keep", "leave", "mark", "move", "put", "remove", "renew", "replace", "revoke", "save",
@@ -16,7 +16,10 @@ RULE = "writes-without-record"
 
 
 def writes_without_record(source: Source) -> Iterator[Offence]:
-    """A service that is given a person and writes calls ``record``, or a function of its file does."""
+    """Finds services that write for a person and never call ``record``.
+
+    The call may also be in another function of the same file.
+    """
     if source.room not in STAGES or "service" not in source.path:
         return
     functions = {node.name: node for node in source.tree.body if isinstance(node, ast.FunctionDef)}
@@ -41,7 +44,7 @@ def writes_without_record(source: Source) -> Iterator[Offence]:
 def _calls(
     function: ast.FunctionDef, functions: dict[str, ast.FunctionDef], seen: set[str]
 ) -> Iterator[ast.Call]:
-    """Every call in the function, and in those of the same file that it calls."""
+    """Every call in the function, and in the functions of the same file that it calls."""
     seen.add(function.name)
     for node in ast.walk(function):
         if isinstance(node, ast.Call):
@@ -62,7 +65,11 @@ def _writes(call: ast.Call, modules: set[str], names: dict[str, str]) -> bool:
 
 
 def _from_storage(tree: ast.Module) -> tuple[set[str], dict[str, str]]:
-    """(modules of storage by the name that they have here, functions of storage: name here to name there)."""
+    """What a file imports from storage.
+
+    Returns:
+        The modules by their local names, and the functions: local name to original name.
+    """
     modules: set[str] = set()
     names: dict[str, str] = {}
     for node in tree.body:
@@ -82,7 +89,7 @@ def _last_name(call: ast.Call) -> str:
 
 
 def _allowed(source: Source, function: ast.FunctionDef) -> bool:
-    """The allowance stands on the line of the ``def``, or within its signature."""
+    """Whether the function has an allowance, on the line of its ``def`` or within its signature."""
     last = function.body[0].lineno - 1
     marked = ast.copy_location(ast.Pass(), function)
     marked.end_lineno = max(last, function.lineno)

@@ -1,4 +1,4 @@
-"""Rules for the files that draw: widget keys, unsafe HTML, downloads, and who may know Streamlit."""
+"""Rules for the files that draw: widget keys, unsafe HTML, downloads, and who may import Streamlit."""
 
 import ast
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from lints.source import Offence, Source
 
 SCREENS = {"app.py", "pages", "ui"}
-# Tests and benchmarks drive the screens, and the screenshot script under docs/ does too.
+# Packages that operate the pages: also tests and benchmarks, and the screenshot script under docs/.
 DRIVES_SCREENS = SCREENS | {"tests", "benchmarks", "docs"}
 INPUTS = {
     "checkbox", "data_editor", "date_input", "feedback", "multiselect", "number_input", "pills", "radio",
@@ -17,7 +17,7 @@ STORAGE = {"storage", "sqlmodel", "sqlalchemy"}
 
 
 def fixed_widget_key(source: Source) -> Iterator[Offence]:
-    """An input whose key names nothing carries its last value over to the next question."""
+    """Finds inputs with a constant key: they keep their last value for the next question."""
     if source.room not in SCREENS:
         return
     for call in _calls(source):
@@ -39,14 +39,14 @@ def fixed_widget_key(source: Source) -> Iterator[Offence]:
 
 
 def unsafe_html(source: Source) -> Iterator[Offence]:
-    """Question text may hold markup of somebody else."""
+    """Finds HTML passed on unescaped: question texts may contain markup from outside."""
     for call in _calls(source):
         if any(word.arg == "unsafe_allow_html" for word in call.keywords):
             yield _offence(source, call, "unsafe-html", "show text as text; unsafe_allow_html is not for us")
 
 
 def download_button(source: Source) -> Iterator[Offence]:
-    """Streamlit's media store serves without asking who you are, and has served stale bytes."""
+    """Finds Streamlit's download button: its media store needs no sign-in, and has served stale bytes."""
     for call in _calls(source):
         if _called_name(call) == "download_button":
             yield _offence(source, call, "download-button", "link to the app's own download route instead")
@@ -57,7 +57,7 @@ def streamlit_outside_screens(source: Source) -> Iterator[Offence]:
         return
     for node, module in _imports(source):
         if source.room == "web" and isinstance(node, ast.ImportFrom):
-            continue  # its modules for settings and messages; pyproject.toml lists who may import them
+            continue  # settings and messages of Streamlit; pyproject.toml lists who may import them
         if module.split(".")[0] in {"streamlit", "streamlit_drawable_canvas"}:
             yield _offence(
                 source,
@@ -82,7 +82,7 @@ def _calls(source: Source) -> Iterator[ast.Call]:
 
 
 def _called_name(call: ast.Call) -> str:
-    """The last name of what is called: ``radio`` for ``st.sidebar.radio(…)``."""
+    """The last name of the called expression: ``radio`` for ``st.sidebar.radio(…)``."""
     if isinstance(call.func, ast.Attribute):
         return call.func.attr
     return call.func.id if isinstance(call.func, ast.Name) else ""

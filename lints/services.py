@@ -1,4 +1,4 @@
-"""A rule for every room behind the screens: the clock and chance come in as arguments."""
+"""A rule for every package below the pages: time and randomness are passed as arguments."""
 
 import ast
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ CHANCE_MODULES = {"random", "secrets"}
 
 
 def reads_the_clock(source: Source) -> Iterator[Offence]:
-    """A service that is given ``now=`` can be tested, and one action has one time."""
+    """Finds reads of the clock: a service with ``now=`` can be tested, and one action has one time."""
     if source.room not in STAGES:
         return
     for node in ast.walk(source.tree):
@@ -36,7 +36,7 @@ def reads_the_clock(source: Source) -> Iterator[Offence]:
 
 
 def draws_by_chance(source: Source) -> Iterator[Offence]:
-    """What is drawn must be drawn again the same way: from a seed that is stored."""
+    """Finds randomness without a seed, and imports of random and secrets: a draw must be reproducible."""
     if source.room not in STAGES:
         return
     for node in ast.walk(source.tree):

@@ -1,4 +1,4 @@
-"""A file of the project as the rules see it, and the exceptions that it may ask for."""
+"""A file of the project as the rules see it, and the exceptions that it declares."""
 
 import ast
 import io
@@ -15,7 +15,7 @@ _ALLOWANCE = re.compile(r"#\s*allow ([a-z-]+): (.{8,})")
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Offence:
-    """One place that breaks one rule; ``text`` says what to do instead."""
+    """One violation of one rule; ``text`` says what to do instead."""
 
     path: str
     line: int
@@ -28,7 +28,7 @@ class Offence:
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """One Python file: ``path`` is relative to the project, with forward slashes."""
+    """One Python file; ``path`` is relative to the project, with forward slashes."""
 
     path: str
     text: str
@@ -39,24 +39,24 @@ class Source:
 
     @cached_property
     def comments(self) -> dict[int, str]:
-        """Each line's comment, by line number from 1."""
+        """The comment of each line, by line number from 1."""
         tokens = tokenize.generate_tokens(io.StringIO(self.text).readline)
         return {token.start[0]: token.string for token in tokens if token.type == tokenize.COMMENT}
 
     @property
     def room(self) -> str:
-        """The folder at the top, or the file itself where it stands at the top (``cli.py``)."""
+        """The top-level package, or the file name of a top-level module (``cli.py``)."""
         return self.path.split("/", 1)[0]
 
     def allows(self, rule: str, node: ast.expr | ast.stmt) -> bool:
-        """Whether a line of ``node`` carries ``# allow RULE: reason``; without a reason it does not count."""
+        """Whether a line of ``node`` has ``# allow RULE: reason``; an allowance needs a reason to count."""
         last = node.end_lineno or node.lineno
         found = (_ALLOWANCE.search(self.comments.get(line, "")) for line in range(node.lineno, last + 1))
         return any(match is not None and match[1] == rule for match in found)
 
 
 def sources(root: Path) -> Iterator[Source]:
-    """Every Python file under ``root`` in order of path; hidden folders and the workspace left out."""
+    """Every Python file under ``root`` ordered by path, without hidden folders and the workspace."""
     for path in sorted(root.rglob("*.py")):
         parts = path.relative_to(root).parts
         if not any(part.startswith(".") or part in _LEFT_OUT for part in parts):

@@ -1,4 +1,4 @@
-"""Words in the documents that readers had to read twice. A smoke test: CONTRIBUTING.md has the rules."""
+"""Finds unclear words in the documents. A smoke test: CONTRIBUTING.md has the rules."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lints.source import Offence
 
-#: A word or phrase, and what to write instead.
+#: Each unclear word or phrase, with its replacement.
 UNCLEAR = {
     "told": "write who states, shows or reports what",
     "telling": "write who states, shows or reports what",
@@ -30,7 +30,7 @@ _CODE = re.compile(r"`[^`]*`|\]\([^)]*\)")
 
 
 def unclear_words(root: Path) -> Iterator[Offence]:
-    """Each line of a document with such a word. Code, link targets and golden files are left out."""
+    """Finds lines of documents with such a word. Code, link targets and golden files are skipped."""
     documents = [
         *root.glob("*.md"),
         *root.glob("docs/**/*.md"),

@@ -1,1 +1,1 @@
-"""One screen a file: read state, call one service, draw."""
+"""One page per file: load state, call one service, draw."""

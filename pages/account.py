@@ -1,4 +1,4 @@
-"""My account: where one is signed in, signing out elsewhere, one's own password."""
+"""My account: the person's own sign-ins, signing out elsewhere, and the password."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WAYS = {"password": "password", "provider": "sign-in provider", "first admin": 
 
 @screen
 def main() -> None:
-    """All in one fragment, so that no click can overtake a save."""
+    """The page in one fragment, so that a click cannot interrupt a save."""
     person = require_page()
     st.title("My account")
     st.markdown(f"{plain(person.display_name)} · signs in as {plain(person.name)}")
@@ -119,7 +119,7 @@ def _save_password(form: str) -> str:
     current, new, again = (str(state.field(f"{form}-{each}") or "") for each in ("current", "new", "again"))
     if new != again:
         raise InvalidValue("new password", "the two are not the same; nothing was changed")
-    with unit_of_work() as db:  # guesses at an open browser are counted like those at the door
+    with unit_of_work() as db:  # wrong guesses are counted as at sign-in
         attempt = accounts.begin_attempt(
             db, name=person.name, address="my account", token=token(), now=clock()
         )

@@ -1,4 +1,4 @@
-"""Adjudicate: questions that reviewers disagree on, one by one, with their verdicts side by side."""
+"""Adjudicate: questions on which reviewers disagree, one by one, with their verdicts side by side."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BATCH, QUESTION = "batch", "question"
 
 @screen
 def main() -> None:
-    """The form with all that it needs. What it saves does not pass here: it goes by routes of its own."""
+    """The form with its data. It saves by its own routes, not through this page."""
     person = require_page(Action.ADJUDICATE)
     with reading() as db:
         mine = batches_to_settle(db, person=person)
@@ -103,7 +103,7 @@ def _chosen(person: Person, mine: list[Batch]) -> Batch:
 
 
 def _first_open(person: Person, mine: list[Batch]) -> int:
-    """The first batch that has an open dispute, else the first."""
+    """The first batch with an open dispute; otherwise the first batch."""
     if len(mine) == 1:
         return mine[0].id
     with reading() as db:
@@ -114,7 +114,7 @@ def _first_open(person: Person, mine: list[Batch]) -> int:
 
 
 def _nothing() -> None:
-    """The form has no further dispute; the run that this causes shows why."""
+    """Called if the form has no further dispute; the script run that follows shows the reason."""
     st.query_params.pop(QUESTION, None)
 
 

@@ -1,4 +1,4 @@
-"""Agreement: what the reviewers of a batch agree on, and how each one's verdicts drift."""
+"""Agreement: how far the reviewers of a batch agree, and how each reviewer's verdicts change over time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ui.parts import empty_state, plain, screen
 
 @screen
 def main() -> None:
-    """One batch at a time; every number with its n and interval."""
+    """One batch at a time; every figure with its n and interval."""
     person = require_page(Action.SEE_PROGRESS)
     st.title("Agreement")
     batches = batches_or_empty(
@@ -53,7 +53,7 @@ def main() -> None:
 
 @st.cache_data(max_entries=10, ttl=60, show_spinner="Comparing verdicts …")
 def _compared(batch: str, version: tuple[object, ...], _person: Person) -> review.BatchAgreement:
-    """Compared once, and again when somebody judges, or after a minute."""
+    """The agreement of a batch, cached for a minute or until there is a new verdict."""
     del version
     with reading() as db:
         return review.batch_agreement(db, by=_person, batch=batch)

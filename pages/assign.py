@@ -1,4 +1,4 @@
-"""Batches: who judges what, how it is judged, and whether a batch takes verdicts."""
+"""Batches: assign questions to reviewers, set how they are judged, and close or reopen a batch."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TABS = (
 
 @screen
 def main() -> None:
-    """All in one fragment, so that no click can overtake a save."""
+    """The page in one fragment, so that a click cannot interrupt a save."""
     person = require_page(Action.ASSIGN)
     st.title("Batches")
     batches = batches_or_empty(

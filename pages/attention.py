@@ -1,4 +1,4 @@
-"""Attention: how the reviewers of a batch do on hidden repeats and planted faults."""
+"""Attention: the reviewers' results on hidden repeats and planted faults of a batch."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def _first(batches: list[review.BatchOverview], somewhere: dict[int, int]) -> int | None:
-    """The place of the batch in which most is hidden; None where nothing is in any."""
+    """The index of the batch with the most hidden questions; None if no batch has any."""
     if not somewhere:
         return None
     return max(range(len(batches)), key=lambda place: somewhere.get(batches[place].batch.id, 0))

@@ -1,4 +1,4 @@
-"""Audit trail: who did what, when, what was before and after, and why; and whether all of it still stands."""
+"""Audit trail: who did what, when and why, the values before and after, and whether the trail is intact."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ui.trail.entries import entries, filters
 
 @screen
 def main() -> None:
-    """Filters, entries, and the button that follows the chain."""
+    """Filters, entries, and the button that verifies the hash chain."""
     person = require_page(Action.SEE_AUDIT)
     st.title("Audit trail")
     with reading() as db:
@@ -33,7 +33,7 @@ def main() -> None:
 
 def _verify(person: Person) -> None:
     left, right = st.columns([1, 4], vertical_alignment="center")
-    # Reading alone, so it may stand in the run itself: nothing is lost when the run is cut.
+    # It only reads, so it may run as part of the script: nothing is lost if the run is interrupted.
     if left.button("Verify", key="verify-trail", help="Follow the chain of hashes from first to last."):
         bar = right.progress(0.0, text="Following the chain …")
 

@@ -1,4 +1,4 @@
-"""Browse: find questions among all of them, and see everything that happened to one."""
+"""Browse: search all questions, and see the history of each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ui.parts import act, empty_state, notices, plain, screen
 
 @screen
 def main() -> None:
-    """The list, or the question that the address names."""
+    """The list, or the question that the URL names."""
     person = require_page(Action.BROWSE)
     st.title("Browse")
     named = number_in(st.query_params.get("question"))

@@ -1,4 +1,4 @@
-"""Checks: what the four structural checks found in a dataset, by check, with the questions."""
+"""Checks: what the four structural checks reported in a dataset, by check, with the questions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ui.problems.examples import of_check
 
 @screen
 def main() -> None:
-    """All in one fragment, so that no click can overtake what it follows."""
+    """The page in one fragment, so that a click cannot interrupt what it starts."""
     person = require_page(Action.SEE_CHECKS)
     st.title("Checks")
     with reading() as db:
@@ -51,7 +51,7 @@ def _choose(datasets: list[DatasetSummary]) -> DatasetSummary:
         "Dataset",
         names,
         index=names.index(before) if before in names else 0,
-        key="dataset-to-check",  # allow fixed-widget-key: it is the question itself, nothing is asked about
+        key="dataset-to-check",  # allow fixed-widget-key: the widget selects the dataset
     )
     state.set_chosen("dataset", name)
     return datasets[names.index(name)]

@@ -23,7 +23,7 @@ from ui.tables import table
 
 @screen
 def main() -> None:
-    """One dataset at a time; every number with its n and its interval."""
+    """One dataset at a time; every figure with its n and its interval."""
     person = require_page(Action.SEE_PROGRESS)
     st.title("Dataset estimates")
     with reading() as db:
@@ -43,7 +43,7 @@ def main() -> None:
         "Dataset",
         names,
         index=names.index(before) if before in names else 0,
-        key="dataset-to-estimate",  # allow fixed-widget-key: it is the question itself
+        key="dataset-to-estimate",  # allow fixed-widget-key: the widget selects the dataset
     )
     state.set_chosen("dataset", dataset)
     chosen = second.multiselect(
@@ -83,7 +83,10 @@ def main() -> None:
 def _estimated(
     dataset: str, chosen: tuple[str, ...], goal: float, version: tuple[object, ...], _person: Person
 ) -> Whole:
-    """Estimated once, and again when somebody judges; after a minute, since questions may have come in."""
+    """The estimates, cached until there is a new verdict.
+
+    At most for a minute, since questions may be imported in the meantime.
+    """
     read = sample_of(dataset, chosen, version, _person)
     with reading() as db:
         return estimate_whole(db, by=_person, dataset=dataset, batches=chosen or None, goal=goal, read=read)
@@ -105,7 +108,7 @@ def _whole(found: Whole) -> None:
         st.info(plain(plan.sentence), icon=":material/flag:")
     for note in found.notes:
         st.caption(plain(note))
-    # Below each other: beside it the chart had no room for its scale, nor the table for its last columns.
+    # Chart and table are not side by side: the chart's scale and the table's last columns would not fit.
     chart(
         intervals(
             [(each.name, each) for each in (said.key_errors, *said.errors)],

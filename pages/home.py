@@ -21,7 +21,7 @@ _BATCHES_AT_MOST = 8
 
 
 def main(person: Person) -> None:
-    """The parts of all the person's roles, one below the other."""
+    """The sections of all the person's roles, one below the other."""
     st.title("Home")
     if person.may(Action.JUDGE):
         _reviewer(person)
@@ -118,7 +118,7 @@ def _batch_under_way(each: BatchOverview) -> None:
         icon=":material/monitoring:",
         help="See the batch's progress.",
     ):
-        state.set_chosen("batch", each.batch.name)  # the page Progress opens with it
+        state.set_chosen("batch", each.batch.name)  # the batch that the page Progress opens
         go_to("pages/progress.py")
     bar.progress(each.done / each.asked if each.asked else 0.0, text=plain(" · ".join(said)))
 

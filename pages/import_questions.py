@@ -1,4 +1,4 @@
-"""Import: hand in a question file and its images, look at what they would come in as, bring them in."""
+"""Import: upload a question file with its images, preview the result, and import it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ui.tables import table
 
 @screen
 def main() -> None:
-    """What runs, what came of it, or the next file; all in one fragment, so that no click can overtake."""
+    """The running import, its result, or the next file. One fragment, so that a click cannot interrupt it."""
     person = require_page(Action.IMPORT_QUESTIONS)
     st.title("Import")
     job = runs.own_latest(person)

@@ -1,4 +1,4 @@
-"""Patient data: how files are kept, passages that may tell who a patient is, text in the pixels."""
+"""Patient data: rules for image files, and passages and pixels that may identify a patient."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ui.patients.wall import pixels_part
 
 @screen
 def main() -> None:
-    """All in one fragment, so that no click can overtake what it follows."""
+    """The page in one fragment, so that a click cannot interrupt what it starts."""
     person = require_page(Action.PROTECT_PATIENTS)
     st.title("Patient data")
     with reading() as db:
@@ -39,7 +39,7 @@ def main() -> None:
         "Dataset",
         datasets,
         index=datasets.index(before) if before in datasets else 0,
-        key="dataset-of-patients",  # allow fixed-widget-key: the question itself, nothing is asked about
+        key="dataset-of-patients",  # allow fixed-widget-key: the widget selects the dataset
     )
     state.set_chosen("dataset", dataset)
     part = right.segmented_control(

@@ -1,4 +1,4 @@
-"""People: accounts, their roles, who is kept out."""
+"""People: accounts, their roles, and disabled accounts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ui.tables import table
 
 @screen
 def main() -> None:
-    """All in one fragment, so that no click can overtake a save."""
+    """The page in one fragment, so that a click cannot interrupt a save."""
     person = require_page(Action.MANAGE_PEOPLE)
     st.title("People")
     with reading() as db:

@@ -1,4 +1,4 @@
-"""Progress: how far a batch has come, when it will be done, and what was found."""
+"""Progress: how much of a batch is done, when it will be finished, and which errors were reported."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ui.tables import table
 
 @screen
 def main() -> None:
-    """One batch at a time; every number with its n."""
+    """One batch at a time; every figure with its n."""
     person = require_page(Action.SEE_PROGRESS)
     st.title("Progress")
     batches = batches_or_empty(person, "Once a batch is drawn and assigned, its progress is shown here.")
@@ -110,7 +110,7 @@ def _seconds(line: Line) -> str:
     return "none yet" if line.seconds_median is None else f"{line.seconds_median:.0f} s"
 
 
-#: What fits under a heading; the table below has it in full.
+#: Short texts that fit under a heading; the table below has the full ones.
 _SHORT = {"not enough verdicts yet": "not yet known", "more than ten years at this pace": "> 10 years"}
 
 

@@ -1,4 +1,4 @@
-"""Read: cases of a reader study one by one, each answered by key, with nothing in sight that answers it."""
+"""Read: the cases of a reader study, one by one, answered by keyboard; nothing shown reveals the answer."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ STUDY = "study"
 
 @screen
 def read() -> None:
-    """The form with all that it needs. What it saves does not pass here: it goes by routes of its own."""
-    person = require_page(Action.READ)  # asked again at each run of the fragment
+    """The form with its data. It saves by its own routes, not through this page."""
+    person = require_page(Action.READ)  # checked again at each run of the fragment
     with reading() as db:
         mine = studies_for(db, person=person)
     if not mine:
@@ -49,7 +49,7 @@ def read() -> None:
 
 
 def _stopped(person: Person, stop: ReadingStop) -> None:
-    """Why there is no case now, and what can be done about it."""
+    """The reason why there is no case now, and what the reader can do."""
     place = stop.place
     notices("reading")
     with st.container(border=True):
@@ -101,7 +101,7 @@ def _read_guideline(person: Person, study_id: int) -> str | None:
 
 
 def _chosen(mine: list[StudyForReader]) -> StudyForReader:
-    """The one of the address; else the first with something left, else the first."""
+    """The study in the URL; otherwise the first with unread cases, otherwise the first."""
     asked = number_in(st.query_params.get(STUDY))
     by_id = {each.study.id: each for each in mine}
     if asked in by_id:
@@ -114,7 +114,7 @@ def _to(study_id: int) -> None:
 
 
 def _nothing() -> None:
-    """The run that the form's word sets off is all that is wanted: it finds no case and says why."""
+    """Does nothing: the script run that the form's event starts finds no case and shows the reason."""
 
 
 require_page(Action.READ)

@@ -1,4 +1,4 @@
-"""Releases: make one, fetch its files, check it."""
+"""Releases: create a release, download its files, verify it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ui.releases.making import make
 
 @screen
 def main() -> None:
-    """All in one fragment, so that no click can overtake a release."""
+    """The page in one fragment, so that a click cannot interrupt a release."""
     person = require_page(Action.MAKE_RELEASE)
     st.title("Releases")
     with reading() as db:

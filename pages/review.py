@@ -1,4 +1,4 @@
-"""The review page: one question at a time, judged on the sheet that the database gives out for it."""
+"""The review page: one question at a time, on the sheet that the database provides for the reviewer."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from web.review.requested_question import Where, form_data, question_wanted
 
 @screen
 def judging() -> None:
-    """The form with all that it needs. What it saves does not pass here: it goes by routes of its own."""
-    person = require_page(Action.JUDGE)  # asked again at each run of the fragment
+    """The form with its data. It saves by its own routes, not through this page."""
+    person = require_page(Action.JUDGE)  # checked again at each run of the fragment
     with reading() as db:
         batches = batches_for(db, person=person)
     if not batches:
@@ -65,7 +65,7 @@ def judging() -> None:
 
 
 def _went() -> None:
-    """The form asks for another question, or says which one it has turned to by itself."""
+    """Called if the form requests another question, or reports which question it already shows."""
     asked = state.judging_request()
     person = require_page(Action.JUDGE)
     batch_id, turn = number_in(asked.get("batch", asked.get("from"))), number_in(asked.get("turn"))
@@ -89,7 +89,10 @@ def _went() -> None:
 
 
 def _chosen_batch(batches: list[BatchForReviewer]) -> BatchForReviewer:
-    """The one of the address; else the first open one with something left, else the first."""
+    """The batch in the URL; otherwise the first open one with questions left.
+
+    If there is none either: the first open batch, or the first of all.
+    """
     asked = number_in(st.query_params.get(BATCH))
     by_id = {each.batch.id: each for each in batches}
     if asked in by_id:
@@ -107,7 +110,7 @@ def _guideline(batch: str, text: str) -> None:
 
 
 def _meant(batch_id: int, shown: int | None) -> int | None:
-    """The question that a number of the address or of the form stands for."""
+    """The real number for a question number of the URL or of the form."""
     if shown is None:
         return None
     with reading() as db:

@@ -1,4 +1,4 @@
-"""Draw a batch: the plan, what it would take, and the draw."""
+"""Draw a batch: the sampling plan, a preview of the sample, and the draw."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ui.parts import empty_state, notices, screen
 
 @screen
 def main() -> None:
-    """All in one fragment, so that no click can overtake a draw."""
+    """The page in one fragment, so that a click cannot interrupt a draw."""
     person = require_page(Action.DRAW_BATCH)
     st.title("Draw a batch")
     with reading() as db:

@@ -1,4 +1,4 @@
-"""Dataset statistics: counts, boxes, lengths and words of every question of a dataset."""
+"""Dataset statistics: counts, boxes, lengths and words of all questions of a dataset."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ui.parts import empty_state, screen
 
 @screen
 def main() -> None:
-    """One dataset at a time; counted once, and again when questions come in."""
+    """One dataset at a time; the statistics are cached until questions are imported."""
     person = require_page(Action.BROWSE)
     st.title("Dataset statistics")
     with reading() as db:
@@ -33,7 +33,7 @@ def main() -> None:
         "Dataset",
         datasets,
         index=datasets.index(before) if before in datasets else 0,
-        key="dataset-to-count",  # allow fixed-widget-key: it is the question itself
+        key="dataset-to-count",  # allow fixed-widget-key: the widget selects the dataset
     )
     state.set_chosen("dataset", dataset)
     with reading() as db:
@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def _others(names: list[str], person: Person) -> list[DatasetStatistics]:
-    """Those of other datasets; one in which there is no question yet is left out."""
+    """The statistics of other datasets; datasets without questions are left out."""
     with reading() as db:
         versions = {name: statistics_version(db, by=person, dataset=name) for name in names}
     return [_counted(name, version, person) for name, version in versions.items() if version[0]]
@@ -74,7 +74,7 @@ def _others(names: list[str], person: Person) -> list[DatasetStatistics]:
 
 @st.cache_data(max_entries=20, show_spinner="Counting every question …")
 def _counted(dataset: str, version: tuple[int, int], _person: Person) -> DatasetStatistics:
-    """The statistics of a dataset as it was when ``version`` were its newest question and release."""
+    """The statistics of a dataset, computed once per version: its newest question and release."""
     del version
     with reading() as db:
         return dataset_statistics(db, by=_person, dataset=dataset)

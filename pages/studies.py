@@ -1,4 +1,4 @@
-"""Reader studies: plan one, make one, name its readers, follow it."""
+"""Reader studies: design a study, create it, register its readers, follow its progress."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PARTS = {
 
 @screen
 def main() -> None:
-    """One of three views; all in one fragment, so that no click can overtake a save."""
+    """One of three views, in one fragment, so that a click cannot interrupt a save."""
     person = require_page(Action.RUN_STUDY)
     st.title("Reader studies")
     view = st.segmented_control(

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class SingleFlight(Generic[T]):
-    """Work by key. It goes on to its end when the requests that wait for it are gone."""
+    """Shares running work by key. Work is completed even if all requests that wait for it are cancelled."""
 
     def __init__(self) -> None:
         self._running: dict[Hashable, asyncio.Task[T]] = {}
@@ -26,4 +26,4 @@ class SingleFlight(Generic[T]):
     def _finish(self, key: Hashable, task: asyncio.Task[T]) -> None:
         del self._running[key]
         if not task.cancelled():
-            task.exception()  # marks the error as retrieved: every waiting request got it
+            task.exception()  # marks the error as retrieved, in case no request waits for it

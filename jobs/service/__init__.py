@@ -1,4 +1,4 @@
-"""What the screens and commands ask of jobs; the only door to storage in this stage."""
+"""The services of background jobs, for pages and commands. Only they access the storage of jobs."""
 
 from jobs.service.jobs import (
     cancel_job,

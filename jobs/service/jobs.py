@@ -1,6 +1,6 @@
-"""Starting, finding, cancelling and dismissing jobs.
+"""Starting, listing, cancelling and dismissing jobs.
 
-Jobs are not in the audit trail: what a job changes is recorded by the service that changes it.
+Jobs are not in the audit trail: the service that changes data on behalf of a job records the change.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ def start_job(  # allow writes-without-record: what the job changes is recorded 
 def start_again(  # allow writes-without-record: as start_job
     db: Session, *, by: Person, number: int, now: datetime
 ) -> Job:
-    """Start a job with the parameters of a finished one, or give the one that is active already.
+    """Start a job with the parameters of a finished one; return the active one if there is one already.
 
     Raises:
-        NotFound: there is none of that number that the person may see.
+        NotFound: no job has that number, or the person may not see it.
     """
     old = job_numbered(db, by=by, number=number)
     new = stored.add_job(
@@ -77,13 +77,13 @@ def start_again(  # allow writes-without-record: as start_job
 
 
 def latest_job(db: Session, *, by: Person, kind: JobKind[Any], subject: str) -> Job | None:
-    """The latest job about the subject, by whomever; None where there is none or it was dismissed."""
+    """The latest job about the subject, whoever started it; None if there is none or it was dismissed."""
     require(by, kind.action)
     return _unless_dismissed(stored.latest_job(db, kind=kind.name, subject=subject))
 
 
 def own_latest_job(db: Session, *, by: Person, kind: JobKind[Any]) -> Job | None:
-    """The latest job of that kind that the person started; None where there is none or it was dismissed."""
+    """The latest job of that kind that the person started; None if there is none or it was dismissed."""
     require(by, kind.action)
     return _unless_dismissed(stored.latest_job(db, kind=kind.name, owner_id=by.id))
 
@@ -93,7 +93,7 @@ def _unless_dismissed(job: Job | None) -> Job | None:
 
 
 def list_jobs(db: Session, *, by: Person, active_only: bool = False, limit: int = 50) -> list[Job]:
-    """The jobs that the person may see, the latest first."""
+    """The jobs that the person may see, latest first."""
     actions = [action for action in Action if by.may(action)]
     return stored.list_jobs(db, actions=actions, active_only=active_only, limit=limit)
 
@@ -102,7 +102,7 @@ def job_numbered(db: Session, *, by: Person, number: int) -> Job:
     """One job.
 
     Raises:
-        NotFound: there is none of that number that the person may see.
+        NotFound: no job has that number, or the person may not see it.
     """
     job = stored.find_job(db, number=number)
     if job is None or not by.may(job.action):
@@ -113,10 +113,10 @@ def job_numbered(db: Session, *, by: Person, number: int) -> Job:
 def cancel_job(  # allow writes-without-record: a job that is cancelled changes nothing
     db: Session, *, by: Person, number: int, now: datetime
 ) -> Job:
-    """Cancel a job; one that is running stops at its next step. A finished one stays as it is.
+    """Cancel a job. A running job stops at its next progress report; a finished job is not changed.
 
     Raises:
-        NotFound: there is none of that number that the person may see.
+        NotFound: no job has that number, or the person may not see it.
     """
     job_numbered(db, by=by, number=number)
     stored.request_cancel(db, number=number, now=now)
@@ -126,10 +126,10 @@ def cancel_job(  # allow writes-without-record: a job that is cancelled changes 
 def dismiss_job(  # allow writes-without-record: it is shown no more, and nothing else changes
     db: Session, *, by: Person, number: int
 ) -> None:
-    """Show what came of a job no more.
+    """Stop showing a job and its result.
 
     Raises:
-        NotFound: there is none of that number that the person may see.
+        NotFound: no job has that number, or the person may not see it.
     """
     job_numbered(db, by=by, number=number)
     stored.dismiss_job(db, number=number)

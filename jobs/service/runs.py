@@ -1,4 +1,4 @@
-"""Kinds of jobs, and one job as the function that does it sees it."""
+"""Kinds of jobs, and the interface between a job's function and the worker."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class JobFailed(DomainError):
-    """Raised by a job that was refused, with a ``result`` that says more than the text."""
+    """Raised by a job that was refused, with a ``result`` that has more detail than the text."""
 
     def __init__(self, text: str, result: object) -> None:
         super().__init__(text)
@@ -35,11 +35,11 @@ class JobFailed(DomainError):
 
 
 class JobCancelled(Exception):
-    """Somebody has cancelled the job that is running."""
+    """The running job was cancelled."""
 
 
 class LeaseLost(Exception):
-    """Another process has taken the job over; what this one is doing must not be kept."""
+    """Another process has taken over the job; changes of this process must not be committed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,12 +50,12 @@ class JobKind(Generic[P]):
         name: the stored id, which never changes.
         title: for lists of jobs.
         action: what a person must be allowed to do to start, see or cancel it.
-        parameters: a dataclass of what is asked for; it is stored as JSON.
+        parameters: a dataclass of the job's parameters; it is stored as JSON.
         run: does the work. It must be safe to run again after a kill at any point: its effect and
             ``JobRun.finish`` belong in one transaction, or it continues from a checkpoint.
-        resumable: False where it is not; such a job is offered to be run again by hand.
-        at_once: how many of the kind one process runs at a time; None is as many as there are.
-        failure: says that nothing came of it, before the reason.
+        resumable: False if it is not safe to run again; an interrupted job can then be restarted manually.
+        at_once: how many jobs of the kind one process runs at a time; None sets no limit.
+        failure: the beginning of an error text, before the reason; states that there is no result.
     """
 
     name: str
@@ -78,7 +78,7 @@ class JobKind(Generic[P]):
         return hashlib.sha256(self.encode(parameters).encode()).hexdigest()
 
     def failure_text(self, error: Exception) -> str:
-        """Why a job ended without a result, for the person who started it."""
+        """Why a job failed, for the person who started it."""
         if isinstance(error, NotNow | OSError):
             reason = file_trouble(error) if isinstance(error, OSError) else str(error)
             return reason if reason.startswith("Not saved") else f"{self.failure} {reason}"
@@ -98,12 +98,12 @@ class Ending:
 
 
 class JobRun(Generic[P]):
-    """A job as the function that does it sees it.
+    """One run of a job, as its function sees it.
 
     Attributes:
-        owner: who started it, with the roles of this moment: give it to services as ``by``.
-        progress: what was reported last.
-        ending: how it ended, until that is written.
+        owner: who started the job, with their current roles; pass it to services as ``by``.
+        progress: the latest reported progress.
+        ending: how the job ended, until that is written to the database.
     """
 
     def __init__(
@@ -126,35 +126,44 @@ class JobRun(Generic[P]):
 
     @cached_property
     def parameters(self) -> P:
-        """What was asked for."""
+        """The parameters of the job."""
         return self.kind.decode(self.job.parameters)
 
     def report(self, done: int, total: int, unit: str = "", *, note: str = "") -> None:
-        """Say how much is done; see :class:`domain.jobs.JobProgress`. Costs nothing, so call it often.
+        """Report progress; see :class:`domain.jobs.JobProgress`. This is cheap, so call it often.
 
         Raises:
-            JobCancelled, LeaseLost: the job must stop; let it pass.
+            JobCancelled, LeaseLost: the job must stop; do not catch it.
         """
         self.progress = JobProgress(done=done, total=total, unit=unit, note=note)
         self.raise_if_cancelled()
 
     def raise_if_cancelled(self) -> None:
-        """Stop here if somebody has cancelled the job."""
+        """Stop the job here if it was cancelled.
+
+        Raises:
+            JobCancelled: the job was cancelled.
+            LeaseLost: another process has taken over the job.
+        """
         if self.lost.is_set():
             raise LeaseLost
         if self.cancelled.is_set():
             raise JobCancelled
 
     def reading(self) -> AbstractContextManager[Session]:
-        """A session that reads."""
+        """A read-only session."""
         return reading(self._engine)
 
     def checkpoint(self, as_type: type[T]) -> T | None:
-        """Where an earlier attempt got to; None at the first."""
+        """The checkpoint of an earlier attempt; None on the first attempt."""
         return from_json(self.job.checkpoint, as_type) if self.job.checkpoint else None
 
     def save_checkpoint(self, db: Session, value: object) -> None:
-        """Write down where to continue, in the transaction of what was done up to there."""
+        """Store where to continue, in the same transaction as the work done up to that point.
+
+        Raises:
+            LeaseLost: another process has taken over the job.
+        """
         held = stored.save_checkpoint(
             db, number=self.job.number, worker=self._worker, checkpoint=to_json(value)
         )
@@ -162,7 +171,7 @@ class JobRun(Generic[P]):
             raise LeaseLost
 
     def finish(self, db: Session, message: str, result: object = None) -> None:
-        """End the job as done, in the transaction of its effect: both are kept, or neither.
+        """End the job as done, in the same transaction as its effect, so that both are committed or neither.
 
         Raises:
             LeaseLost: another process has the job; the transaction must not be committed.
@@ -177,7 +186,7 @@ class JobRun(Generic[P]):
             raise LeaseLost
 
     def write_end(self, db: Session, ending: Ending) -> bool:
-        """Write how the job ended; False where it is no longer this worker's."""
+        """Store how the job ended; False if the job no longer belongs to this worker."""
         return stored.end_job(
             db,
             number=self.job.number,

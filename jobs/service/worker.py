@@ -1,11 +1,11 @@
 """The worker of a process: takes jobs, runs each in a thread, and keeps its lease on them.
 
-One more thread, the keeper, writes progress down, renews leases, learns of cancellations from other
-processes, and takes jobs whose worker is gone. ``JobRun.report`` itself never waits for the database.
+A further thread, the keeper, stores progress, renews leases, reads cancellations by other processes, and
+takes over jobs whose worker has stopped. ``JobRun.report`` itself never waits for the database.
 
-On SQLite a job that writes holds the one place to write, and its own lease cannot be renewed meanwhile. The
-keeper then pauses. Should another process take the job over afterwards, the first one loses: its effect and
-its end are one transaction, which is undone unless the job is still its own.
+On SQLite a job that writes holds the only write lock, and its own lease cannot be renewed in the meantime.
+The keeper then pauses. If another process takes over the job afterwards, the first process loses it: effect
+and end of a job are one transaction, which is rolled back unless the job still belongs to the process.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _LOG = logging.getLogger(__name__)
 P = TypeVar("P")
 T = TypeVar("T")
 
-#: How long a job is kept by a process that is not heard of.
+#: Duration of a lease: how long a job belongs to a process that no longer renews it.
 LEASE = timedelta(seconds=30)
-#: A job that stopped with its process so often is not taken again: it may be what ends the process.
+#: Maximum number of attempts. A job that was interrupted that often may be what crashes the process.
 MOST_ATTEMPTS = 3
-#: Seconds: between two looks of the keeper, and between two looks for jobs whose worker is gone.
+#: Seconds between two rounds of the keeper, and between two searches for jobs whose worker has stopped.
 _KEEP_EVERY, _LOOK_EVERY = 2.0, 5.0
 #: Milliseconds that the keeper waits for another writer.
 _PATIENCE = 2_000
@@ -51,11 +51,11 @@ class Worker:
     """Runs jobs in threads of this process.
 
     Args:
-        name: no other process has it.
-        kind_named: finds a kind by its name; None where this version has no such kind.
-        clock: the time.
-        engine: the database; None is the one that the environment names.
-        lease: how long another process waits before it takes a job over.
+        name: unique among all processes.
+        kind_named: finds a kind by its name; None if this version has no such kind.
+        clock: returns the current time.
+        engine: the database; None for the one that the environment names.
+        lease: how long another process waits before it takes over a job.
     """
 
     def __init__(
@@ -78,20 +78,20 @@ class Worker:
         self._writing = 0
 
     def watch(self) -> None:
-        """Look for jobs whose worker is gone, too, until :meth:`stop`."""
+        """Start to take over jobs whose worker has stopped as well, until :meth:`stop`."""
         self._watching = True
         self._stopped.clear()
         self._start_keeper()
 
     def stop(self) -> None:
-        """Let another process take this one's jobs at once; the threads end with the process."""
+        """Release this process's jobs for other processes at once; the threads end with the process."""
         self._watching = False
         for run in self._running():
             run.lost.set()
         self._stopped.set()
         keeper = self._keeper
         if keeper is not None:
-            keeper.join(2 * _PATIENCE / 1000)  # what it renews now must not outlast the release below
+            keeper.join(2 * _PATIENCE / 1000)  # a renewal in progress must not undo the release below
         try:
             with unit_of_work(self.engine, patience_ms=_PATIENCE) as db:
                 stored.release_jobs(db, worker=self.name, now=self.clock())
@@ -99,17 +99,20 @@ class Worker:
             _LOG.warning("the jobs of this process will be taken over when their lease ends")
 
     def run(self, job: Job, *, wait: float = 0.0) -> None:
-        """Take the job, unless another process has it, and wait so many seconds for its end."""
+        """Take the job, unless another process has it, and wait up to ``wait`` seconds for its end."""
         self._take(job.number, job.kind)
         thread = self._threads.get(job.number)
         if thread is not None:
             thread.join(wait)
 
     def wait(self, within: float) -> None:
-        """Wait until nothing runs here any more.
+        """Wait until no job runs in this process.
+
+        Args:
+            within: maximum wait in seconds.
 
         Raises:
-            TimeoutError: something still does.
+            TimeoutError: a job is still running.
         """
         until = time.monotonic() + within
         while threads := list(self._threads.values()):
@@ -118,7 +121,7 @@ class Worker:
                 raise TimeoutError(", ".join(thread.name for thread in threads))
 
     def take_waiting(self) -> None:
-        """Take what waits in the queue, or was left by a worker that is gone."""
+        """Take the jobs in the queue, and those of workers that have stopped."""
         with reading(self.engine) as db:
             waiting = stored.waiting_jobs(db, now=self.clock())
         for number, kind in waiting:
@@ -129,7 +132,7 @@ class Worker:
         return number in self._runs
 
     def cancel(self, number: int) -> bool:
-        """Cancel the job if it runs here; whether it does. The database is not asked, which may be busy."""
+        """Cancel the job if it runs here; return whether it does. Does not wait for the database."""
         run = self._runs.get(number)
         if run is None:
             return False
@@ -137,7 +140,7 @@ class Worker:
         return True
 
     def seen(self, job: Job) -> Job:
-        """The job as this process knows it: its progress a moment ago, its end although not yet written."""
+        """The job with this process's latest progress, and with its end even if that is not stored yet."""
         run = self._runs.get(job.number)
         if run is None or not job.is_active:
             return job
@@ -151,7 +154,7 @@ class Worker:
 
     @contextmanager
     def _transaction(self) -> Iterator[Session]:
-        """A unit of work during which the keeper writes nothing, if the database has one writer."""
+        """A unit of work during which the keeper writes nothing, if the database permits one writer only."""
         one_writer = (self.engine or current_engine()).dialect.name == "sqlite"
         with self._lock:
             self._writing += one_writer
@@ -202,7 +205,7 @@ class Worker:
 
     @staticmethod
     def _ending_instead(run: JobRun[Any], now: datetime) -> Ending | None:
-        """How a job that was taken ends without running; None where it runs."""
+        """The end of a job that was taken but must not run; None if it runs."""
         job = run.job
         if job.cancel_requested:
             return Ending(status=JobStatus.CANCELLED, message="", result=None, at=now)
@@ -217,7 +220,7 @@ class Worker:
         if ending is None or self._write_end(run):
             self._forget(run)
         try:
-            self.take_waiting()  # a job may have waited for this one
+            self.take_waiting()  # a job may have waited for this one to end
         except NotNow:
             _LOG.warning("the queue of jobs could not be read")
         finally:
@@ -225,7 +228,7 @@ class Worker:
                 self._threads.pop(run.job.number, None)
 
     def _outcome(self, run: JobRun[Any]) -> Ending | None:
-        """Do the work; None where another process has the job."""
+        """Do the work and return how it ended; None if another process has the job."""
         status, message, result = JobStatus.DONE, "", None
         try:
             run.kind.run(run)
@@ -234,7 +237,7 @@ class Worker:
         except LeaseLost:
             _LOG.warning("job %s was given up: it is no longer this process's", run.job.number)
             return None
-        except Exception as error:  # noqa: BLE001 - the thread's last line: whoever waits must be told
+        except Exception as error:  # noqa: BLE001 - top of the thread: every failure is reported
             if not isinstance(error, DomainError):
                 _LOG.exception("job %s (%s) failed", run.job.number, run.kind.name)
             status, message = JobStatus.FAILED, run.kind.failure_text(error)
@@ -242,7 +245,10 @@ class Worker:
         return Ending(status=status, message=message, result=result, at=self.clock())
 
     def _write_end(self, run: JobRun[Any]) -> bool:
-        """Write the end of a job, unless the job wrote it itself or is another's; False: try again later."""
+        """Store how the job ended; False if the database is unavailable: try again later.
+
+        Does nothing if the job stored its end itself, or belongs to another worker.
+        """
         if run.ending is None:
             return True
         try:
@@ -280,14 +286,14 @@ class Worker:
                     looked = time.monotonic()
                     self.take_waiting()
             except NotNow:
-                pass  # said in the log; the next look may find the database again
-            except Exception:  # noqa: BLE001 - without the keeper every lease would end
+                pass  # logged; the database may be available at the next round
+            except Exception:  # noqa: BLE001 - all leases would expire without the keeper
                 _LOG.exception("the keeper of jobs failed")
             if self._stopped.wait(pause):
                 return
 
     def _renew(self) -> None:
-        """Write progress down and renew leases; learn of cancellations and of jobs that were lost."""
+        """Store progress and renew leases; read cancellations, and detect jobs that were lost."""
         runs = self._running()
         if not runs or self._writing:
             return

@@ -1,4 +1,4 @@
-"""The next question of a shared queue, taken before it is shown; nothing where a batch has no such queue."""
+"""Claims the next question of a shared queue before it is shown."""
 
 from __future__ import annotations
 

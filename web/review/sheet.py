@@ -111,7 +111,7 @@ def sheet_data(
 
 
 def _labels(question: Question | None) -> list[str]:
-    """What a box may be called, the question's own words first; while it is blind none of them is known."""
+    """The labels on offer for boxes, the question's own first; a blind sheet leaves those out."""
     own = [each.label for each in question.boxes if each.label] if question else []
     return list(dict.fromkeys([*own, *BOX_LABELS]))
 

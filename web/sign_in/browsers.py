@@ -26,7 +26,7 @@ _SYSTEMS = (
 
 
 def browser_of(connection: HTTPConnection) -> str:
-    """Browser and system, "Firefox on Windows"; none of the sender's own words, which may be anything."""
+    """Browser and system, such as "Firefox on Windows"; never text from the request, which may be forged."""
     said = connection.headers.get("user-agent", "")
     browser = next((name for mark, name in _BROWSERS if mark in said), "another browser")
     system = next((name for mark, name in _SYSTEMS if mark in said), "")

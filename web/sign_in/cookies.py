@@ -43,7 +43,7 @@ def behind_tls(connection: HTTPConnection) -> bool:
 
 
 def without_plain(scope: Scope) -> None:
-    """Behind TLS, drop our cookies that lack the prefix: a neighbouring host could have planted them."""
+    """Behind TLS, drop the app's cookies without the prefix: a neighbouring host could have set them."""
     connection = HTTPConnection(scope)
     if not behind_tls(connection) or not {_SIGN_IN, _FORM} & set(connection.cookies):
         return

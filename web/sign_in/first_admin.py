@@ -1,4 +1,4 @@
-"""GET and POST /first-admin: an app without an admin gets its first one, by a code from the command line."""
+"""GET and POST /first-admin: creates the first admin, with a code from the command line."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ POLICY = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
-    """A sign-in provider of the secrets file: ``name`` is its section, ``shown`` is on the button."""
+    """A sign-in provider of the secrets file: ``name`` is its section, ``shown`` is its button's text."""
 
     name: str
     shown: str

@@ -74,7 +74,7 @@ def person_who_came_back(request: Request) -> Person:
         claims = None
     if not isinstance(claims, dict) or claims.get("is_logged_in") is not True:
         raise NotSignedIn("The sign-in provider's answer is too old. Please sign in again.")
-    if os.environ.get("OVERREAD_OIDC_TRUST_EMAIL") == "1":  # a provider of one's own that never says so
+    if os.environ.get("OVERREAD_OIDC_TRUST_EMAIL") == "1":  # for a trusted provider that omits the claim
         claims["email_verified"] = True
     with unit_of_work() as db:
         return accounts.person_of_claims(db, claims=claims, role_claim=role_claim(), now=datetime.now(UTC))
