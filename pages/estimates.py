@@ -1,4 +1,4 @@
-"""Dataset estimates: rates of the whole dataset from its reviewed sample, plans, groups side by side."""
+"""Dataset estimates: rates of the whole dataset from its reviewed sample, sample sizes, group comparison."""
 
 from __future__ import annotations
 

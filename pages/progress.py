@@ -47,7 +47,10 @@ def main() -> None:
 
 @st.cache_data(max_entries=20, ttl=60, show_spinner="Counting the batch …")
 def _counted(batch: str, version: tuple[object, ...], _person: Person) -> Progress:
-    """Counted once, and again when somebody judges; at the latest after a minute, for the pace's sake."""
+    """The progress of a batch, cached until there is a new verdict.
+
+    At most for a minute, so that the pace stays current.
+    """
     del version
     with reading() as db:
         return review.progress(db, by=_person, batch=batch, now=clock())
