@@ -123,7 +123,7 @@ def cancel_job(  # allow writes-without-record: a job that is cancelled changes 
     return stored.load_job(db, number=number)
 
 
-def dismiss_job(  # allow writes-without-record: it is shown no more, and nothing else changes
+def dismiss_job(  # allow writes-without-record: only its display changes
     db: Session, *, by: Person, number: int
 ) -> None:
     """Stop showing a job and its result.

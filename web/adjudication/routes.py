@@ -57,7 +57,7 @@ def settle(plain: object, person: Person, now: datetime) -> dict[str, Any]:
     return {"revision": saved.revision, "at": saved.given_at, "sheet": next_dispute(person, form.batch)}
 
 
-def turn(plain: object, person: Person, now: datetime) -> dict[str, Any]:  # noqa: ARG001 - the routes' common form
+def turn(plain: object, person: Person, now: datetime) -> dict[str, Any]:  # noqa: ARG001 - shared signature
     """Load another dispute; None if no dispute is open."""
     form = schemas.form_from(plain, schemas.TurnForm)
     return {"sheet": next_dispute(person, form.batch, question=form.to)}
