@@ -1,4 +1,4 @@
-"""Overread in the terminal: ``python cli.py --help``. The same services as the screens, for scripts."""
+"""Overread's command line interface: ``python cli.py --help``. It calls the same services as the pages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from importlib import import_module
 from domain.errors import DomainError
 from domain.file_errors import file_trouble
 
-#: Each command and what it is for, in the order in which they are used; its module is imported when called.
+#: Commands and their purpose, in the usual order of use. A command's module is imported when it is called.
 COMMANDS = {
     "user": "accounts: add, list, roles, disable, enable, sign-out, password, first-admin",
     "import": "bring in a question file and its images",
@@ -47,12 +47,12 @@ COMMANDS = {
     "health": "whether database, tables, disk and image store are fit to work with",
     "demo": "make a demo workspace",
 }
-#: Where a module is not called like its command.
+#: Commands whose module has another name.
 MODULES = {"import": "import_", "patient-data": "patient_data"}
 
 
 def main(arguments: list[str]) -> int:
-    """0 done, 1 refused with the reasons on standard error, 2 wrong usage."""
+    """Run a command. Returns 0 if done, 1 if refused (reasons on standard error), 2 on wrong usage."""
     parser = argparse.ArgumentParser(
         prog="cli.py",
         description="Expert review of machine-written chest X-ray questions.",
@@ -61,7 +61,7 @@ def main(arguments: list[str]) -> int:
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     called = arguments[0] if arguments else ""
     if called in COMMANDS:
-        gc.disable()  # what is imported stays, so looking for garbage in it is lost time
+        gc.disable()  # imported modules are never freed, so collecting garbage during imports wastes time
         import_module(f"commands.{MODULES.get(called, called)}").add_to(subparsers)
         gc.freeze()
         gc.enable()
@@ -70,7 +70,7 @@ def main(arguments: list[str]) -> int:
             subparsers.add_parser(name, help=purpose)
     chosen = parser.parse_args(arguments)
     try:
-        if getattr(chosen, "needs_workspace", True):  # checking a release somebody sent needs none
+        if getattr(chosen, "needs_workspace", True):  # verifying a release needs no workspace
             from storage.schema import prepare_workspace  # noqa: PLC0415 - `--help` needs no database
 
             prepare_workspace()
@@ -82,10 +82,10 @@ def main(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         print("Stopped; what was not finished was undone.", file=sys.stderr)
         return 1
-    except BrokenPipeError:  # whoever read the output has seen enough: `… | head`
+    except BrokenPipeError:  # the reader closed the pipe, as in `… | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except OSError as error:  # no room, no permission, a folder where a file should be
+    except OSError as error:  # for example: disk full, no permission, a folder instead of a file
         print(file_trouble(error), file=sys.stderr)
         return 1
 

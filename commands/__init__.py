@@ -1,1 +1,1 @@
-"""The terminal's edge: one module a family of commands; each opens the unit of work and reads the clock."""
+"""The commands of ``cli.py``, one module per family. Each opens the unit of work and reads the clock."""

@@ -1,4 +1,4 @@
-"""``cli.py adjudicate``: who settles a batch's disputes, what there is to settle, and settling one."""
+"""``cli.py adjudicate``: set the adjudicators of a batch, list its disputes, adjudicate one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from storage.unit_of_work import reading, unit_of_work
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser("adjudicate")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="rules | list | settle")
     rules = verbs.add_parser("rules", help="say who settles the batch's disputes, and how")

@@ -1,4 +1,4 @@
-"""``cli.py agreement``: what the reviewers of a batch agree on, and how each one's verdicts drift."""
+"""``cli.py agreement``: agreement between the reviewers of a batch, and the drift of each reviewer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from storage.unit_of_work import reading
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = add_batch_figures(
         subparsers,
         "agreement",
@@ -30,7 +30,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the numbers; 0 done, 1 refused (by the error that is raised)."""
+    """Print the figures. Returns 0; a refusal is raised."""
     with reading() as db:
         found = batch_agreement(db, by=command_line_person(), batch=args.batch)
     print_figures(args, plain=to_plain(found), lines=as_text(found))
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def to_plain(found: BatchAgreement) -> dict[str, Any]:
-    """Every number of the page as JSON: shares in 0 to 1, None where not defined."""
+    """Every figure of the page as JSON: shares are 0 to 1, undefined figures are None."""
     return {
         "batch": found.batch.name,
         "sought": None if found.sought is None else asdict(found.sought),
@@ -58,7 +58,7 @@ def to_plain(found: BatchAgreement) -> dict[str, Any]:
 
 
 def as_text(found: BatchAgreement) -> Iterable[str]:
-    """The page in lines of text."""
+    """The page as lines of text."""
     yield (
         f"Batch {found.batch.name}: {found.shared:,} of {found.questions:,} questions were judged by two or "
         f"more, {found.counted:,} count for agreement"
@@ -86,7 +86,7 @@ def as_text(found: BatchAgreement) -> Iterable[str]:
 
 
 def boxes_text(one: Between) -> Iterable[str]:
-    """Boxes with all three denominators."""
+    """The box overlap of a pair of reviewers, with all three denominators."""
     boxes: MeanOverlap = one.boxes
     yield "  boxes, overlap (IoU) matched one to one"
     if boxes.score is None:

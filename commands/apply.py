@@ -1,4 +1,4 @@
-"""``cli.py apply``: reject or queue all that a search finds in the unreviewed rest, and take it back."""
+"""``cli.py apply``: reject or queue all unreviewed questions that match a search, and undo this."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from storage.unit_of_work import reading, unit_of_work
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "apply",
         description="Without --yes it only says what it would take, with examples.",

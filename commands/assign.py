@@ -1,4 +1,4 @@
-"""``cli.py assign``: give a batch to reviewers, move questions on, take them back."""
+"""``cli.py assign``: assign the questions of a batch to reviewers, reassign them, unassign them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from storage.unit_of_work import reading, unit_of_work
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "assign",
         description="Give every question of a batch that lacks a reviewer to these people: by exam, and "
@@ -64,7 +64,10 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Assign, and say who got how many; 0 done, 1 refused (by the error that is raised), 2 wrong usage."""
+    """Assign, and print how many questions each reviewer got.
+
+    Returns 0; a refusal is raised; wrong usage ends with 2.
+    """
     if (args.to is None) == (args.withdraw is None):
         args.parser.error("say --to NAME..., or --withdraw FROM")
     moved = args.reassign or args.withdraw

@@ -1,4 +1,4 @@
-"""``cli.py attention``: how the reviewers of a batch do on hidden repeats and planted faults."""
+"""``cli.py attention``: results of a batch's reviewers on hidden repeats and planted faults."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from storage.unit_of_work import reading
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = add_batch_figures(
         subparsers,
         "attention",
@@ -28,7 +28,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the numbers; 0 done, 1 refused (by the error that is raised)."""
+    """Print the figures. Returns 0; a refusal is raised."""
     with reading() as db:
         found = batch_attention(db, by=command_line_person(), batch=args.batch)
     print_figures(args, plain=to_plain(found), lines=as_text(found))
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def to_plain(found: BatchAttention) -> dict[str, Any]:
-    """Every number of the page as JSON: shares in 0 to 1, None where not defined."""
+    """Every figure of the page as JSON: shares are 0 to 1, undefined figures are None."""
     return {
         "batch": found.batch.name,
         "hidden": found.hidden,
@@ -63,7 +63,7 @@ def to_plain(found: BatchAttention) -> dict[str, Any]:
 
 
 def as_text(found: BatchAttention) -> Iterable[str]:
-    """The page in lines of text."""
+    """The page as lines of text."""
     yield (
         f"Batch {found.batch.name}: {found.judged:,} of {found.hidden:,} hidden questions are judged, "
         f"{found.removed:,} were removed"

@@ -1,4 +1,4 @@
-"""``cli.py audit``: prove that the audit trail is as it was written, or write it out."""
+"""``cli.py audit``: verify that the audit trail is unchanged, or export it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from storage.unit_of_work import reading
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The commands and what they take."""
+    """Add the commands and their arguments."""
     parser = subparsers.add_parser(
         "audit",
         description="Who did what, when, what was before and after, and why; each entry is chained to the "
@@ -45,7 +45,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def _verify(args: argparse.Namespace) -> int:
-    """0 whole, 1 with the first fault on standard error."""
+    """Verify the audit trail. Returns 0 if it is intact, else 1 with the first fault on standard error."""
     with reading() as db:
         found = verify_audit(db, by=command_line_person(), head=args.head, progress=_progress)
     for line in as_text(found):
@@ -58,7 +58,7 @@ def _verify(args: argparse.Namespace) -> int:
 
 
 def as_text(found: AuditCheck) -> Iterable[str]:
-    """What was verified, in lines of text."""
+    """The result of the verification as lines of text."""
     if found.fault is None:
         yield f"The audit trail is whole: {found.entries:,} entries, {found.judgements:,} judgements agree."
     else:

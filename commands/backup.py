@@ -1,4 +1,4 @@
-"""``cli.py backup``: the whole workspace in one file, taken while people work."""
+"""``cli.py backup``: write the whole workspace to one file while the app is in use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from storage.workspace import current_workspace
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "backup",
         description="Write database, images, releases and lists of refused records to one file. It appears "
@@ -30,12 +30,12 @@ def add_to(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--without-images", action="store_true", help="leave the images out; they are kept safe otherwise"
     )
-    # Tables of an older version are backed up as they are: this is what one does before an update.
+    # Tables of an older version are not upgraded first: a backup is made before an update.
     parser.set_defaults(run=run, needs_workspace=False)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Make it, and put it on record; 1 when images are missing from the workspace."""
+    """Make the backup and record it in the audit trail. Returns 1 if images of the workspace are missing."""
     now = datetime.now(UTC)
     made = make_backup(
         current_workspace(),
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
                     images=manifest.images.count,
                     now=now,
                 )
-        except DomainError as error:  # the backup is whole all the same
+        except DomainError as error:  # the backup itself is complete
             print(f"The backup was not put on record: {error}", file=sys.stderr)
     print(
         f"{made.path}: {manifest.rows:,} rows of {len(manifest.tables)} tables, {manifest.images.count:,} "

@@ -1,4 +1,4 @@
-"""``cli.py batch``: the batches there are, and the questions of one, as CSV."""
+"""``cli.py batch``: list the batches, or the questions of one batch, as CSV."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser("batch")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="list")
     listing = verbs.add_parser(
@@ -34,7 +34,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write CSV to standard output; what is refused is raised."""
+    """Write CSV to standard output; a refusal is raised."""
     out = csv.writer(sys.stdout, lineterminator="\n")
     with reading() as db:
         if args.batch is None:

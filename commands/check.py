@@ -16,7 +16,7 @@ from storage.unit_of_work import reading, unit_of_work
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "check",
         description="Schema, types, format and completeness, on every question. What is found is kept with "
@@ -38,7 +38,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check and print what was found, by check; finding something is no failure."""
+    """Run the checks and print the problems, by check. Problems are not a failure: the exit code is 0."""
     by, teller = command_line_person(), _Teller()
     with reading() as db:
         checked = find_problems(
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 class _Teller:
-    """Progress on standard error, for checks of more than two seconds."""
+    """Prints progress on standard error if the checks take more than two seconds."""
 
     def __init__(self) -> None:
         self._began = self._told = time.monotonic()

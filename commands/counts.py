@@ -1,4 +1,4 @@
-"""``cli.py counts``: what published counts or percentages alone say, without a workspace."""
+"""``cli.py counts``: statistics computed from published counts or percentages, without a workspace."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COLUMNS = "rater, n, correct or percent, and task where there are several"
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "counts",
         description=f"Reads a CSV with the columns {_COLUMNS}: one line a rater and task. Gives "
@@ -34,7 +34,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print, and write; 0 done, 1 refused with line and field."""
+    """Print the results, and write them to files. Returns 0; a refusal names line and field and is raised."""
     if not 0.5 <= args.confidence < 1:
         raise InvalidValue("confidence", f"{args.confidence} must be at least 0.5 and below 1, as 0.95")
     found = measure_counts(read_counts(args.counts), confidence=args.confidence)
@@ -76,10 +76,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def read_counts(path: Path) -> list[Count]:
-    """The rows of the file.
+    """Read the rows of the file.
 
     Raises:
-        Refused: a column that is missing, or a value that cannot be; names line and field.
+        Refused: a column is missing, or a value is impossible; names line and field.
     """
     counts: list[Count] = []
     seen: dict[tuple[str, str], int] = {}

@@ -1,4 +1,4 @@
-"""``cli.py deidentify``: image files without their patients, for where they may not stay as they are."""
+"""``cli.py deidentify``: remove patient data from image files before they leave the site."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WRONG_USAGE = 2
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "deidentify",
         description="DICOM files go through the standard's Basic Confidentiality Profile: what tells who it "
@@ -53,7 +53,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """De-identify; 1 if any file was refused, 2 if what was asked for makes no sense."""
+    """De-identify the files. Returns 1 if any file was refused, 2 if the arguments are not valid."""
     wrong = _wrong_usage(args)
     if wrong is not None:
         print(wrong, file=sys.stderr)

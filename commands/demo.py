@@ -1,4 +1,4 @@
-"""``cli.py demo``: a workspace with phantoms, questions and people that do not exist."""
+"""``cli.py demo``: make a workspace with phantoms, questions and fictitious people."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from storage.workspace import current_workspace
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "demo",
         description="Make a workspace at OVERREAD_HOME with phantom exams, questions with planted errors, "
@@ -30,12 +30,12 @@ def add_to(subparsers: Subparsers) -> None:
         help="make a demo workspace anew, and lose what was done in it; a real one is never touched. "
         "Stop the app first",
     )
-    # The workspace must not be there before the demo is: not even an empty database.
+    # The command creates the workspace itself. Not even an empty database may exist before.
     parser.set_defaults(run=run, needs_workspace=False)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Make it; what is refused is raised."""
+    """Make the demo workspace; a refusal is raised."""
     workspace = current_workspace()
     if args.if_missing and is_there(workspace):
         return 0

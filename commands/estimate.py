@@ -1,4 +1,4 @@
-"""``cli.py estimate``: what the reviewed sample says of the whole dataset, as text or as CSV."""
+"""``cli.py estimate``: dataset estimates from the reviewed sample, as text or as CSV."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from storage.unit_of_work import reading
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "estimate",
         description="Rates of acceptance, of key errors and of each kind of error in the whole dataset, "
@@ -35,7 +35,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the figures; 0 done, 1 refused (by the error that is raised)."""
+    """Print the figures. Returns 0; a refusal is raised."""
     if not 0 < args.goal < 50:
         args.parser.error("--goal must be above 0 and below 50 points")
     by, asked = command_line_person(), {"dataset": args.dataset, "batches": args.batches}

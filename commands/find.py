@@ -1,4 +1,4 @@
-"""``cli.py find``: questions of a dataset by words and by what they have."""
+"""``cli.py find``: search the questions of a dataset by words and properties."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COLUMNS = ("question_id", "format", "task", "difficulty", "category", "exam_id"
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "find",
         description="All words must be in id, stem, options or explanation; words in quotation marks stand "
@@ -33,7 +33,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Bring the search index up to date, and print what is found."""
+    """Update the search index, and print the matching questions."""
     if args.most < 1:
         args.parser.error("--most must be 1 or more")
     standing = Standing(args.standing) if args.standing else None

@@ -1,4 +1,4 @@
-"""``cli.py health``: what /health/ready looks at, with what it found."""
+"""``cli.py health``: run the checks of /health/ready and print their results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from storage.workspace import current_workspace
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "health",
         description="Look at database, tables, disk and image store. Ends with 1 where one is not fit.",
@@ -20,7 +20,10 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:  # noqa: ARG001 - every command is given its arguments
-    """One line each; a line more for each difference of the tables."""
+    """Print a line for each check, and a further line for each difference in the tables.
+
+    Returns 0 if all checks pass, else 1.
+    """
     found = health_of(current_workspace())
     print(f"Overread {VERSION}")
     for check in found:

@@ -22,7 +22,7 @@ from storage.unit_of_work import reading, unit_of_work
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "hide",
         description="Hide from each reviewer of a batch a share of their own questions a second time, and "
@@ -52,7 +52,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Hide, list or remove; 0 done, 1 refused (by the error that is raised), 2 wrong usage."""
+    """Hide, list or remove. Returns 0; a refusal is raised; wrong usage ends with 2."""
     if bool(args.remove) != bool(args.reason):
         args.parser.error("--remove and --reason go together")
     by, now = command_line_person(), datetime.now(UTC)

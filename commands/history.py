@@ -1,4 +1,4 @@
-"""``cli.py history``: everything that happened to one question, in order."""
+"""``cli.py history``: all events of one question, in order of time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from storage.unit_of_work import reading
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser("history")
     parser.add_argument("dataset", metavar="DATASET")
     parser.add_argument("question", metavar="QUESTION_ID")
@@ -20,7 +20,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the question as the machine wrote it, then a line for each event."""
+    """Print the question as it was imported, then its events."""
     by = command_line_person()
     with reading() as db:
         number = question_number(db, by=by, dataset=args.dataset, question=args.question)

@@ -17,7 +17,7 @@ _WRONG_USAGE = 2
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser("image", description="Work on image files.")
     verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     verb = verbs.add_parser(
@@ -48,7 +48,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Render; 1 if any file was refused, 2 if what was asked for makes no sense."""
+    """Render the images. Returns 1 if any file was refused, 2 if the arguments are not valid."""
     wrong = _wrong_usage(args)
     if wrong is not None:
         print(wrong, file=sys.stderr)

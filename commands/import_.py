@@ -1,4 +1,4 @@
-"""``cli.py import questions``: bring a question file and its images into a dataset."""
+"""``cli.py import questions``: import a question file and its images into a dataset."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from intake.service import FORMATS, ImportRefused, ImportReport, Progress, door_
 from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import current_workspace
 
-# Refusals shown in the terminal; the list in the workspace has them all.
+# Number of refusals shown in the terminal; the file in the workspace lists all.
 _SHOWN = 20
-#: ReXVQA's images, in a folder beside the one of its question files.
+#: The folder of ReXVQA's images, next to the folder of its question files.
 _PUBLISHED_BESIDE = "deid_png"
-#: Further kinds of files, each in a module of its own.
+#: The modules of the other subcommands of ``import``.
 _FURTHER = ("import_predictions", "import_readings")
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser("import")
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
     questions = kinds.add_parser(
@@ -72,7 +72,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Import; 0 done, 1 refused with the reasons."""
+    """Import the file. Returns 0 if done, 1 if refused, with the reasons."""
     teller, by = _Teller(), command_line_person()
     with reading() as db:
         door = door_of(db, by=by, deidentify=args.deidentify)
@@ -130,7 +130,11 @@ def _list_refusals(report: ImportReport) -> None:
 
 
 def _image_folder(named: Path | None) -> Path | None:
-    """The folder to look in. ReXVQA writes its paths from the metadata folder, so that is what some name."""
+    """The folder in which the images are searched for.
+
+    The paths in ReXVQA's files are relative to its metadata folder, so some users name that folder. The
+    images are then searched for in its parent folder.
+    """
     if named is None or named.resolve().name != "metadata":
         return named
     above = named.resolve().parent
@@ -138,7 +142,7 @@ def _image_folder(named: Path | None) -> Path | None:
 
 
 class _Teller:
-    """Progress on standard error, for imports of more than two seconds."""
+    """Prints progress on standard error if the import takes more than two seconds."""
 
     def __init__(self) -> None:
         self._began = self._told = time.monotonic()

@@ -1,4 +1,4 @@
-"""``cli.py import predictions``: what a model answered, as overread.prediction/1."""
+"""``cli.py import predictions``: import the answers of a model, as overread.prediction/1."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from domain.errors import Refused
 from reader_study.service import import_predictions
 from storage.unit_of_work import unit_of_work
 
-_SHOWN = 50  # refusals in the terminal
+_SHOWN = 50  # refusals shown in the terminal
 
 
 def add_kind(kinds: Subparsers) -> None:
-    """The subcommand and what it takes."""
+    """Add the subcommand and its arguments."""
     predictions = kinds.add_parser(
         "predictions",
         help="a model's answers: overread.prediction/1",
@@ -35,7 +35,7 @@ def add_kind(kinds: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Take them in; 0 done, 1 refused with line and field."""
+    """Import the file. Returns 0 if done, 1 if refused, with line and field."""
     if not args.file.is_file():
         raise Refused(
             f"{args.file}: "

@@ -1,4 +1,4 @@
-"""``cli.py import readings``: readings that were given elsewhere, as CSV or JSON Lines."""
+"""``cli.py import readings``: import readings that were made outside the app, as CSV or JSON Lines."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from commands.arguments import Subparsers
 from reader_study.service import import_readings
 from storage.unit_of_work import unit_of_work
 
-_SHOWN = 50  # refusals in the terminal
+_SHOWN = 50  # refusals shown in the terminal
 
 
 def add_kind(kinds: Subparsers) -> None:
-    """The subcommand and what it takes."""
+    """Add the subcommand and its arguments."""
     readings = kinds.add_parser(
         "readings",
         help="readings from outside: overread.reading/1",
@@ -30,7 +30,7 @@ def add_kind(kinds: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Take them in; 0 done, 1 refused with line and field."""
+    """Import the file. Returns 0 if done, 1 if refused, with line and field."""
     with unit_of_work() as db:
         outcome = import_readings(
             db,

@@ -1,4 +1,4 @@
-"""Bringing the search index up to date before a command that searches, or after one that imports."""
+"""Update the search index before a command that searches and after a command that imports."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from storage.unit_of_work import reading, unit_of_work
 
 
 def bring_up_to_date() -> None:
-    """Part by part, with progress where it takes longer than two seconds."""
+    """Index the new questions in parts. Prints progress if this takes longer than two seconds."""
     tell = Telling()
     with reading() as db:
         state = search_index(db)

@@ -1,4 +1,4 @@
-"""``cli.py job``: the background jobs of the app."""
+"""``cli.py job``: list, show and cancel the background jobs of the app."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from storage.unit_of_work import reading, unit_of_work
 
 
 def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser("job")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="list | show | cancel")
     listing = verbs.add_parser("list", help="jobs, the latest first")
@@ -33,7 +33,7 @@ def add_to(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 
 def run_list(args: argparse.Namespace) -> int:
-    """One line for each job."""
+    """Print a line for each job."""
     with reading() as db:
         jobs = list_jobs(db, by=command_line_person(), active_only=args.active, limit=args.most)
     for job in jobs:
@@ -46,7 +46,7 @@ def run_list(args: argparse.Namespace) -> int:
 
 
 def run_show(args: argparse.Namespace) -> int:
-    """One line for each field."""
+    """Print a line for each field of the job."""
     with reading() as db:
         job = job_numbered(db, by=command_line_person(), number=args.job)
     fields = {
@@ -71,7 +71,7 @@ def run_show(args: argparse.Namespace) -> int:
 
 
 def run_cancel(args: argparse.Namespace) -> int:
-    """Ask for it, and say what came of it."""
+    """Request the cancellation, and print the job's state."""
     with unit_of_work() as db:
         job = cancel_job(db, by=command_line_person(), number=args.job, now=datetime.now(UTC))
     if job.is_active:

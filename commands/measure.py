@@ -1,4 +1,4 @@
-"""``cli.py measure``: every measure of a file of ratings, without a workspace."""
+"""``cli.py measure``: compute every measure from a file of ratings, without a workspace."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from measures.whole import measure
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "measure",
         description="Reads a CSV of ratings, one answer a line (question_id, rater, answer and, where known, "
@@ -50,7 +50,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure and write; 0 done, 1 refused by an error that names line and field."""
+    """Compute the measures and write them. Returns 0; a refusal names line and field and is raised."""
     settings = Settings(
         reference=args.reference,
         weights=Weights(args.weights or Weights.NONE),
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
         confidence=args.confidence,
         family=args.family,
     )
-    # A device or pipe such as /dev/stdout would be replaced by a file.
+    # The output file is moved into place, which would replace a device or pipe such as /dev/stdout.
     special = args.out.exists() and not args.out.is_file()
     if special or not args.out.absolute().parent.is_dir():
         raise Refused(f"--out {args.out}: name a file in a folder that there is")
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
         if str(error).startswith("line "):
             raise Refused(f"{args.ratings}, {error}") from error
         raise
-    out = args.out.resolve()  # a link stays one: /dev/stdout is a link to where the output goes
+    out = args.out.resolve()  # keep a symbolic link: write to its target
     part = out.with_name(out.name + ".part")
     part.write_text(found.text(), encoding="utf-8")
     part.replace(out)

@@ -1,4 +1,4 @@
-"""``cli.py patient-data``: look for patients in a dataset's texts and in its images."""
+"""``cli.py patient-data``: search a dataset's texts and images for patient data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CHOICES = {"clean": PixelDecision.NO_PATIENT_TEXT, "remove": PixelDecision.REMO
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser("patient-data")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="texts | rank | next | decide")
     texts = verbs.add_parser(
@@ -58,7 +58,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run_texts(args: argparse.Namespace) -> int:
-    """Search and print what was found, by kind; finding something is no failure."""
+    """Search the texts and print the hits, by kind. Hits are not a failure: the exit code is 0."""
     by = command_line_person()
 
     is_told = False

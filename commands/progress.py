@@ -1,4 +1,4 @@
-"""``cli.py progress``: how far a batch has come and what was found, as a table or as JSON."""
+"""``cli.py progress``: how much of a batch is reviewed, and the errors reported, as a table or as JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from storage.unit_of_work import reading
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "progress",
         description="Done, skipped and left by tier, task and reviewer; kinds of error with 95 % Wilson "
@@ -33,7 +33,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the numbers; 0 done, 1 refused (by the error that is raised)."""
+    """Print the figures. Returns 0; a refusal is raised."""
     with reading() as db:
         found = progress(db, by=command_line_person(), batch=args.batch, now=datetime.now(UTC))
     if args.json:
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def to_plain(found: Progress) -> dict[str, Any]:
-    """Every number of the page as JSON: shares in 0 to 1, times in UTC, None where not defined."""
+    """Every figure of the page as JSON: shares are 0 to 1, times are UTC, undefined figures are None."""
     table = found.tier_table
     return {
         "batch": found.batch.name,
@@ -74,7 +74,7 @@ def to_plain(found: Progress) -> dict[str, Any]:
 
 
 def as_text(found: Progress) -> Iterable[str]:
-    """The page in lines of text."""
+    """The page as lines of text."""
     yield f"Batch {found.batch.name}, {found.batch.state}: {found.whole.questions:,} questions"
     yield ""
     header = ("", "questions", "nobody's", "asked", "done", "skipped", "left", "median s", "finish")

@@ -1,4 +1,4 @@
-"""``cli.py release``: make a release of the gold set, check one, list those there are."""
+"""``cli.py release``: create a release of the gold set, verify one, list the existing ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from storage.workspace import current_workspace
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser("release")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="create | verify | compare | list")
     create = verbs.add_parser(
@@ -107,7 +107,7 @@ def _create(args: argparse.Namespace) -> int:
     split = None
     if args.private is not None:
         split = SplitPlan(private_share=args.private, seed=args.split_seed)
-    # Reading first, so that nobody who is judging waits for a large release.
+    # The release is written in a read transaction, so that it does not block reviewers who save verdicts.
     with reading() as db:
         written = write_release(
             db,

@@ -1,4 +1,4 @@
-"""``cli.py restore``: a workspace from a backup, checked before and after."""
+"""``cli.py restore``: restore a workspace from a backup, with checks before and after."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from storage.workspace import current_workspace
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "restore",
         description="Check the whole backup, put it into the workspace, which must be empty, and compare "
@@ -41,7 +41,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do it; 1 when images that the rows name are not where they should be."""
+    """Check or restore the backup. Returns 1 if images that the rows refer to are missing."""
     now = datetime.now(UTC)
     if args.check:
         manifest = check_backup(args.file, progress=Telling())

@@ -1,4 +1,4 @@
-"""``cli.py sample``: draw a batch of a dataset, or look at what would be drawn."""
+"""``cli.py sample``: draw a batch from a dataset, or preview the draw."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from storage.unit_of_work import reading, unit_of_work
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "sample",
         description="Draw a batch: so many of every 1,000 questions, evenly over the tiers of difficulty. "
@@ -47,7 +47,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Draw, or preview; what is refused is raised."""
+    """Draw or preview; a refusal is raised."""
     plan = _plan(args)
     if args.dry_run:
         return _show(args, plan)

@@ -1,4 +1,4 @@
-"""``cli.py score``: a file of predictions against the key of a release."""
+"""``cli.py score``: score a file of predictions against the answer key of a release."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from reader_study.predictions_file import prediction_lines
 from reader_study.release_keys import load_keys
 from reader_study.scoring import Score, score
 
-_SHOWN = 50  # refusals in the terminal
+_SHOWN = 50  # refusals shown in the terminal
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "score",
         description="Reads overread.prediction/1 and the key of a release, and prints the accuracy with its "
@@ -39,7 +39,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Score; 0 done, 1 refused with line and field."""
+    """Score the predictions. Returns 0 if done, 1 if refused, with line and field."""
     if not args.predictions.is_file():
         raise Refused(
             f"{args.predictions}: "

@@ -1,4 +1,4 @@
-"""What ``cli.py find`` and ``cli.py apply`` search by."""
+"""The search arguments of ``cli.py find`` and ``cli.py apply``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from domain.vocabulary import AnswerFormat, Difficulty, Task
 
 
 def add_filters(parser: argparse.ArgumentParser) -> None:
-    """Dataset, words, and what a question has."""
+    """Add the arguments for the dataset, the words and the properties of a question."""
     parser.add_argument("dataset", metavar="DATASET")
     parser.add_argument("words", nargs="*", metavar="WORD")
     parser.add_argument("--format", choices=[each.value for each in AnswerFormat])
@@ -27,7 +27,7 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
 def search_of(
     args: argparse.Namespace, *, standing: Standing | None = None, batch: str | None = None
 ) -> Search:
-    """The search that the arguments ask for; words that came as one argument stand together."""
+    """The search described by the arguments. An argument of several words is searched for as a phrase."""
     return Search(
         dataset=args.dataset,
         words=" ".join(f'"{word}"' if " " in word else word for word in args.words),

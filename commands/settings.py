@@ -1,4 +1,4 @@
-"""``cli.py settings``: how a batch is judged, its guideline and anchors; closing it and opening it again."""
+"""``cli.py settings``: the review settings of a batch, its guideline and anchors; close and reopen it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from storage.unit_of_work import reading, unit_of_work
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "settings",
         description="Without options: the settings as JSON. Mode, parts and the report can't be changed "
@@ -39,7 +39,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Change what is asked for, then print the settings as they are; 0 done, 1 refused by an error."""
+    """Apply the changes, then print the resulting settings. Returns 0; a refusal is raised."""
     by, now = command_line_person(), datetime.now(UTC)
     with reading() as db:
         batch = batch_named(db, by=by, name=args.batch)

@@ -1,4 +1,4 @@
-"""``cli.py statistics``: a dataset in numbers, as CSV and JSON files."""
+"""``cli.py statistics``: statistics of a dataset, as CSV and JSON files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from storage.unit_of_work import reading
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "statistics",
         description="Counts by task, category, format and more, boxes, lengths and word frequencies; with "
@@ -30,7 +30,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Count, print the tables, write the files."""
+    """Compute the statistics, print the tables, write the files."""
     by = command_line_person()
     with reading() as db:
         every = [

@@ -1,4 +1,4 @@
-"""``cli.py study``: make a reader study, give it readers, look at it, amend its protocol, close it."""
+"""``cli.py study``: create a reader study, add readers, show it, change its protocol, close it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from reader_study import service as studies
 from storage.unit_of_work import reading, unit_of_work
 
 _CROSSINGS = {"full": Crossing.FULL, "parts": Crossing.PARTS, "crossover": Crossing.CROSSOVER}
-#: Further subcommands, each in a module of its own.
+#: The modules of the other subcommands of ``study``.
 _FURTHER = ("study_readers", "study_power", "study_report")
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "study",
         description="A study's cases are drawn and frozen when it is made, and its protocol is written down "
@@ -99,7 +99,7 @@ def _add_protocol(kinds: Subparsers) -> None:
 
 
 def run_create(args: argparse.Namespace) -> int:
-    """Make the study; what is refused is raised."""
+    """Create the study; a refusal is raised."""
     protocol = protocol_from_plain(_json(args.protocol)) if args.protocol else Protocol()
     if args.guideline:
         plain = protocol_to_plain(protocol) | {"guideline": _text(args.guideline)}
@@ -122,7 +122,7 @@ def run_create(args: argparse.Namespace) -> int:
 
 
 def run_list(_args: argparse.Namespace) -> int:
-    """One line a study."""
+    """Print a line for each study."""
     with reading() as db:
         listed = studies.list_studies(db, by=command_line_person())
     if not listed:
@@ -136,7 +136,7 @@ def run_list(_args: argparse.Namespace) -> int:
 
 
 def run_show(args: argparse.Namespace) -> int:
-    """Everything but questions and answers, as JSON."""
+    """Print the study as JSON, without questions and answers."""
     by = command_line_person()
     with reading() as db:
         summary = studies.study_summary(db, by=by, study=args.study)
@@ -189,7 +189,7 @@ def run_show(args: argparse.Namespace) -> int:
 
 
 def run_close(args: argparse.Namespace) -> int:
-    """Close it or open it again."""
+    """Close or reopen the study."""
     change = studies.reopen_study if args.reopen else studies.close_study
     with unit_of_work() as db:
         study = change(db, by=command_line_person(), study=args.study, now=datetime.now(UTC))
@@ -198,7 +198,7 @@ def run_close(args: argparse.Namespace) -> int:
 
 
 def run_protocol(args: argparse.Namespace) -> int:
-    """Show every version; or write down another and show it."""
+    """Print all versions of the protocol; with ``--set``, write a new version first."""
     by = command_line_person()
     if args.file:
         with unit_of_work() as db:

@@ -1,4 +1,4 @@
-"""``cli.py study power``: how many readers and cases a study takes, before anything is drawn."""
+"""``cli.py study power``: how many readers and cases a study needs, before cases are drawn."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from measures.power import Expected, Power, cases_for_power, power_table
 
 
 def add_kinds(kinds: Subparsers) -> None:
-    """The subcommand and what it takes."""
+    """Add the subcommand and its arguments."""
     power = kinds.add_parser(
         "power",
         help="power of so many readers and cases; precision of a kappa",
@@ -40,7 +40,7 @@ def add_kinds(kinds: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compute, and show a table or JSON."""
+    """Compute the power, and print a table or JSON."""
     expected = Expected(
         reader_accuracy=args.reader_accuracy,
         model_accuracy=args.model_accuracy,

@@ -1,4 +1,4 @@
-"""``cli.py study assign, remove, readers, exclude``: who reads, with which profile, and who is left out."""
+"""``cli.py study assign, remove, readers, exclude``: readers, their profiles, and exclusions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from storage.unit_of_work import reading, unit_of_work
 
 
 def add_kinds(kinds: Subparsers) -> None:
-    """The subcommands and what they take."""
+    """Add the subcommands and their arguments."""
     assign = kinds.add_parser("assign", help="name readers; each gets an order of their own, written down")
     assign.add_argument("study", metavar="NAME")
     assign.add_argument("--to", nargs="+", required=True, metavar="READER", help="sign-in names of readers")
@@ -50,7 +50,7 @@ def run_assign(args: argparse.Namespace) -> int:
 
 
 def run_remove(args: argparse.Namespace) -> int:
-    """Take one out."""
+    """Remove a reader."""
     with unit_of_work() as db:
         readers = studies.remove_reader(
             db, by=command_line_person(), study=args.study, reader=args.reader, now=datetime.now(UTC)
@@ -60,7 +60,7 @@ def run_remove(args: argparse.Namespace) -> int:
 
 
 def run_readers(args: argparse.Namespace) -> int:
-    """Set a profile where one is named, then show all."""
+    """Set the profile of the named reader, if any, then print all readers."""
     by = command_line_person()
     if args.reader:
         with unit_of_work() as db:
@@ -93,7 +93,7 @@ def run_readers(args: argparse.Namespace) -> int:
 
 
 def run_exclude(args: argparse.Namespace) -> int:
-    """Leave it out, on record."""
+    """Exclude a case or a reader from the analysis, and record the reason."""
     with unit_of_work() as db:
         studies.exclude(
             db,

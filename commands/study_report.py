@@ -1,4 +1,4 @@
-"""``cli.py study report``: every figure of a reader study as files."""
+"""``cli.py study report``: write every figure of a reader study to files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from storage.workspace import current_workspace
 
 
 def add_kinds(kinds: Subparsers) -> None:
-    """The subcommand and what it takes."""
+    """Add the subcommand and its arguments."""
     report = kinds.add_parser(
         "report",
         help="accuracies, comparisons and agreement with their intervals, as HTML, CSV, JSON and SVG",
@@ -30,8 +30,8 @@ def add_kinds(kinds: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write it; 0 done, 1 refused."""
-    from reader_study.report.files import write_report  # noqa: PLC0415 - brings pandas
+    """Write the report. Returns 0 if done, 1 if refused."""
+    from reader_study.report.files import write_report  # noqa: PLC0415 - imports pandas
 
     print("Accuracies, agreement and comparisons …", file=sys.stderr)
     with reading() as db:

@@ -1,4 +1,4 @@
-"""What commands say: the progress of a long one, and figures of a batch as text or JSON."""
+"""Output that several commands share: progress, and figures of a batch as text or JSON."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _EVERY = 2.0
 
 
 class Telling:
-    """Progress, on standard error, every other second.
+    """Prints progress on standard error every two seconds.
 
-    Called with what is being done, how much of it is done, and how much there is.
+    Call it with the name of the step, the number of items done and the total number.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Telling:
 
 
 def size_text(size: float) -> str:
-    """Bytes as a person says them."""
+    """A number of bytes with its unit, for display."""
     for unit in ("bytes", "kB", "MB"):
         if size < 1000:
             return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
@@ -44,7 +44,7 @@ def size_text(size: float) -> str:
 
 
 def add_batch_figures(subparsers: Subparsers, name: str, *, description: str) -> argparse.ArgumentParser:
-    """A command that prints the figures of one batch, as text or as JSON."""
+    """Add a command that prints the figures of one batch, as text or as JSON."""
     parser = subparsers.add_parser(name, description=description)
     parser.add_argument("batch", metavar="BATCH")
     parser.add_argument("--json", action="store_true", help="every number as JSON; not defined is null")
@@ -52,12 +52,12 @@ def add_batch_figures(subparsers: Subparsers, name: str, *, description: str) ->
 
 
 def print_figures(args: argparse.Namespace, *, plain: dict[str, Any], lines: Iterable[str]) -> None:
-    """Print them as was asked for."""
+    """Print the figures as JSON if ``--json`` was given, else as text."""
     print(json.dumps(plain, ensure_ascii=False, indent=2) if args.json else "\n".join(lines))
 
 
 def figure_text(figure: Figure, *, percent: bool = False) -> str:
-    """The number with its interval, the kind of it, and n; why, where it is not defined."""
+    """The estimate with its interval, the kind of interval, and n; if it is undefined, the reason and n."""
     if figure.estimate is None:
         return f"{figure.note} (n = {figure.n:,})"
 

@@ -1,4 +1,4 @@
-"""``cli.py user``: accounts, roles, passwords."""
+"""``cli.py user``: manage accounts, roles and passwords."""
 
 from __future__ import annotations
 
@@ -20,13 +20,11 @@ _ROLES = {
     Role.REVIEWER: "judges questions",
     Role.READER: "answers questions in reader studies",
 }
-_CODE_SIGNS = (
-    "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # 32 signs that nobody mistakes for each other: 125 bits in 25
-)
+_CODE_SIGNS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # 32 unambiguous characters; 25 of them give 125 bits
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """Add ``user`` with its commands."""
+    """Add ``user`` and its subcommands."""
     family = subparsers.add_parser("user")
     commands = family.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
@@ -160,9 +158,7 @@ def _first_admin(_args: argparse.Namespace) -> int:
 
 def _password(args: argparse.Namespace) -> int:
     with reading() as db:
-        accounts.person_named(
-            db, name=args.name
-        )  # nobody types a password twice for a name that is not there
+        accounts.person_named(db, name=args.name)  # an unknown name is refused before the password is typed
     password, made = _ask_password(args.password_stdin)
     with unit_of_work() as db:
         person = accounts.set_password(
@@ -195,7 +191,10 @@ def _password_option(parser: argparse._ActionsContainer) -> None:
 
 
 def _ask_password(from_stdin: bool) -> tuple[str, bool]:
-    """The password, and whether it was made here: asked for twice, read from a pipe, or drawn."""
+    """Get the new password, and whether it was generated.
+
+    It is read from standard input, typed twice in a terminal, or generated if there is no terminal.
+    """
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n"), False
     if not sys.stdin.isatty():

@@ -1,4 +1,4 @@
-"""``cli.py workspace``: the workspace's rules on patient data, with what each choice means."""
+"""``cli.py workspace``: the patient data rules of the workspace, with the meaning of each choice."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from storage.unit_of_work import reading, unit_of_work
 
 
 def add_to(subparsers: Subparsers) -> None:
-    """The command and what it takes."""
+    """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "workspace",
         description="Without options: the rules as they are. "
@@ -31,7 +31,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Change what is asked for, then print the rules with what they mean."""
+    """Apply the changes, then print the rules with their meaning."""
     by = command_line_person()
     if args.originals or args.confirm_pixels:
         with unit_of_work() as db:
