@@ -1,1 +1,1 @@
-"""The demo workspace: phantoms, questions and people that do not exist."""
+"""The demo workspace: phantoms, questions and fictitious people."""

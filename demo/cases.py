@@ -1,6 +1,6 @@
-"""The demo's exams: who was examined why, what the radiographs show, and where report and image part ways.
+"""The exams of the demo: patient, indication, findings, and deliberate differences of report and image.
 
-Everybody here is made up. The indications are such as stand on a request form; none gives the finding away.
+All patients are fictitious. The indications are worded like those on request forms; none reveals the finding.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from demo.phantom import FindingKind, FindingSpec, Side, Zone
 
 
 class Projections(StrEnum):
-    """Which radiographs an exam has."""
+    """The projections of an exam."""
 
     PA_AND_LATERAL = "PA and lateral"
     PA = "PA"
@@ -24,12 +24,12 @@ class Case:
     """One exam of the demo.
 
     Attributes:
-        number: 1 and up; the exam's id follows from it.
-        seed: the phantom's; two exams with one seed are two exams of one patient.
-        left_out: kinds that can be seen and that the report doesn't mention.
-        only_reported: a finding that the report mentions and the image doesn't show.
+        number: 1 or more; the exam id is derived from it.
+        seed: seed of the phantom; two exams with the same seed are exams of the same patient.
+        left_out: kinds of findings that are visible but missing from the report.
+        only_reported: a finding that the report mentions and the image does not show.
         comparison: the report compares with an earlier examination.
-        report_of: number of another exam whose report came with this one.
+        report_of: number of the exam whose report this exam has instead of its own.
     """
 
     number: int
@@ -46,12 +46,12 @@ class Case:
 
     @property
     def exam_id(self) -> str:
-        """As the question file names it."""
+        """The exam id in the question file."""
         return f"demo-{self.number:03d}"
 
     @property
     def patient(self) -> str:
-        """The pseudonym; the DICOM files carry the same."""
+        """The patient's pseudonym, the same as in the DICOM files."""
         return f"PHANTOM-{self.seed:04d}"
 
 

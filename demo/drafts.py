@@ -1,4 +1,4 @@
-"""A question while it is being written: not yet chosen, numbered or tiered."""
+"""Drafts of questions: not yet selected, and without id and tier."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from domain.vocabulary import AnswerFormat, Task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A question of the demo; ``conspicuity`` of what it asks about, 0 (hard to see) to 1."""
+    """A draft of a question. ``conspicuity`` is that of its finding, 0 (hard to see) to 1."""
 
     exam_id: str
     task: Task
@@ -31,14 +31,14 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pen:
-    """Writes the drafts of one exam and one task: what they share is said once."""
+    """Writes the drafts of one exam and one task, and fills in the values that they share."""
 
     facts: Facts
     task: Task
     random: random.Random
 
     def closed(self, stem: str, *, yes: bool, explanation: str, about: About) -> Draft:
-        """A question to be answered with yes or no."""
+        """A closed question: its answer is yes or no."""
         return self._draft(
             AnswerFormat.CLOSED,
             stem=stem,
@@ -48,11 +48,11 @@ class Pen:
         )
 
     def open(self, stem: str, answer: str, *, explanation: str, about: About) -> Draft:
-        """A question to be answered in a few words."""
+        """An open question: its answer is a few words."""
         return self._draft(AnswerFormat.OPEN, stem=stem, answer=answer, explanation=explanation, about=about)
 
     def single(self, stem: str, right: str, wrong: Sequence[str], *, explanation: str, about: About) -> Draft:
-        """Four options, one of them right, in a random order."""
+        """Four options in random order, one of them right."""
         options = [right, *self.random.sample(list(wrong), 3)]
         self.random.shuffle(options)
         answer = (options.index(right),)
@@ -68,7 +68,7 @@ class Pen:
     def multiple(
         self, stem: str, right: Sequence[str], wrong: Sequence[str], *, explanation: str, about: About
     ) -> Draft:
-        """Four options, those in ``right`` right, in a random order; at most three are right."""
+        """Four options in random order, of which one to three are right. The right ones are in ``right``."""
         chosen = self.random.sample(list(right), min(len(right), 3))
         options = chosen + self.random.sample(list(wrong), 4 - len(chosen))
         self.random.shuffle(options)
@@ -109,7 +109,7 @@ class Pen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What a draft is about: its place in the taxonomy, its boxes, how easily it is seen."""
+    """The subject of a draft: its category and subcategory, its boxes, its conspicuity."""
 
     category: str
     subcategory: str

@@ -1,4 +1,4 @@
-"""What the writer of questions knows of one exam: what is to be seen where, and what to keep quiet about."""
+"""The facts about an exam from which questions are written: visible, hidden and absent findings."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from demo.phantom import CATALOGUE, LUNG_ZONES, FindingKind, PhantomExam, Side, 
 from demo.phantom.exam import PhantomFinding
 from domain.boxes import Box, LabelledBox
 
-#: Margin and offset that the phantom's boxes have around a tube's tip and the carina, in mm.
+#: Distance in mm from the tube's tip, and from the carina, to the lower edge of its box in the phantom.
 _BELOW_TIP, _BELOW_CARINA = 2.0, 4.0
-#: How far a lesion must keep from a zone for the zone to be called free, as a share of the zone's height.
+#: Minimum distance of a lesion from a zone that counts as free, as a share of the zone's height.
 _CLEAR_OF_ZONE = 0.06
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """A finding that can be seen; ``boxes`` by radiograph id, ``conspicuity`` 0 to 1."""
+    """A visible finding; ``boxes`` by radiograph id, ``conspicuity`` 0 to 1."""
 
     kind: FindingKind
     side: Side
@@ -37,11 +37,12 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """One exam as the questions see it.
+    """The facts about one exam.
 
-    ``seen`` may be asked about; ``quiet`` kinds can be seen but the report leaves them out, so no sound
-    question mentions them. ``regions`` are by GEMeX name and radiograph id. ``tip_mm`` is the distance
-    from the tip of an endotracheal tube to the carina; None without a tube. ``spacing`` is mm a pixel.
+    Questions may ask about ``seen``. The findings in ``quiet`` are visible but missing from the report, so no
+    correct question mentions them. ``regions`` maps GEMeX name and radiograph id to a box. ``tip_mm`` is the
+    distance from the tip of an endotracheal tube to the carina; None without a tube. ``spacing`` is in mm
+    per pixel.
     """
 
     case: Case
@@ -63,20 +64,20 @@ class Facts:
 
     @property
     def normal(self) -> bool:
-        """Whether nothing at all is to be seen."""
+        """Whether the exam shows no finding at all."""
         return not self.seen and not self.quiet
 
     def of(self, kind: FindingKind) -> tuple[Seen, ...]:
-        """The findings of that kind that may be asked about."""
+        """The findings of that kind that questions may ask about."""
         return tuple(each for each in self.seen if each.kind is kind)
 
     def absent(self) -> tuple[FindingKind, ...]:
-        """The kinds that are not there."""
+        """The kinds of findings that the exam does not show."""
         there = {each.kind for each in (*self.seen, *self.quiet)}
         return tuple(kind for kind in FindingKind if kind not in there)
 
     def boxes_of(self, names: Iterable[str]) -> tuple[LabelledBox, ...]:
-        """The frontal boxes of those regions, labelled by their names."""
+        """The boxes of those regions on the frontal radiograph, labelled by region name."""
         return tuple(
             LabelledBox(radiograph=self.frontal, label=name, box=self.regions[name][self.frontal])
             for name in names
@@ -84,7 +85,7 @@ class Facts:
         )
 
     def zone_is_free(self, region: str) -> bool:
-        """Whether no nodule, consolidation, fluid or free air reaches into that lung zone."""
+        """Whether that lung zone is clear of nodules, consolidation, fluid and free air."""
         zone = self.regions[region][self.frontal]
         margin = _CLEAR_OF_ZONE * zone.height
         for each in (*self.seen, *self.quiet):
@@ -99,7 +100,7 @@ class Facts:
 
 
 def facts_of(case: Case, exam: PhantomExam) -> Facts:
-    """What can be said of a rendered exam."""
+    """Collect the facts about a rendered exam."""
     ids = {View.PA: "ap" if case.projections is Projections.AP else "pa"}
     if case.projections is Projections.PA_AND_LATERAL:
         ids[View.LATERAL] = "lateral"
@@ -125,7 +126,7 @@ def facts_of(case: Case, exam: PhantomExam) -> Facts:
 
 
 def with_report_of(facts: Facts, other: Facts) -> Facts:
-    """What a writer would believe who was handed the other exam's report with these images."""
+    """The facts as they appear to a question writer who gets these images with the other exam's report."""
     findings = tuple(
         replace(each, boxes={facts.frontal: each.boxes[other.frontal]} if other.frontal in each.boxes else {})
         for each in other.seen
@@ -134,7 +135,7 @@ def with_report_of(facts: Facts, other: Facts) -> Facts:
 
 
 def zones() -> tuple[str, ...]:
-    """The six lung zones by their GEMeX names."""
+    """The GEMeX names of the six lung zones."""
     return tuple(f"{side} {zone}" for side in (Side.RIGHT, Side.LEFT) for zone in LUNG_ZONES)
 
 

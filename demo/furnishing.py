@@ -1,7 +1,7 @@
-"""What happened in the demo before you came: files imported, batches drawn, given out and partly judged.
+"""The history of the demo workspace: files imported, batches drawn, assigned and partly reviewed.
 
-Everything goes through the services that a page or a command would call, with real files, under the demo
-people's own names, dated back over the days before.
+All of it goes through the services that pages and commands call, with real files, in the name of the demo's
+people, with dates in the preceding days.
 """
 
 from __future__ import annotations
@@ -48,17 +48,17 @@ from storage.workspace import Workspace
 
 DATASET = "Demo"
 GUIDELINE = Path(__file__).with_name("guideline.md")
-#: Judgements in one sitting, and the pause between two, in seconds.
+#: Number of judgements in a sitting, and seconds between two judgements.
 _SITTING, _PAUSE = 18, 4.0
-#: Of the demo alone: a real batch draws its own.
+#: Id mask of the demo's hidden questions. It is fixed here; a real batch draws a random one.
 _VEIL = 0x2545_F491_4F6C_DD1D >> 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoBatch:
-    """A batch of the demo: how it is drawn and judged, to whom it goes, and how much is done already.
+    """A batch of the demo: its plan and settings, its reviewers, and how much they have reviewed.
 
-    ``done`` is the share of each person's questions with a verdict.
+    ``done`` is the share of each reviewer's questions that have a verdict.
     """
 
     name: str
@@ -72,7 +72,7 @@ class DemoBatch:
 
 
 def demo_batches() -> tuple[DemoBatch, ...]:
-    """Three batches, each with another way of judging, and one that two judge, with hidden questions."""
+    """Three batches with different settings, and one with two reviewers per question and hidden questions."""
     guideline = GUIDELINE.read_text(encoding="utf-8")
     return (
         DemoBatch(
@@ -119,7 +119,7 @@ def furnish(
     now: datetime,
     say: Callable[[str], None],
 ) -> None:
-    """Fill an empty workspace; one transaction's worth of work."""
+    """Fill an empty workspace, in one transaction of the caller."""
     people = add_people(db, by=command_line_person(), now=now - timedelta(days=13))
     dana = people[DANA.name]
     say("Importing the questions and their images")
@@ -175,7 +175,7 @@ def furnish(
 def _hide(
     db: Session, batch: DemoBatch, *, by: Person, question_set: QuestionSet, now: datetime
 ) -> dict[int, Planted]:
-    """Name the adjudicator and hide questions where the batch has any; what was planted, by number."""
+    """Set the adjudicator and hide questions, if the batch has any. Returns the planted faults by number."""
     if batch.adjudicator is not None:
         rules = AdjudicationRules(adjudicators=(batch.adjudicator.name,))
         change_adjudication_rules(db, by=by, batch=batch.name, rules=rules, revision=0, now=now)
@@ -206,12 +206,12 @@ def _review(
     first: datetime,
     last: datetime,
 ) -> None:
-    """Work off that share of the person's questions, in sittings spread from ``first`` to ``last``."""
+    """Simulate the review of ``share`` of the person's questions, in sittings from ``first`` to ``last``."""
     sheet = open_sheet(db, person=person, batch_id=batch_id, now=first)
     wanted = round(sheet.place.total * share) if sheet else 0
     sittings = -(-wanted // _SITTING)
     for sitting in range(sittings):
-        # The last sitting ends well before now, and nobody starts at the same minute twice.
+        # The last sitting ends well before ``last``, and start times are jittered.
         gap = (last - first - timedelta(hours=4)) / (sittings + 1)
         clock = first + gap * (sitting + 1) + timedelta(seconds=source.uniform(0, 1800))
         for _ in range(min(_SITTING, wanted - sitting * _SITTING)):
@@ -233,7 +233,7 @@ def _judge_one(
     source: random.Random,
     clock: datetime,
 ) -> datetime:
-    """Judge or skip the question that lies open; when the person is done with it."""
+    """Judge or skip the current question. Returns the time at which the reviewer finishes it."""
     place: dict[str, Any] = {
         "person": person,
         "batch_id": sheet.batch.id,

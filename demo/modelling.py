@@ -1,7 +1,8 @@
-"""The demo's simulated models: eight of them, right as often as ReXVQA's models were, marked as simulated.
+"""The demo's eight simulated models, with the accuracies of ReXVQA's models. They are marked as simulated.
 
 The accuracies are the column "Overall" of ReXVQA's Table 2, which is the plain mean of five tasks for seven
-models and the question-weighted mean for MedGemma. Only these shares are theirs; no reply is.
+models and the question-weighted mean for MedGemma. Only these shares are taken from ReXVQA; the replies are
+generated here.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from reader_study import service as studies
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedModel:
-    """A model that is none: how often right, and in which share of the replies no answer can be found."""
+    """A simulated model: its accuracy, and the share of its replies without a parsable answer."""
 
     name: str
     accuracy: float
@@ -43,7 +44,7 @@ _NO_ANSWER = "The image alone does not let me decide between these."
 
 
 def furnish_models(db: Session, *, by: Person, study: str, cases: list[Case], now: datetime) -> None:
-    """The predictions of all eight on the study's cases, brought in by file as anybody's are."""
+    """Import the predictions of all eight models on the study's cases, from files as for real models."""
     with tempfile.TemporaryDirectory() as folder:
         for model in MODELS:
             path = Path(folder) / "predictions.jsonl"
@@ -56,7 +57,7 @@ def furnish_models(db: Session, *, by: Person, study: str, cases: list[Case], no
 
 
 def predictions_jsonl(cases: list[Case], model: SimulatedModel) -> str:
-    """One model's predictions as overread.prediction/1; the first of its wrong ones fail."""
+    """One model's predictions as overread.prediction/1. The first of its wrong replies contain no answer."""
     right = right_cases(model.name, cases, accuracy=model.accuracy)
     failing = round(model.failed * len(cases))
     lines = []

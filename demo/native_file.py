@@ -1,4 +1,4 @@
-"""The demo's questions as a native file, `overread.question/1`, as any generator would write it."""
+"""The demo's questions as a native file, ``overread.question/1``."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def write_native(
     exams: Mapping[str, tuple[Case, Mapping[str, str]]],
     reports: Mapping[str, str],
 ) -> None:
-    """Write one question a line.
+    """Write one question per line.
 
     Args:
-        path: of the file.
+        path: the file to write.
         questions: in the order of the file.
         exams: exam id -> (case, radiograph id -> file, relative to the folder of images).
         reports: exam id -> text.

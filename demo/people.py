@@ -1,4 +1,4 @@
-"""The people of the demo: one of each role and three reviewers. None of them exists."""
+"""The people of the demo: one per role, and three reviewers. All are fictitious."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from domain.people import Person, Role
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoPerson:
-    """Sign-in name, the name that others read, and the one role."""
+    """Sign-in name, display name and role."""
 
     name: str
     display_name: str
@@ -30,7 +30,10 @@ PEOPLE = (ADA, DANA, ROSA, RAVI, RENATE, LEO)
 
 
 def add_people(db: Session, *, by: Person, now: datetime) -> dict[str, Person]:
-    """All of them, marked as demo, with the password that the sign-in page shows; by sign-in name."""
+    """Add all of them, marked as demo, with the password that the sign-in page shows.
+
+    Returns the persons by sign-in name.
+    """
     return {
         each.name: add_person(
             db,

@@ -1,6 +1,6 @@
-"""Errors planted in the demo's questions: of each kind some, each known by construction.
+"""Errors planted in the demo's questions, several of each kind, each known by construction.
 
-An error takes the place of a sound question and keeps its id, so nothing but the text gives it away.
+A question with an error replaces a correct one and keeps its id, so that only its content reveals the error.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from demo.questions import Written
 from domain.questions import Question
 from domain.verdicts import ErrorKind
 
-#: So many questions with each kind of error, where the exams allow it.
+#: Number of questions with each kind of error, or fewer if the exams allow fewer.
 EACH = 8
-#: So many questions with each of the faults that the structural checks find.
+#: Maximum number of questions with each of the faults that the structural checks detect.
 EACH_FAULT = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planted:
-    """A question with an error in it, and the question as it should be; None where it can't be mended."""
+    """A question with a planted error, and its corrected version; None if it cannot be corrected."""
 
     kind: ErrorKind
     question: Question
@@ -33,17 +33,17 @@ class Planted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionSet:
-    """All questions in their order, the errors among them, and the structural faults, by question id."""
+    """All questions in order, the planted errors, and the structural faults, both by question id."""
 
     questions: tuple[Question, ...]
     planted: dict[str, Planted]
     faults: dict[str, str]
 
     def question(self, question_id: str) -> Question:
-        """The question of that id, as it was published.
+        """The question with that id, as published.
 
         Raises:
-            KeyError: there is none.
+            KeyError: no question has that id.
         """
         for question in self.questions:
             if question.id == question_id:
@@ -51,13 +51,13 @@ class QuestionSet:
         raise KeyError(question_id)
 
     def key(self) -> dict[str, str]:
-        """Question id -> kind of error or fault: the hidden key."""
+        """The hidden key: question id -> kind of error, or name of the structural fault."""
         kinds = {question_id: str(each.kind) for question_id, each in self.planted.items()}
         return dict(sorted((kinds | self.faults).items()))
 
 
 def plant(written: list[Written], *, seed: int) -> QuestionSet:
-    """Put errors into some of the questions; the same questions and seed give the same errors."""
+    """Plant errors in some of the questions. The same questions and seed give the same errors."""
     source = random.Random(f"{seed}/planted")
     planted = _on_strangers(written)
     stems = {(each.question.exam_id, each.question.stem) for each in written}
@@ -92,7 +92,7 @@ def plant(written: list[Written], *, seed: int) -> QuestionSet:
 
 
 def _on_strangers(written: list[Written]) -> dict[str, Planted]:
-    """All questions on an exam that came with another exam's report."""
+    """All questions on exams that have another exam's report."""
     return {
         each.question.id: Planted(kind=ErrorKind.NOT_ONE_EXAM, question=each.question, mended=None)
         for each in written

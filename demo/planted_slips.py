@@ -1,4 +1,4 @@
-"""Planted errors that are one slip in a sound question: put right again, the question stands."""
+"""Planted errors that change one part of a correct question. Undoing the change corrects the question."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SINGLE, _CLOSED, _OPEN = AnswerFormat.SINGLE, AnswerFormat.CLOSED, AnswerFormat
 
 
 def _several_right(question: Question, facts: Facts, source: random.Random) -> Question | None:
-    """One of the wrong options gives way to another right one; the key stays as it is."""
+    """Replace a wrong option with a second right one; the key is unchanged."""
     if question.format is not _SINGLE:
         return None
     key = question.options[_key(question)]
@@ -40,7 +40,7 @@ def _several_right(question: Question, facts: Facts, source: random.Random) -> Q
 
 
 def _none_right(question: Question, facts: Facts, source: random.Random) -> Question | None:
-    """The right option gives way to a wrong one; the key still points there."""
+    """Replace the right option with a wrong one; the key still points to it."""
     if question.format is not _SINGLE:
         return None
     key = question.options[_key(question)]
@@ -70,7 +70,7 @@ def _explanation(question: Question, _facts: Facts, source: random.Random) -> Qu
 
 
 def _wrong_place(question: Question, _facts: Facts, _source: random.Random) -> Question | None:
-    """Key and explanation agree with each other, and both name the other side."""
+    """Swap the side in both key and explanation, so that they still agree."""
     explanation = _turned(question.explanation)
     if question.task is not Task.LOCATION or explanation == question.explanation:
         return None
@@ -88,7 +88,7 @@ def _wrong_place(question: Question, _facts: Facts, _source: random.Random) -> Q
 
 
 def _box_wrong(question: Question, facts: Facts, source: random.Random) -> Question | None:
-    """The frontal box lies on the other side, or too low."""
+    """Move the frontal box to the other side, or too far down."""
     one_sided = {str(each.kind) for each in facts.seen if CATALOGUE[each.kind].sides != (Side.MIDLINE,)}
     frontal = [each for each in question.boxes if each.radiograph == facts.frontal]
     if len(frontal) != 1 or frontal[0].label not in one_sided:
@@ -108,7 +108,7 @@ def _box_wrong(question: Question, facts: Facts, source: random.Random) -> Quest
 
 
 def _given_away(question: Question, facts: Facts, source: random.Random) -> Question | None:
-    """The stem says first what it then asks."""
+    """State the answer in the stem."""
     if question.format not in (_SINGLE, _OPEN) or question.task not in (Task.PRESENCE, Task.LOCATION):
         return None
     answer = question.answer if isinstance(question.answer, str) else question.options[_key(question)]
@@ -120,7 +120,7 @@ def _given_away(question: Question, facts: Facts, source: random.Random) -> Ques
 
 
 def _wording(question: Question, _facts: Facts, source: random.Random) -> Question | None:
-    """Articles lost, words doubled or in the wrong order: it takes two readings, and one may be wrong."""
+    """Drop articles, and duplicate or reorder words, so that the stem is hard to read or ambiguous."""
     stem = question.stem
     found = re.fullmatch(
         r"(?:Is there|Can|Does this examination show) (an? .*?)(?: on this examination| be seen)?\?", stem
@@ -138,7 +138,7 @@ def _wording(question: Question, _facts: Facts, source: random.Random) -> Questi
 
 
 SLIPS: Mapping[ErrorKind, Attempt] = {
-    # The kinds that only few questions allow come first.
+    # Kinds that few questions allow come first.
     ErrorKind.WRONG_PLACE: _wrong_place,
     ErrorKind.SEVERAL_RIGHT: _several_right,
     ErrorKind.NONE_RIGHT: _none_right,
@@ -167,7 +167,7 @@ def _with_option(question: Question, place: int, text: str) -> Question:
 
 
 def _turned(text: str) -> str:
-    """Right for left and left for right, whatever the case."""
+    """Swap left and right, with and without a capital."""
     other = {"right": "left", "left": "right", "Right": "Left", "Left": "Right"}
     return re.sub(r"\b([Rr]ight|[Ll]eft)\b", lambda found: other[found[1]], text)
 

@@ -1,7 +1,7 @@
-"""Questions that no radiologist would let pass: what the demo plants instead of a sound question.
+"""Texts of questions that no radiologist would accept. The demo plants them in place of correct ones.
 
 By kind of finding: (stem, options, answer, explanation). Closed questions have no options; the answer to the
-others is the first option. ``None`` stands for an exam on which nothing is to be seen.
+others is the first option. ``None`` stands for an exam without findings.
 """
 
 from __future__ import annotations
@@ -92,14 +92,14 @@ NOT_ANSWERABLE: dict[FindingKind | None, tuple[Text, ...]] = {
     ),
 }  # fmt: skip
 
-#: Asked where there is no lateral radiograph: (stem, answer, explanation).
+#: For exams without a lateral radiograph: (stem, answer, explanation).
 WITHOUT_LATERAL = (
     "Are the posterior costophrenic recesses free on the lateral radiograph?",
     "yes",
     "On the lateral radiograph both posterior recesses are sharp.",
 )
 
-#: True of nearly every chest radiograph, and supporting no key.
+#: True of nearly every chest radiograph, and irrelevant to any key.
 BESIDE_THE_POINT = (
     "The scapulae are projected clear of the lungs, and the clavicles are symmetrical.",
     "The gas bubble of the stomach lies below the left hemidiaphragm, as it should.",

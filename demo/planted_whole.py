@@ -1,4 +1,4 @@
-"""Planted errors that are whole questions: nothing of the sound question is left, so they can't be mended."""
+"""Planted errors that replace the whole question, so that it cannot be corrected."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _not_in_image(question: Question, facts: Facts, source: random.Random) -> Qu
 
 
 WHOLE: Mapping[ErrorKind, Attempt] = {
-    # The two that only a few exams allow come first.
+    # The two kinds that few exams allow come first.
     ErrorKind.NOT_IN_REPORT: _not_in_report,
     ErrorKind.NOT_IN_IMAGE: _not_in_image,
     ErrorKind.COMPARISON: _comparison,
@@ -122,7 +122,7 @@ def _from_texts(
 
 
 def _about(question: Question, task: Task, seen: Seen | None) -> Question:
-    """The question with the task and the place in the taxonomy that its new text has."""
+    """The question with the task, category and subcategory of its new text."""
     term = TERMS[seen.kind] if seen else None
     return replace(
         question,
@@ -143,7 +143,7 @@ def _closed(question: Question, stem: str, answer: str, explanation: str) -> Que
 def _single(
     question: Question, stem: str, options: tuple[str, ...], explanation: str, source: random.Random
 ) -> Question:
-    """The first option is the key; they are put in a random order."""
+    """Make the question a single-choice one. The first option is the key; the options are shuffled."""
     shuffled = list(options)
     source.shuffle(shuffled)
     return replace(

@@ -1,4 +1,4 @@
-"""The demo's questions: all drafts that the exams allow, a varied choice of them, tiers and ids."""
+"""The demo's questions: all drafts that the exams allow, a varied selection of them, tiers and ids."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _WRITERS: dict[Task, Callable[[Pen], Iterator[Draft]]] = {
     Task.DIFFERENTIAL: differential,
     Task.GEOMETRIC: geometric,
 }
-#: At most so many questions of one task on one exam.
+#: Maximum number of questions of one task on one exam.
 _AT_MOST = {Task.PRESENCE: 11, Task.NEGATION: 10, Task.LOCATION: 9, Task.DIFFERENTIAL: 8, Task.GEOMETRIC: 4}
-#: So many on an exam whose report is another exam's: each of them is an error.
+#: Maximum number on an exam that has another exam's report. Each of these questions is an error.
 _WITH_WRONG_REPORT = 9
 #: Names of the tasks in ReXVQA (its Table 1).
 CONTENT_TYPES = {
@@ -56,14 +56,17 @@ _FORMAT_WEIGHT = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A question and the facts that it was written from."""
+    """A question and the facts from which it was written."""
 
     question: Question
     facts: Facts
 
 
 def write_questions(exams: Iterable[Facts], *, seed: int) -> list[Written]:
-    """The questions of all exams; ids follow the exams, so an exam's questions never change another's."""
+    """Write the questions of all exams.
+
+    Ids are numbered within each exam, so a change to one exam does not change the questions of another.
+    """
     written = []
     for facts in exams:
         limit = _WITH_WRONG_REPORT if facts.case.report_of else None
@@ -75,7 +78,7 @@ def write_questions(exams: Iterable[Facts], *, seed: int) -> list[Written]:
 
 
 def _chosen(facts: Facts, *, seed: int) -> list[Draft]:
-    """Of each task at most so many, the formats taken in turn; no stem twice."""
+    """Select up to the maximum of each task, alternating the answer formats. No stem occurs twice."""
     stems: set[str] = set()
     chosen: list[Draft] = []
     for task, writer in _WRITERS.items():
@@ -120,7 +123,7 @@ def _question(draft: Draft, question_id: str, *, seed: int) -> Question:
 
 
 def _tier(draft: Draft, noise: float) -> Difficulty:
-    """The machine's guess: the task, the format and how hard the finding is to see, and not always right."""
+    """The generator's estimate of the tier from task, format and conspicuity; it is not always right."""
     score = _TASK_WEIGHT[draft.task] + _FORMAT_WEIGHT[draft.format] + 1.4 * (1 - draft.conspicuity) + noise
     if score < 0.72:
         return Difficulty.EASY

@@ -1,4 +1,4 @@
-"""Differential: what may lie behind what is seen, and what a chest radiograph cannot settle.
+"""Differential questions: possible causes of a finding, and what a chest radiograph cannot exclude.
 
 Categories and subcategories of the diagnoses: ReXVQA, Table 5.
 """
@@ -18,7 +18,7 @@ K = FindingKind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Causes:
-    """What may, and what does not, lie behind a finding. ``why`` ends every explanation."""
+    """Possible and impossible causes of a finding. ``why`` ends every explanation."""
 
     leading: str
     further: tuple[str, ...]
@@ -129,7 +129,7 @@ _NOT_EXCLUDED = (
 
 
 def differential(pen: Pen) -> Iterator[Draft]:
-    """All differential questions that the exam allows."""
+    """Yield all differential questions that the exam allows."""
     seen_kinds = {each.kind: each for each in pen.facts.seen}
     for seen in seen_kinds.values():
         if seen.kind in _CAUSES:
@@ -226,7 +226,10 @@ def _lower(diagnosis: str) -> str:
 
 
 def diagnoses_beside(diagnosis: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """(other right ones, wrong ones) where that diagnosis is a right answer; nothing if it never is."""
+    """Other right answers, and wrong ones, of the question to which that diagnosis is a right answer.
+
+    Both are empty if the diagnosis is never a right answer.
+    """
     for causes in _CAUSES.values():
         right = (causes.leading, *causes.further)
         if diagnosis in right:

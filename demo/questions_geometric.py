@@ -1,4 +1,4 @@
-"""Geometric: ratios, diameters, distances and heights that can be measured on the radiograph."""
+"""Geometric questions: ratios, diameters, distances and heights that can be measured on the radiograph."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from demo.facts import Seen
 from demo.phantom import FindingKind
 from demo.questions_presence import about
 
-#: Ratios closer to the limit than this are not asked about: two readers would differ.
+#: No question is asked about a ratio closer to the limit than this, because readers would disagree.
 _CLEAR_OF_LIMIT = 0.02
-#: Right and left dome are asked about only when one stands higher by this, in mm.
+#: Minimum difference of height of the hemidiaphragms for a question on which is higher, in mm.
 _CLEARLY_HIGHER = 6.0
 _SIDE_COVERED = (FindingKind.EFFUSION, FindingKind.CONSOLIDATION)
 
 
 def geometric(pen: Pen) -> Iterator[Draft]:
-    """All geometric questions that the exam allows."""
+    """Yield all geometric questions that the exam allows."""
     yield from _heart(pen)
     yield from _domes(pen)
     for seen in pen.facts.seen:
@@ -49,7 +49,7 @@ def _heart(pen: Pen) -> Iterator[Draft]:
         explanation=because,
         about=where,
     )
-    # Neighbouring options stand 0.08 apart, so the nearest is never in doubt.
+    # Neighbouring options differ by 0.08, so the nearest one is unambiguous.
     place = pen.random.randrange(4)
     for stem in (
         "To which value does the cardiothoracic ratio come closest?",
@@ -103,7 +103,7 @@ def _domes(pen: Pen) -> Iterator[Draft]:
 
 def _diameter(pen: Pen, seen: Seen) -> Iterator[Draft]:
     size = round(seen.size_mm)
-    # Each option is at least half as large again as the one before.
+    # Each option is at least 1.5 times the previous one.
     ladders = ((0.4, 1.0, 1.9, 3.2), (1.0, 1.7, 2.8, 4.2), (0.28, 0.55, 1.0, 1.8))
     because = f"The nodule in the {seen.region} measures about {size} mm across on the frontal radiograph."
     for stem, ladder in zip(

@@ -1,4 +1,4 @@
-"""Location: on which side, in which zone, and where the tip of a tube ends."""
+"""Location questions: the side, the zone, and the position of a tube's tip."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FOCAL = (FindingKind.NODULE, FindingKind.CONSOLIDATION)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Course:
-    """Where a device ends: the right phrase, three others, and yes-or-no questions on its course."""
+    """The course of a device: the right phrase for its tip, three wrong ones, and closed questions."""
 
     stem: str
     right: str
@@ -61,7 +61,7 @@ _COURSES: dict[FindingKind, _Course] = {
 
 
 def location(pen: Pen) -> Iterator[Draft]:
-    """All location questions that the exam allows."""
+    """Yield all location questions that the exam allows."""
     for seen in pen.facts.seen:
         if seen.kind in DEVICES:
             yield from _course(pen, seen)

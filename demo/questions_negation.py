@@ -1,4 +1,4 @@
-"""Negation: what is not there, and which negative statement is right."""
+"""Negation questions: which findings are absent, and which negative statement is correct."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FREE = {
     FindingKind.NASOGASTRIC_TUBE: "Is the examination free of any enteric tube?",
     FindingKind.PACEMAKER: "Is the chest wall free of any implanted device?",
 }
-#: Findings beside which the question in _FREE would be open to argument.
+#: Findings in whose presence the question in _FREE would be ambiguous.
 _BLURRED = {
     FindingKind.PACEMAKER: frozenset({FindingKind.CENTRAL_VENOUS_CATHETER}),
     FindingKind.PNEUMOTHORAX: frozenset({FindingKind.EFFUSION}),
@@ -44,7 +44,7 @@ _FREE_ZONES = "Which of these lung zones are free of focal opacity? Select all t
 
 
 def negation(pen: Pen) -> Iterator[Draft]:
-    """All negation questions that the exam allows."""
+    """Yield all negation questions that the exam allows."""
     yield from _free(pen)
     yield from _zones(pen)
     yield from _statements(pen)
@@ -78,7 +78,7 @@ def _free(pen: Pen) -> Iterator[Draft]:
 def _zones(pen: Pen) -> Iterator[Draft]:
     facts = pen.facts
     focal = [each for each in facts.seen if each.kind in (FindingKind.NODULE, FindingKind.CONSOLIDATION)]
-    # With hidden findings, or fluid and air that spread over zones, only what is surely free is asked about.
+    # zone_is_free also considers hidden findings, and fluid and free air, which spread over zones.
     free = [zone for zone in zones() if facts.zone_is_free(zone)]
     for zone in pen.random.sample(free, min(2, len(free))):
         yield pen.closed(

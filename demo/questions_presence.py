@@ -1,4 +1,4 @@
-"""Presence: is it there, which of these is there, what is it that is there?"""
+"""Presence questions: whether a finding is present, which ones are, and what a given finding is."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _WHICH_ONES = (
 
 
 def about(seen: Seen) -> About:
-    """The place in the taxonomy of a finding that is there."""
+    """Category, subcategory, boxes and conspicuity of a finding that is present."""
     term = TERMS[seen.kind]
     return About(
         category=term.category,
@@ -46,14 +46,14 @@ def about(seen: Seen) -> About:
 
 
 def about_absent(kind: FindingKind, pen: Pen) -> About:
-    """The same for a kind that is not there: its boxes are the regions where one looks for it."""
+    """Category and subcategory of a finding that is absent. Its boxes are the regions to examine for it."""
     term = TERMS[kind]
     boxes = pen.facts.boxes_of(LOOKED_FOR_IN[kind]) if pen.random.random() < 0.6 else ()
     return About(category=term.category, subcategory=term.subcategory, boxes=boxes)
 
 
 def presence(pen: Pen) -> Iterator[Draft]:
-    """All presence questions that the exam allows."""
+    """Yield all presence questions that the exam allows."""
     yield from _whether(pen)
     yield from _sides(pen)
     yield from _which_one(pen)
@@ -80,7 +80,7 @@ def _whether(pen: Pen) -> Iterator[Draft]:
 
 
 def _sides(pen: Pen) -> Iterator[Draft]:
-    """Whether it is on the named side: asked of the side where it is, and of the other."""
+    """Ask whether the finding is on a named side: once for its own side, once for the other."""
     for seen in pen.facts.seen:
         if seen.side is Side.MIDLINE or seen.kind in DEVICES or len(pen.facts.of(seen.kind)) > 1:
             continue

@@ -1,4 +1,4 @@
-"""The demo's radiographs: phantoms rendered on all cores and written as DICOM."""
+"""The demo's radiographs: phantoms rendered in parallel and written as DICOM."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from demo.cases import Case, Projections
 from demo.facts import Facts, facts_of
 from demo.phantom import View
 
-#: Both images; a sixth of the pixels of a clinical one, in the same proportion. Fewer than 900 rows take
-#: longer: the working grid of the anatomy is then as fine as the image.
+#: Size of both images: a sixth of the pixels of a clinical image, at the same aspect ratio. Rendering takes
+#: longer below 900 rows, because the working grid of the anatomy is then as fine as the image.
 ROWS, COLUMNS = 1050, 860
 _MOST_PROCESSES = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shot:
-    """An exam's facts and its files: radiograph id -> path relative to the folder."""
+    """The facts about an exam and its files: radiograph id -> path relative to the folder."""
 
     facts: Facts
     files: dict[str, str]
@@ -37,11 +37,14 @@ def take_radiographs(
     columns: int = COLUMNS,
     done: Callable[[int], None] = lambda _number: None,
 ) -> list[Shot]:
-    """Render every case and write its files to ``folder``; ``done`` is told how many are finished."""
+    """Render every case and write its files to ``folder``.
+
+    ``done`` is called with the number of cases finished so far.
+    """
     take = partial(take_one, folder=folder, rows=rows, columns=columns)
     workers = min(_MOST_PROCESSES, os.cpu_count() or 1, len(cases))
     shots = []
-    # "spawn": a forked child would inherit open databases.
+    # "spawn": a forked child would inherit open database connections.
     spawning = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, mp_context=spawning, initializer=_prepare_process) as pool:
         for number, shot in enumerate(pool.map(take, cases), start=1):
@@ -51,10 +54,10 @@ def take_radiographs(
 
 
 def _prepare_process() -> None:
-    """Leave interrupts and the other cores alone.
+    """Ignore interrupts, and use one thread for matrix operations.
 
-    Ctrl+C reaches every process; a child that died of it could take a lock of the pool with it. Threads for
-    matrices would take turns with the other processes, which doubles the processor time.
+    Ctrl+C reaches every process. A worker that it kills could hold a lock of the pool. Several threads per
+    worker compete with the other workers, which doubles the processor time.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     from threadpoolctl import threadpool_limits  # noqa: PLC0415 - in the processes that render only
@@ -88,7 +91,7 @@ def take_one(case: Case, *, folder: Path, rows: int, columns: int) -> Shot:
 
 
 def _make_ap(path: Path) -> None:
-    """Say in the file that the beam came from the front: patients in bed are examined so (DICOM CID 4010)."""
+    """Set the view position of the file to AP, as for patients in bed (DICOM CID 4010)."""
     import pydicom  # noqa: PLC0415 - the same
 
     dataset = pydicom.dcmread(path)

@@ -1,7 +1,7 @@
-"""Reports of the demo's exams: findings and impression, as far as possible what the images show.
+"""Reports of the demo's exams: findings and impression, which mostly agree with the images.
 
-Where a case says so, a report leaves a finding out, names one that isn't there, compares with an earlier
-examination, or is another exam's: the reports that machine-written questions stumble over.
+If the case says so, a report omits a finding, mentions one that is not visible, compares with an earlier
+examination, or belongs to another exam. Such reports cause errors in machine-written questions.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _TECHNIQUE = {
 
 
 def report_of(facts: Facts, *, seed: int) -> str:
-    """The report's text; the same facts and seed give the same text."""
+    """The text of the report. The same facts and seed give the same text."""
     source = random.Random(f"{seed}/{facts.exam_id}/report")
     case = facts.case
     findings = [
@@ -87,7 +87,7 @@ def _of(facts: Facts, kind: FindingKind, otherwise: str) -> list[str]:
 
 
 def _by_weight(seen: tuple[Seen, ...]) -> list[Seen]:
-    """What matters first: air and fluid, lungs, heart, then what was put in on purpose."""
+    """Order the findings for the impression: air and fluid, lungs, heart, then devices."""
     order = (K.PNEUMOTHORAX, K.EFFUSION, K.CONSOLIDATION, K.NODULE, K.CARDIOMEGALY)
     return sorted(seen, key=lambda each: order.index(each.kind) if each.kind in order else len(order))
 

@@ -1,7 +1,7 @@
-"""Simulated reviewers: what they would say of a question whose errors are known, and how long they took.
+"""Simulated reviewers: their verdicts on questions whose errors are known, and the time that they take.
 
-They find most of the planted errors, not all; now and then they mend what another would leave. Every verdict
-says that it is simulated.
+They detect most of the planted errors, and sometimes correct a question that has none. Every verdict is
+marked as simulated.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from domain.verdicts import Decision, ErrorKind, Opinion
 from domain.vocabulary import Difficulty, Task
 
 SIMULATED = "simulated by the demo"
-#: How often an error is found.
+#: Probability that an error is detected.
 _FOUND = 0.88
-#: How often a sound question gets a small correction.
+#: Probability of a small correction to a correct question.
 _POLISHED = 0.06
 _SKIPPED = 0.025
 
@@ -58,7 +58,7 @@ _HARMED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A simulated verdict's content; with ``skip``, the reason, the question was put aside instead."""
+    """The content of a simulated verdict. If ``skip`` holds a reason, the question was skipped instead."""
 
     decision: Decision
     opinion: Opinion
@@ -69,7 +69,7 @@ class Judged:
 
 
 def judge(question: Question, planted: Planted | None, *, source: random.Random, all_parts: bool) -> Judged:
-    """What a simulated reviewer says; ``all_parts`` is False where only image alignment is asked for."""
+    """Simulate a verdict. ``all_parts`` is False if the batch requests image alignment only."""
     found = planted if planted is not None and source.random() < _FOUND else None
     correction, errors, comment = Correction(), frozenset[ErrorKind](), ""
     decision = Decision.ACCEPT
@@ -81,7 +81,7 @@ def judge(question: Question, planted: Planted | None, *, source: random.Random,
     elif all_parts and question.explanation and source.random() < _POLISHED:
         decision = Decision.REVISE
         correction = Correction(explanation=f"{question.explanation} No other finding bears on the question.")
-    # With image alignment alone there is nothing to correct and little to say.
+    # A batch that requests image alignment only accepts no corrections.
     if not all_parts and decision is Decision.REVISE:
         decision, correction = Decision.ACCEPT, Correction()
     ratings = _ratings(found, source)
@@ -136,7 +136,7 @@ def _needs_thought(question: Question, source: random.Random) -> bool:
 
 
 def _own_tier(question: Question, source: random.Random) -> Difficulty:
-    """The machine's tier, or the next one to it."""
+    """The tier of the question, or a neighbouring one."""
     tiers = list(Difficulty)
     place = tiers.index(question.difficulty or Difficulty.MEDIUM)
     step = source.choices((-1, 0, 1), weights=(24, 62, 14))[0]

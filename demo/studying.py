@@ -1,8 +1,8 @@
-"""The demo's reader studies: one that simulated readers have been through, one that the demo's reader begins.
+"""The demo's reader studies: one completed by simulated readers, and one open to the demo's reader.
 
-What is simulated is marked so in the study, in each reader's name, and wherever a report shows them. Readers
-are right on exactly so many cases as their accuracy says; which, comes of one difficulty a case that all of
-them share, so that they agree as people do.
+Simulated data are marked in the study, in the readers' names, and wherever a report shows them. The number of
+right cases follows exactly from a reader's accuracy. Which cases are right depends on a latent difficulty per
+case that all raters share, so that their agreement resembles that of people.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from reader_study import service as studies
 from storage.reader_study.cases import cases_of
 
 STUDY, PILOT = "Readers and models (simulated)", "Pilot for readers"
-#: The most cases; the demo's exams have enough questions for them.
+#: Maximum number of cases; the demo's exams have enough questions for them.
 CASES = 200
-#: Latent correlation of two raters: the share of the variance that is the case's own difficulty.
+#: Latent correlation of two raters: the share of the variance that is due to the case's difficulty.
 _SHARED = 0.5
 _GUIDELINE = """\
 **Answer what the images of this exam show.** You are told what a radiologist is told beforehand, no more.
@@ -51,14 +51,14 @@ _GUIDELINE = """\
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedReader:
-    """A reader that is none: how often right, of which profile."""
+    """A simulated reader: accuracy and profile."""
 
     name: str
     accuracy: float
     profile: ReaderProfile
 
 
-#: Three residents; the best one is right as often as the best reader of ReXVQA's study (its section 6.1).
+#: Three residents; the best one has the accuracy of the best reader of ReXVQA's study (its section 6.1).
 READERS = (
     SimulatedReader(
         name="simulated-resident-1",
@@ -79,9 +79,9 @@ READERS = (
 
 
 def furnish_studies(db: Session, *, by: Person, dataset: str, exams: int, now: datetime) -> ReaderStudy:
-    """Both studies, on a dataset of so many exams; the one that the simulated readers have been through.
+    """Create both studies on a dataset of ``exams`` exams. Returns the one with the simulated readings.
 
-    Models join it by their predictions on the same questions: see :func:`right_cases`.
+    Models are added to it by predictions on the same questions: see :func:`right_cases`.
     """
     source = CaseSource(kind=SourceKind.DATASET, dataset=dataset)
     made_at = now - timedelta(days=5)
@@ -135,7 +135,7 @@ def furnish_studies(db: Session, *, by: Person, dataset: str, exams: int, now: d
 
 
 def right_cases(name: str, cases: list[Case], *, accuracy: float) -> frozenset[int]:
-    """Numbers of the cases that a simulated rater has right: exactly the share ``accuracy`` of them."""
+    """Numbers of the cases that a simulated rater answers correctly: exactly the share ``accuracy``."""
     latent = {
         case.shown.number: math.sqrt(_SHARED) * random.Random(f"case {case.shown.question_id}").gauss(0, 1)
         + math.sqrt(1 - _SHARED) * random.Random(f"{name} on {case.shown.question_id}").gauss(0, 1)
@@ -146,7 +146,10 @@ def right_cases(name: str, cases: list[Case], *, accuracy: float) -> frozenset[i
 
 
 def said_of(case: Case, *, right: bool, name: str) -> str:
-    """The answer as a file of readings or predictions has it; a wrong one is often everybody's wrong one."""
+    """The answer as written in a file of readings or predictions.
+
+    Different raters often give the same wrong answer.
+    """
     question = case.question
     if right:
         return _written(question.answer)
@@ -165,7 +168,7 @@ def said_of(case: Case, *, right: bool, name: str) -> str:
 
 
 def readings_csv(study: ReaderStudy, cases: list[Case], reader: SimulatedReader, *, began: datetime) -> str:
-    """One reader's readings as overread.reading/1, a tenth of the cases a second time at the end."""
+    """One reader's readings as overread.reading/1. A tenth of the cases is read a second time at the end."""
     source = random.Random(f"{reader.name} reads")
     right = right_cases(reader.name, cases, accuracy=reader.accuracy)
     order = source.sample(cases, len(cases))
@@ -177,7 +180,7 @@ def readings_csv(study: ReaderStudy, cases: list[Case], reader: SimulatedReader,
     for place, case in enumerate([*order, *again]):
         is_right = case.shown.number in right
         if place >= len(order) and source.random() < 0.15:
-            is_right = not is_right  # nobody reads twice alike
+            is_right = not is_right  # the second reading sometimes differs
         seconds = round(math.exp(source.gauss(3.2 - 0.2 * place / len(order), 0.45)), 1)
         at += timedelta(seconds=seconds + 4)
         sure = min(5, max(1, round(source.gauss(3.9 if is_right else 3.1, 0.9))))

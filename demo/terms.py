@@ -1,4 +1,4 @@
-"""The radiologist's words for what a phantom shows, and for what it doesn't."""
+"""Radiological terms for the findings that a phantom shows or does not show."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ K = FindingKind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
-    """A kind of finding in words, and where it belongs.
+    """The terms for a kind of finding, and its category.
 
-    ``a`` takes the article, ``option`` stands alone, ``no`` follows "no". ``category`` and ``subcategory``
-    are those of ReXVQA (its Tables 3 and 6 list the categories of what is seen).
+    ``a`` has the indefinite article, ``option`` is an answer option, ``no`` follows the word "no".
+    ``category`` and ``subcategory`` are those of ReXVQA (its Tables 3 and 6 list the categories of findings).
     """
 
     a: str
@@ -47,7 +47,7 @@ TERMS: dict[FindingKind, Term] = {
                       category="Implanted Devices", subcategory="Pacemaker"),
 }  # fmt: skip
 
-#: Never in a phantom, so always a wrong option; each is plain enough to be ruled out on any of them.
+#: Findings that no phantom shows, so that they are always wrong options. Each can be excluded on any phantom.
 NEVER_THERE = (
     "Dextrocardia",
     "Cavitating lung lesion",
@@ -57,7 +57,7 @@ NEVER_THERE = (
     "Hydropneumothorax with an air-fluid level",
 )
 
-#: Regions where the absence of a finding is looked for.
+#: The regions to examine for the absence of a finding.
 LOOKED_FOR_IN: dict[FindingKind, tuple[str, ...]] = {
     K.NODULE: ("right lung", "left lung"),
     K.EFFUSION: ("right lower lung zone", "left lower lung zone"),
@@ -72,7 +72,7 @@ LOOKED_FOR_IN: dict[FindingKind, tuple[str, ...]] = {
 
 
 def named(seen: Seen) -> str:
-    """The finding with its side or place, as in "there is …"."""
+    """The finding with its side or location, as in "there is …"."""
     match seen.kind:
         case K.NODULE:
             return f"a nodule in the {seen.region}"
@@ -89,7 +89,7 @@ def named(seen: Seen) -> str:
 
 
 def short(seen: Seen) -> str:
-    """The finding after "the": no side, no place."""
+    """The finding without side and location, as it follows "the"."""
     return {
         K.NODULE: "nodule",
         K.EFFUSION: "pleural effusion",
@@ -100,7 +100,7 @@ def short(seen: Seen) -> str:
 
 
 def described(seen: Seen, facts: Facts) -> str:
-    """What is seen, as the explanation of a question or the findings of a report say it."""
+    """A description of the finding, for the explanation of a question or the findings of a report."""
     return {
         K.NODULE: _nodule,
         K.EFFUSION: _effusion,
@@ -115,7 +115,7 @@ def described(seen: Seen, facts: Facts) -> str:
 
 
 def ruled_out(kind: FindingKind, facts: Facts) -> str:
-    """What is seen instead of a finding that is not there."""
+    """A description of the normal appearance where the finding is absent."""
     ratio = "the heart is not enlarged, though AP projection magnifies it"
     if facts.frontal == "pa":
         ratio = f"the cardiothoracic ratio is about {facts.ctr:.2f}, below 0.50"

@@ -1,4 +1,4 @@
-"""The demo workspace: made apart and moved to its place whole, so that a half one is never taken for one."""
+"""The demo workspace: built in a temporary folder and then moved into place."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from storage.unit_of_work import reading, unit_of_work
 from storage.workspace import Workspace
 
 SEED = 2024
-#: Says that a workspace is a demo; beside it in the workspace lie the files that were imported.
+#: The file that marks a workspace as a demo, and the folder of the imported files.
 MARK, SOURCE = "demo.json", "demo"
 _MAKING = ".demo-in-the-making-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """What a new demo workspace holds."""
+    """The contents of a new demo workspace, as counts."""
 
     exams: int
     questions: int
@@ -48,7 +48,7 @@ class Made:
 
 
 def is_there(workspace: Workspace) -> bool:
-    """Whether a workspace is there already: a database file, or on a server a database with people in it."""
+    """Whether a workspace exists: an SQLite file, or a database on a server that has accounts."""
     file = _database_file(workspace)
     if file is not None:
         return file.exists()
@@ -72,11 +72,11 @@ def make_demo(
     rows: int = ROWS,
     columns: int = COLUMNS,
 ) -> Made:
-    """Make the demo workspace; interrupted at any moment, there is a whole one or none.
+    """Make the demo workspace. If this is interrupted, the workspace is either complete or absent.
 
     Raises:
-        AlreadyThere: a workspace is there already.
-        Refused: ``again``, and what is there is no demo workspace, or one with something real in it.
+        AlreadyThere: a workspace exists.
+        Refused: with ``again``, the existing workspace is not a demo, or holds data that are not the demo's.
     """
     there = is_there(workspace)
     if there and not again:
@@ -114,9 +114,9 @@ def make_demo(
                     _share_images(built, making / SOURCE / "images", shots)
                 _mark(making, made, now=now)
                 if _database_file(workspace) is None:
-                    _move(making, workspace.home)  # the server's commit comes last
+                    _move(making, workspace.home)  # the transaction on the server is committed last
         finally:
-            engine.dispose()  # the last connection folds the write-ahead log into the file
+            engine.dispose()  # closing the last connection merges the write-ahead log into the file
         if (file := _database_file(workspace)) is not None:
             _settle(workspace, making, file, again=there)
     finally:
@@ -127,7 +127,7 @@ def make_demo(
 def _write_source(
     folder: Path, *, cases: Sequence[Case], rows: int, columns: int, say: Callable[[str], None]
 ) -> tuple[Made, QuestionSet, list[Shot]]:
-    """Radiographs, question file and hidden key, as a generator of questions would hand them over."""
+    """Write radiographs, question file and hidden key, as a generator of questions would deliver them."""
     say(f"Rendering {len(cases)} exams")
     shots = take_radiographs(
         cases, folder / "images", rows=rows, columns=columns,
@@ -174,14 +174,14 @@ def _check_only_demo(workspace: Workspace) -> None:
 
 
 def _sweep(home: Path, *, now: datetime) -> None:
-    """Remove what a demo that was killed left behind: it takes a minute, so after an hour nobody is at it."""
+    """Remove the folders of interrupted runs. A run takes a minute, so a folder an hour old is not in use."""
     for left in home.glob(f"{_MAKING}*"):
         if left.stat().st_mtime < now.timestamp() - 3600:
             shutil.rmtree(left, ignore_errors=True)
 
 
 def _share_images(workspace: Workspace, folder: Path, shots: Sequence[Shot]) -> None:
-    """The imported files and the workspace's own copies become one file each, where the disk can do that."""
+    """Replace the imported image files with hard links to the workspace's copies, if the file system can."""
     for shot in shots:
         for name in shot.files.values():
             path = folder / name
@@ -190,7 +190,7 @@ def _share_images(workspace: Workspace, folder: Path, shots: Sequence[Shot]) -> 
             try:
                 twin.hardlink_to(kept)
             except OSError:
-                return  # two copies then
+                return  # no hard links: both copies stay
             twin.replace(path)
 
 
@@ -200,7 +200,7 @@ def _mark(folder: Path, made: Made, *, now: datetime) -> None:
 
 
 def _settle(workspace: Workspace, making: Path, file: Path, *, again: bool) -> None:
-    """Move everything to its place, the database last: until it is there, there is no workspace."""
+    """Move everything into place, the database last: a workspace exists only once its database does."""
     if file.exists() and not again:
         raise AlreadyThere(f"A workspace was made at {workspace.home} in the meantime; it is left as it is.")
     new = making / "overread.sqlite"
@@ -221,7 +221,7 @@ def _settle(workspace: Workspace, making: Path, file: Path, *, again: bool) -> N
 
 
 def _move(source: Path, target: Path) -> None:
-    """Move a file or a folder; a folder that is there already takes in what comes."""
+    """Move a file or a folder. An existing target folder is merged with the source."""
     if source.is_dir() and target.is_dir():
         for child in sorted(source.iterdir()):
             _move(child, target / child.name)
@@ -230,6 +230,6 @@ def _move(source: Path, target: Path) -> None:
 
 
 def _database_file(workspace: Workspace) -> Path | None:
-    """The file of an SQLite database; None for a server."""
+    """The file of an SQLite database; None for a database on a server."""
     url = make_url(workspace.database_url)
     return Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
