@@ -10,7 +10,7 @@ from demo.phantom import CATALOGUE, LUNG_ZONES, FindingKind, PhantomExam, Side, 
 from demo.phantom.exam import PhantomFinding
 from domain.boxes import Box, LabelledBox
 
-#: Distance in mm from the tube's tip, and from the carina, to the lower edge of its box in the phantom.
+#: Distance in mm from the tube's tip to the lower edge of its box, and from the carina to the trachea's.
 _BELOW_TIP, _BELOW_CARINA = 2.0, 4.0
 #: Minimum distance of a lesion from a zone that counts as free, as a share of the zone's height.
 _CLEAR_OF_ZONE = 0.06

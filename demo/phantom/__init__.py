@@ -1,13 +1,14 @@
-"""Chest radiograph phantoms: exams of patients who do not exist, with findings at known places.
+"""Chest radiograph phantoms: exams of fictitious patients, with findings at known locations.
 
     exam = render_exam(7, findings=[FindingSpec(kind=FindingKind.NODULE, side=Side.LEFT)], sex="F", age=61)
     paths = write_dicom(exam, folder)
 
-The anatomy is a model in three dimensions, drawn from a seed, of which the frontal and the lateral radiograph
-are projections (Beer-Lambert, scatter, noise, presentation processing). ``catalogue`` lists the findings.
+The anatomy is a three-dimensional model, generated from a seed. The frontal and the lateral radiograph are
+projections of this model (Beer-Lambert, scatter, noise, presentation processing). ``catalogue`` lists the
+findings.
 
 ``render_exam`` is in ``render`` and ``write_dicom`` in ``dicom``. They import SciPy and pydicom, which takes
-more than a second, so only what renders imports them.
+more than a second, so only code that renders imports them.
 """
 
 from demo.phantom.catalogue import (

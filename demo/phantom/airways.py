@@ -1,4 +1,4 @@
-"""Air that is not lung: trachea and main bronchi, stomach and bowel."""
+"""Air outside the lungs: trachea and main bronchi, stomach and bowel."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ AIRWAY_CLASSES = (3.0, 4.5, 6.5, 9.0)
 
 
 def trachea_line(habitus: Habitus) -> Points:
-    """Middle line of the trachea from neck to carina, (n, 3) mm, pushed to the right by the arch."""
+    """Centre line of the trachea from neck to carina, (n, 3) mm, displaced to the right by the arch."""
     y = habitus.carina
     push = -1.5 - 0.06 * max(habitus.age - 50, 0)
     return np.array(

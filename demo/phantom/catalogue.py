@@ -1,7 +1,7 @@
-"""The findings a phantom can show, and the words for where they are.
+"""The findings that a phantom can show, and the terms for their locations.
 
 Region names are those of the GEMeX visual regions (right lower lung zone, cardiac silhouette, ...), so that
-questions written about a phantom use the same words as the published question sets.
+questions about a phantom use the same terms as the published question sets.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class FindingKind(StrEnum):
-    """What can be put into a phantom."""
+    """The kinds of findings that a phantom can contain."""
 
     NODULE = "nodule"
     EFFUSION = "pleural effusion"
@@ -31,12 +31,12 @@ class Side(StrEnum):
 
     @property
     def sign(self) -> float:
-        """-1 for right, +1 for left, 0 for midline: the way along the patient's X axis."""
+        """-1 for right, +1 for left, 0 for midline: the direction along the patient's X axis."""
         return {Side.RIGHT: -1.0, Side.LEFT: 1.0, Side.MIDLINE: 0.0}[self]
 
 
 class Zone(StrEnum):
-    """Third of the lung by height, or the structure a finding belongs to."""
+    """Third of the lung by height, or the structure to which a finding belongs."""
 
     UPPER = "upper lung zone"
     MID = "mid lung zone"
@@ -61,7 +61,7 @@ DEVICES = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a kind of finding may be: the allowed sides and zones, the first of each being the default."""
+    """The sides and zones that a kind of finding allows; the first of each is the default."""
 
     sides: tuple[Side, ...]
     zones: tuple[Zone, ...]
@@ -83,7 +83,7 @@ CATALOGUE: dict[FindingKind, Place] = {
 
 
 def region_name(side: Side, zone: Zone) -> str:
-    """The region in GEMeX words: ``right lower lung zone``, ``cardiac silhouette``."""
+    """The GEMeX name of the region: ``right lower lung zone``, ``cardiac silhouette``."""
     if zone in LUNG_ZONES or zone is Zone.HEMIDIAPHRAGM:
         return f"{side} {zone}"
     return str(zone)
@@ -91,15 +91,15 @@ def region_name(side: Side, zone: Zone) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindingSpec:
-    """One finding that is to be put into a phantom.
+    """A request for one finding in a phantom.
 
     Attributes:
-        kind: what it is.
-        side: the patient's side; None takes the catalogue's first.
-        zone: lung zone or structure; None takes the catalogue's first.
+        kind: the kind of finding.
+        side: the patient's side; None uses the catalogue's default.
+        zone: lung zone or structure; None uses the catalogue's default.
         size_mm: nodule diameter; effusion height above the costophrenic angle; pneumothorax gap at the apex;
-            consolidation diameter. None takes a size from the seed. Devices and cardiomegaly ignore it.
-        conspicuity: 0 (barely visible at the default window) to 1 (seen at first glance).
+            consolidation diameter. None derives the size from the seed. Devices and cardiomegaly ignore it.
+        conspicuity: 0 (barely visible at the default window) to 1 (obvious).
     """
 
     kind: FindingKind
@@ -121,10 +121,10 @@ class FindingSpec:
 
     @property
     def placed_side(self) -> Side:
-        """The side asked for, or the catalogue's first."""
+        """The requested side, or the catalogue's default."""
         return self.side if self.side is not None else CATALOGUE[self.kind].sides[0]
 
     @property
     def placed_zone(self) -> Zone:
-        """The zone asked for, or the catalogue's first."""
+        """The requested zone, or the catalogue's default."""
         return self.zone if self.zone is not None else CATALOGUE[self.kind].zones[0]

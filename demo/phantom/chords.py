@@ -44,7 +44,7 @@ class Ellipsoid:
         return length.astype(np.float32)
 
     def extent(self, direction: Points) -> tuple[float, float]:
-        """Lowest and highest coordinate of the solid along a unit vector."""
+        """Lowest and highest coordinate of the ellipsoid along a unit vector."""
         middle = float(self.centre @ direction)
         reach = float(np.linalg.norm(self.axes.T @ direction))
         return middle - reach, middle + reach
@@ -60,13 +60,13 @@ class Ellipsoid:
 def ellipsoid(
     centre: tuple[float, float, float], semi: tuple[float, float, float], tilt: float = 0.0
 ) -> Ellipsoid:
-    """Semi-axes along X, Y, Z, turned by ``tilt`` radians in the X-Y plane (X towards Y)."""
+    """Semi-axes along X, Y, Z, rotated by ``tilt`` radians in the X-Y plane (X towards Y)."""
     turn = np.array([[np.cos(tilt), -np.sin(tilt), 0], [np.sin(tilt), np.cos(tilt), 0], [0, 0, 1]])
     return Ellipsoid(centre=np.array(centre, dtype=float), axes=turn @ np.diag(semi))
 
 
 def rounded(values: Field, softness: float) -> Field:
-    """A soft positive part: 0 for negative values, without a corner within ``softness`` of 0."""
+    """A smooth positive part: 0 for negative values, rounded within ``softness`` of 0."""
     return (
         (0.5 * (values + np.sqrt(values * values + softness * softness)) - softness / 2)
         .clip(0)
@@ -97,7 +97,7 @@ def fractal(
 
 @lru_cache(maxsize=32)
 def _cubic(length: int, count: int, grain: float) -> Field:
-    """Uniform cubic B-splines at each of ``length`` pixels, shape (length, count), a grain apart."""
+    """Values of uniform cubic B-splines, ``grain`` pixels apart, at each pixel; shape (length, count)."""
     at = np.arange(length) / grain + 1
     low = np.floor(at).astype(np.int64)
     t = at - low
@@ -114,7 +114,7 @@ def _cubic(length: int, count: int, grain: float) -> Field:
 
 
 def smooth(field: Field, sigma: float) -> Field:
-    """Gaussian blur, ``sigma`` in pixels of the field; wide ones are done on a smaller copy."""
+    """Gaussian blur, ``sigma`` in pixels of the field; wide blurs are computed on a smaller copy."""
     factor = max(1, int(sigma / 4))
     if factor == 1:
         return ndimage.gaussian_filter(field, sigma, mode="nearest", truncate=3)

@@ -17,13 +17,13 @@ DEVICE_CLASSES = (0.7, 1.2, 2.2, 4.6)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generator:
-    """A pacemaker's case: a flat rounded box, centre (3,) and half sizes (3,) in mm."""
+    """The case of a pacemaker: a flat rounded box, centre (3,) and half sizes (3,) in mm."""
 
     centre: Points
     half: Points
 
     def attenuation(self, frame: Frame, u: Field, v: Field) -> Field:
-        """Line integral through the case with its denser battery, unitless."""
+        """Line integral through the case and its denser battery, unitless."""
         wide = float(np.abs(frame.across) @ self.half)
         deep = float(np.abs(frame.beam) @ self.half)
         t = np.abs((u - np.float32(self.centre @ frame.across)) / np.float32(wide)) ** 4
@@ -38,7 +38,7 @@ class Generator:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """The tubes of one device, its case if any, and its course: points (n, 3) that the box encloses."""
+    """The tubes of one device, its case if any, and its course: the points (n, 3) that the box encloses."""
 
     tubes: tuple[Tubes, ...]
     course: Points
@@ -61,10 +61,10 @@ class Device:
 
 
 def draw_device(spec: FindingSpec, cage: Cage, heart: Heart, random: np.random.Generator) -> Device:
-    """The device of that kind in its proper course.
+    """A device of that kind in correct position.
 
     Raises:
-        ValueError: the finding is no device.
+        ValueError: the finding is not a device.
     """
     strength = 0.45 + 0.75 * spec.conspicuity
     if spec.kind is FindingKind.PACEMAKER:
@@ -84,7 +84,7 @@ def _line(knots: Points, radius: float, per_mm: float, *, cortex: float = 0.0, c
 
 
 def _endotracheal(habitus: Habitus, random: np.random.Generator, strength: float) -> Device:
-    """Down the trachea to some 45 mm above the carina."""
+    """Through the trachea to about 45 mm above the carina."""
     tip = habitus.carina - float(random.uniform(36, 55))
     line, _, _ = sample_curve(trachea_line(habitus), 1.0, step=1.0)
     course = line[line[:, 1] < tip]
@@ -117,7 +117,7 @@ def _catheter(habitus: Habitus, random: np.random.Generator, strength: float) ->
 
 
 def _nasogastric(habitus: Habitus, random: np.random.Generator, strength: float) -> Device:
-    """Behind the trachea, down the oesophagus, through the hiatus into the stomach."""
+    """Behind the trachea, through the oesophagus and the hiatus into the stomach."""
     top = habitus.left_dome_y
     y = habitus.carina
     knots = np.array(
@@ -138,7 +138,7 @@ def _nasogastric(habitus: Habitus, random: np.random.Generator, strength: float)
 
 
 def _pacemaker(cage: Cage, heart: Heart, random: np.random.Generator, strength: float) -> Device:
-    """A case below the left clavicle, leads through the subclavian vein to right atrium and ventricle."""
+    """A case below the left clavicle; leads through the subclavian vein to right atrium and ventricle."""
     habitus = cage.habitus
     y, level = habitus.carina, habitus.apex + 0.30 * habitus.lung
     front = float(cage.front(level)) + 22

@@ -1,6 +1,6 @@
 """Phantom exams as DICOM: Digital X-Ray Image Storage - For Presentation (PS3.3 A.26).
 
-Nothing depends on the clock or on the machine, so the same exam always gives the same bytes.
+The files do not depend on the clock or the machine: the same exam always gives the same bytes.
 """
 
 import hashlib
@@ -35,14 +35,14 @@ _WINDOWS = (
 
 
 class TransferSyntax(StrEnum):
-    """How the pixels of a file are stored; all are lossless."""
+    """The transfer syntaxes of the files; all are lossless."""
 
     EXPLICIT = "explicit little endian"
     JPEG_LS = "JPEG-LS lossless"
     RLE = "RLE lossless"
 
 
-# Syntax and encoder: pydicom would take whichever is installed, and each gives other bytes.
+# Syntax and encoder. By default, pydicom uses any installed encoder, and their output bytes differ.
 _ENCODERS = {
     TransferSyntax.JPEG_LS: (JPEGLSLossless, "pyjpegls"),
     TransferSyntax.RLE: (RLELossless, "pydicom"),
@@ -56,9 +56,9 @@ def write_dicom(
     transfer_syntax: TransferSyntax | None = None,
     monochrome1: bool | None = None,
 ) -> list[Path]:
-    """Write the exam's radiographs to ``folder`` (made if missing) and return their paths, frontal first.
+    """Write the exam's radiographs to ``folder`` (created if missing) and return their paths, frontal first.
 
-    Files are called ``phantom-SEED-pa.dcm`` and ``phantom-SEED-ll.dcm``.
+    Files are named ``phantom-SEED-pa.dcm`` and ``phantom-SEED-ll.dcm``.
 
     Args:
         transfer_syntax: None chooses by the seed: mostly uncompressed, some JPEG-LS, some RLE.
@@ -79,7 +79,7 @@ def write_dicom(
 
 
 def uid(*parts: object) -> UID:
-    """A UID that is always the same for the same parts: a name-based UUID under the root 2.25 (PS3.5 B.2)."""
+    """A UID that depends only on ``parts``: a name-based UUID under the root 2.25 (PS3.5 B.2)."""
     return UID(f"2.25.{uuid.uuid5(_NAMESPACE, '/'.join(map(str, parts))).int}")
 
 
@@ -108,7 +108,7 @@ def _dataset(
 
 
 def _describe_patient(dataset: Dataset, exam: PhantomExam) -> None:
-    """Patient, study and series; the dates are fictitious and follow from the seed."""
+    """Patient, study and series. The dates are fictitious and derived from the seed."""
     given = "ADA" if exam.sex == "F" else "OTTO"
     dataset.PatientName = f"PHANTOM^{_NAMES[exam.seed % len(_NAMES)]} {given}"
     dataset.PatientID = f"PHANTOM-{exam.seed:04d}"
@@ -150,7 +150,7 @@ def _describe_acquisition(dataset: Dataset, exam: PhantomExam, image: PhantomIma
     view = ("272479007", "postero-anterior") if frontal else ("399173006", "left lateral")
     dataset.ViewCodeSequence = Sequence([_code(view[0], "SCT", view[1])])
     dataset.ViewCodeSequence[0].ViewModifierCodeSequence = Sequence([])
-    # rows run to the patient's left, or to the back; columns to the feet
+    # row direction: patient's left, or back; column direction: feet
     dataset.PatientOrientation = ["L", "F"] if frontal else ["P", "F"]
     dataset.PatientOrientationCodeSequence = Sequence([_code("10904000", "SCT", "Orthostatic body position")])
     dataset.PositionerType = "NONE"
@@ -162,7 +162,7 @@ def _describe_acquisition(dataset: Dataset, exam: PhantomExam, image: PhantomIma
 
 
 def _describe_pixels(dataset: Dataset, image: PhantomImage, inverse: bool) -> None:
-    """DX image module: 12 bits in 16, an identity rescale, several windows (PS3.3 C.8.11.3)."""
+    """DX image module: 12 bits stored in 16, identity rescale, several windows (PS3.3 C.8.11.3)."""
     pixels = (TOP - image.pixels if inverse else image.pixels).astype(np.uint16)
     dataset.SamplesPerPixel = 1
     dataset.PhotometricInterpretation = "MONOCHROME1" if inverse else "MONOCHROME2"
@@ -174,7 +174,7 @@ def _describe_pixels(dataset: Dataset, image: PhantomImage, inverse: bool) -> No
     dataset.RescaleIntercept, dataset.RescaleSlope, dataset.RescaleType = "0", "1", "US"
     dataset.PresentationLUTShape = "INVERSE" if inverse else "IDENTITY"
     dataset.LossyImageCompression = "00"
-    dataset.BurnedInAnnotation = "YES"  # the side marker; it names no one
+    dataset.BurnedInAnnotation = "YES"  # the side marker; it does not identify a patient
     dataset.WindowCenter = [str(TOP - centre if inverse else centre) for _, centre, _ in _WINDOWS]
     dataset.WindowWidth = [str(width) for _, _, width in _WINDOWS]
     dataset.WindowCenterWidthExplanation = [name for name, _, _ in _WINDOWS]

@@ -1,4 +1,4 @@
-"""What a rendered phantom consists of."""
+"""The parts of a rendered phantom exam."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ class PhantomImage:
 
     Attributes:
         pixels: presentation values, shape (rows, columns), uint16, 0..4095; high is bright (MONOCHROME2).
-        spacing: mm between pixel centres at the detector, the same both ways.
+        spacing: mm between pixel centres at the detector, the same in both directions.
     """
 
     view: View
@@ -26,13 +26,13 @@ class PhantomImage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhantomFinding:
-    """A finding that was put in, and where it can be seen.
+    """A finding of the phantom, and where it is visible.
 
     Attributes:
-        spec: what was asked for.
-        region: GEMeX region name, "right lower lung zone" say.
-        size_mm: the size that was used; for cardiomegaly the heart's width, for devices their length.
-        boxes: by view; a view in which it does not show has none.
+        spec: the request for the finding.
+        region: GEMeX region name, such as "right lower lung zone".
+        size_mm: the actual size; for cardiomegaly the heart's width, for devices their length.
+        boxes: by view; a view that does not show the finding has none.
     """
 
     spec: FindingSpec
@@ -51,7 +51,7 @@ class PhantomRegion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhantomExam:
-    """One exam: a frontal and a lateral radiograph of a patient who does not exist.
+    """One exam: a frontal and a lateral radiograph of a fictitious patient.
 
     Attributes:
         sex: "M" or "F".
@@ -77,7 +77,7 @@ class PhantomExam:
         """The region of that name.
 
         Raises:
-            KeyError: the phantom knows no region of that name.
+            KeyError: the phantom has no region of that name.
         """
         for region in self.regions:
             if region.name == name:

@@ -1,6 +1,7 @@
 """From path lengths to the values of a presentation image: Beer-Lambert, scatter, noise, processing.
 
-The coefficients are those of water, lung and cortical bone near 65 keV, the mean of an exposure at 120 kV.
+The coefficients are those of water, lung and cortical bone near 65 keV, the mean energy of an exposure at
+120 kV.
 """
 
 from dataclasses import dataclass
@@ -20,13 +21,13 @@ TOP = (1 << BITS) - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Technique:
-    """How the exposure is made and shown.
+    """Parameters of exposure and presentation.
 
     Attributes:
-        dose: relative number of quanta; noise goes with its inverse square root.
+        dose: relative number of quanta; noise is proportional to its inverse square root.
         latitude: contrast of the presentation, 1 average.
         middle: line integral that is shown as mid-grey.
-        span: line integral on either side of it that still has contrast.
+        span: range of line integrals on either side of ``middle`` that retains contrast.
         scatter: scattered quanta relative to the mean of the primary image nearby.
         detail: gain of structures smaller than about 2 cm in the processing.
     """
@@ -42,12 +43,10 @@ class Technique:
 def expose(attenuation: Field, spacing: float, technique: Technique, random: np.random.Generator) -> Field:
     """Noisy line integral that the detector would report (0 air, about 3.5 abdomen), same shape."""
     primary = np.exp(-np.clip(attenuation, 0, 9))
-    # air outside the body would flood the scatter; a real detector is collimated and gridded there
+    # air outside the body would dominate the scatter; a real detector has collimation and a grid
     scattered = technique.scatter * smooth(np.minimum(primary, 0.22), 28 / spacing) + np.float32(0.0022)
     signal = primary + scattered
-    quanta = np.float32(
-        9000 * technique.dose * (spacing / 0.34) ** 2
-    )  # of a signal of 1; the noise is Poisson's
+    quanta = np.float32(9000 * technique.dose * (spacing / 0.34) ** 2)  # for a signal of 1; Poisson noise
     noise = random.standard_normal(signal.shape, dtype=np.float32)
     noise *= np.sqrt(signal / quanta)
     # the scintillator spreads light over about a pixel
@@ -56,7 +55,7 @@ def expose(attenuation: Field, spacing: float, technique: Technique, random: np.
 
 
 def present(line: Field, spacing: float, technique: Technique) -> Field:
-    """Presentation values 0..4095 (float): broad densities compressed, detail kept, ends rolled off."""
+    """Presentation values 0..4095 (float): broad densities compressed, detail kept, both ends rolled off."""
     broad = smooth(np.clip(line, technique.middle - 1.7, technique.middle + 1.9), 14 / spacing)
     value = (0.8 * (broad - technique.middle) + technique.detail * (line - broad)) * technique.latitude
     curve = 1 / (1 + np.exp(-2.0 * value / technique.span))

@@ -1,7 +1,7 @@
-"""Where patient millimetres fall on the detector: the two projections and their pixel grids.
+"""The two projections and their pixel grids: where patient millimetres fall on the detector.
 
 Patient axes, in mm: X to the patient's left, Y downwards (towards the feet) from the upper edge of the image,
-Z to the front. The beam is parallel; the ribs alone are given the spread of a real one.
+Z to the front. The beam is parallel, except that the ribs are projected with the divergence of a real beam.
 """
 
 import math
@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-Field = NDArray[np.floating[Any]]  # float32 in fact; numpy types many results more widely
+Field = NDArray[np.floating[Any]]  # the values are float32, but numpy declares wider types for many results
 Points = NDArray[np.float64]
 
 FIELD_WIDTH_MM = 350.0  # the short side of a 35 x 43 cm detector
 
 
 class View(StrEnum):
-    """The two projections of one exam, in the DICOM View Position terms."""
+    """The two projections of one exam, as DICOM View Position values."""
 
     PA = "PA"
     LATERAL = "LL"
@@ -31,7 +31,7 @@ class Frame:
     """One detector matrix and one direction of the beam.
 
     Attributes:
-        spacing: mm between pixel centres of the stored matrix, both ways.
+        spacing: mm between pixel centres of the stored matrix, in both directions.
         turn: rotation of the patient about the long axis, radians; positive turns the left side forward.
         centre: patient coordinate (X in PA, Z in lateral) that falls on the middle column, in mm.
     """
@@ -63,11 +63,11 @@ class Frame:
         return self.columns * self.spacing
 
     def step(self, wanted_mm: float) -> int:
-        """How many stored pixels one pixel of a coarser working grid of about ``wanted_mm`` spans."""
+        """Number of stored pixels per pixel of a coarser working grid of about ``wanted_mm``."""
         return max(1, round(wanted_mm / self.spacing))
 
     def shape(self, step: int) -> tuple[int, int]:
-        """Rows and columns of the working grid; it may reach past the image by less than one step."""
+        """Rows and columns of the working grid. It may extend past the image by less than one step."""
         return -(-self.rows // step), -(-self.columns // step)
 
     def axes(self, step: int) -> tuple[Field, Field]:
@@ -83,7 +83,7 @@ class Frame:
 
     @property
     def origin(self) -> float:
-        """The projected coordinate that lies on the middle column."""
+        """The projected coordinate of the middle column."""
         return self.centre if self.view is View.PA else -self.centre
 
     def project(self, points: Points) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -95,7 +95,7 @@ class Frame:
         return (u - self.origin + self.width / 2) / self.spacing, v / self.spacing
 
     def enlarge(self, field: Field, step: int) -> Field:
-        """A working grid brought to the stored matrix by bicubic interpolation."""
+        """Interpolate a working grid to the stored matrix (bicubic)."""
         if step == 1:
             return field[: self.rows, : self.columns]
         rows, columns = field.shape

@@ -10,7 +10,7 @@ GIRDLE_CLASSES = (1.6, 3.0, 5.0, 7.0, 10.5, 23.0)
 
 
 def draw_clavicles(habitus: Habitus) -> Tubes:
-    """Both collar bones: an S, thick at the sternal end, rising or level towards the shoulder."""
+    """Both clavicles: S-shaped, thick at the sternal end, level or rising towards the shoulder."""
     random = stream(habitus.seed, 4)
     parts = []
     level = habitus.apex + 0.155 * habitus.lung
@@ -34,7 +34,7 @@ def draw_clavicles(habitus: Habitus) -> Tubes:
 
 
 def draw_scapulae(habitus: Habitus) -> tuple[Tubes, Tubes]:
-    """Thin edges (borders and spine) and stout bone (coracoid, glenoid, acromion, humerus)."""
+    """Thin edges (borders and spine) and thick bone (coracoid, glenoid, acromion, humerus)."""
     random = stream(habitus.seed, 5)
     thin, stout = [], []
     wide = habitus.half_width / 135
@@ -58,7 +58,7 @@ def draw_scapulae(habitus: Habitus) -> tuple[Tubes, Tubes]:
         coracoid = np.array([joint + _by(-20, -14, 10), joint + _by(-14, -17, 22), joint + _by(-7, -9, 30)])
         rim = np.array([joint + _by(-1, -14, 0), joint + _by(2, 0, 0), joint + _by(-3, 15, 0)])
         acromion = np.array([joint + _by(-10, -32, -15), joint + _by(14, -31, -5), shoulder])
-        # the head of the humerus is short and thick, so that it projects as a ball
+        # a short, thick tube for the head of the humerus, which projects as a ball
         head = np.array([joint + _by(25, -3, 2), joint + _by(27, 2, 2)])
         shaft = np.array([joint + _by(34, 12, 2), joint + _by(42, 70, 2), joint + _by(50, 330, 6)])
         stout.append(sample_curve(coracoid * mirror, 5.0, step=0.5, weight=0.9))
@@ -75,7 +75,7 @@ def _by(x: float, y: float, z: float) -> Points:
 
 
 def draw_raised_arms(habitus: Habitus) -> Tubes:
-    """What of the girdle is seen from the side with the arms raised: humeri and the edges of the scapulae."""
+    """The parts of the girdle in the lateral view with the arms raised: humeri and edges of the scapulae."""
     random = stream(habitus.seed, 9)
     top, deep = habitus.apex, habitus.depth
     parts = []

@@ -1,4 +1,4 @@
-"""One patient's build, drawn from the seed: the numbers that every part of the phantom is made from."""
+"""The build of one patient, generated from the seed: the dimensions that all parts of the phantom use."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ THORACIC_VERTEBRAE = 12
 def stream(seed: int, part: int) -> np.random.Generator:
     """The random source of one part of one phantom.
 
-    Each part has its own, so that adding a finding changes nothing else in the picture.
+    Each part has its own source, so that an added finding does not change the rest of the image.
     """
     return np.random.default_rng([seed, part])
 
@@ -68,13 +68,13 @@ class Habitus:
         return self.apex + 0.375 * self.lung
 
     def vertebra_y(self, number: float) -> float:
-        """Height of the middle of thoracic vertebra ``number`` (1 to 12; less is neck, more is loins)."""
+        """Height of the middle of thoracic vertebra ``number`` (1 to 12; less is cervical, more lumbar)."""
         k = number - 1
         return self.apex - 4 + self.lung * (0.084 * k + 0.0019 * k * abs(k))
 
 
 def draw_habitus(seed: int, *, sex: str, age: int, ctr: float | None = None) -> Habitus:
-    """A plausible build for a sex ("M" or "F") and an age in years; ``ctr`` overrides the heart."""
+    """A plausible build for a sex ("M" or "F") and an age in years; ``ctr`` overrides the heart's width."""
     random = stream(seed, 1)
     male = sex == "M"
     stout = float(np.clip(random.normal(0, 1), -1.8, 1.9))

@@ -1,4 +1,4 @@
-"""Heart, aorta and the other soft parts between the lungs."""
+"""Heart, aorta and the other soft tissue between the lungs."""
 
 from dataclasses import dataclass
 
@@ -62,7 +62,7 @@ def draw_heart(habitus: Habitus) -> Heart:
 
 
 def aorta(habitus: Habitus, cage: Cage) -> Tubes:
-    """Ascending aorta, arch (the knob) and descending aorta, as a solid tube."""
+    """Ascending aorta, arch (the aortic knob) and descending aorta, as a solid tube."""
     y = habitus.carina
     far = habitus.right_dome_y + 60
     old = 0.12 * max(habitus.age - 55, 0)
@@ -83,10 +83,10 @@ def aorta(habitus: Habitus, cage: Cage) -> Tubes:
 
 
 def mediastinum_chord(habitus: Habitus, cage: Cage, frame: Frame, u: Field, v: Field) -> Field:
-    """Path through the spine's surroundings and the great vessels, as upright elliptical columns."""
+    """Path length through the paraspinal tissue and the great vessels, as upright elliptical columns."""
     y = habitus.carina
     spine = cage.spine(v)
-    # half widths: spread at the thoracic inlet, a waist at the carina, little behind the heart
+    # half widths: wide at the thoracic inlet, narrow at the carina, small behind the heart
     heights = np.array(
         [-60, habitus.apex - 20, habitus.apex + 8, habitus.apex + 32, y - 25, y + 15, y + 75, y + 110]
     )
@@ -96,7 +96,7 @@ def mediastinum_chord(habitus: Habitus, cage: Cage, frame: Frame, u: Field, v: F
     if frame.view is View.PA:
         spinal = _column((u - spine * np.float32(np.sin(frame.turn))) / 29, 32, 1.5)
         side = np.where(u < 0, right, left)
-        # below the heart no lung comes between liver, oesophagus and stomach
+        # below the heart there is no lung between liver, oesophagus and stomach
         below = 1 / (1 + np.exp(-(v - np.float32(habitus.left_dome_y - 2)) / 12))
         floor = (150 * below * np.exp(-((u / 44) ** 4))).astype(np.float32)
         return spinal + _column(u / side, front) + floor
@@ -107,5 +107,5 @@ def mediastinum_chord(habitus: Habitus, cage: Cage, frame: Frame, u: Field, v: F
 
 
 def _column(t: Field, half_length: Field | float, power: float = 0.7) -> Field:
-    """Chord of an upright column: elliptical for ``power`` 1/2, with softer edges for more."""
+    """Chord of an upright column: elliptical for ``power`` 1/2; higher powers give softer edges."""
     return (2 * half_length * np.clip(1 - t * t, 0, None) ** power).astype(np.float32)

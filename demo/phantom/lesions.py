@@ -1,4 +1,4 @@
-"""Nodules and consolidations: denser tissue in the place of lung."""
+"""Nodules and consolidations: denser tissue that replaces lung."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from demo.phantom.vessels import draw_branches, grow, hilum, scatter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nodule:
-    """A slightly lobulated ball; ``strength`` is its density, 0 lung, 1 soft tissue, more with calcium."""
+    """A slightly lobulated sphere; ``strength`` is its density: 0 lung, 1 soft tissue, more with calcium."""
 
     body: tuple[Ellipsoid, ...]
     strength: float
@@ -35,7 +35,7 @@ class Nodule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consolidation:
-    """Airspace opacity with fuzzy edges; ``bronchi`` are the air-filled branches that stay visible in it."""
+    """Airspace opacity with ill-defined edges; ``bronchi`` are the air-filled branches visible in it."""
 
     centre: Points
     semi: Points
@@ -62,7 +62,10 @@ class Consolidation:
 
 
 def zone_heights(habitus: Habitus, side: Side) -> dict[Zone, tuple[float, float]]:
-    """Upper and lower edge (y in mm) of the lung zones: thirds from the apex to just below the dome's top."""
+    """Upper and lower edge (y in mm) of the lung zones.
+
+    The zones are thirds of the height from the apex to just below the top of the dome.
+    """
     bottom = (habitus.right_dome_y if side is Side.RIGHT else habitus.left_dome_y) + 6
     third = (bottom - habitus.apex) / 3
     edges = [habitus.apex + third * i for i in range(4)]
@@ -72,7 +75,7 @@ def zone_heights(habitus: Habitus, side: Side) -> dict[Zone, tuple[float, float]
 def place_in_zone(
     cage: Cage, dome: Dome, heart: Heart, random: np.random.Generator, *, zone: Zone, margin: float
 ) -> Points:
-    """A point (3,) in that zone of the lung, ``margin`` mm off its edges, clear of heart and hilum."""
+    """A point (3,) in that zone of the lung, ``margin`` mm from its edges, clear of heart and hilum."""
     habitus = cage.habitus
     low, high = zone_heights(habitus, dome.side)[zone]
     edge = min(margin, (high - low) / 3)
@@ -82,7 +85,7 @@ def place_in_zone(
     inner = 30 + margin + np.where(y > habitus.carina + 40, 14 if dome.side is Side.RIGHT else 44, 0)
     outer = cage.half_width(y) - margin - 7
     if zone is Zone.UPPER:
-        low += 14  # the very apex is crowded by clavicle and first rib
+        low += 14  # clavicle and first rib overlie the apex
     ok = (y > low + edge) & (y < high - edge) & (x > inner) & (x < outer)
     ok &= y < dome.top + dome.a * (points[:, 0] - dome.x0) ** 2 - margin
     chosen = points[ok]
@@ -92,7 +95,7 @@ def place_in_zone(
 def draw_nodule(
     spec: FindingSpec, cage: Cage, dome: Dome, heart: Heart, *, random: np.random.Generator
 ) -> tuple[Nodule, float]:
-    """A nodule in its zone, and its diameter in mm (11 for the subtle, 24 for the plain)."""
+    """A nodule in its zone, and its diameter in mm (11 at low conspicuity, 24 at high)."""
     size = (
         spec.size_mm
         if spec.size_mm is not None

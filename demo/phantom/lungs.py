@@ -1,4 +1,4 @@
-"""Lung, free air and fluid along the beam: what fills the chest cavity at each point of the detector."""
+"""Lung, free air and fluid along the beam: the contents of the chest cavity at each point of the detector."""
 
 from dataclasses import dataclass
 
@@ -19,10 +19,10 @@ class LungPaths:
     """Path lengths in mm on one working grid.
 
     Attributes:
-        cavity: what would be lung in health.
-        lung: what is aerated lung.
+        cavity: the part that is lung in a healthy patient.
+        lung: aerated lung.
         free: air in the pleural space.
-        pleura: visceral pleura with air on its outside.
+        pleura: visceral pleura that borders on free air.
     """
 
     cavity: Field
@@ -32,10 +32,10 @@ class LungPaths:
 
 
 def between_lungs(scene: Scene, frame: Frame, step: int) -> Field:
-    """Path through heart, great vessels and the surroundings of the spine."""
+    """Path length through heart, great vessels and paraspinal tissue."""
     u, v = frame.axes(step)
     chord = mediastinum_chord(scene.habitus, scene.cage, frame, u, v)
-    # the heart lies on the diaphragm: what the ellipsoids reach below it is not there
+    # the heart lies on the diaphragm, so the parts of the ellipsoids below it are removed
     fade = 1 / (1 + np.exp((v - np.float32(scene.habitus.left_dome_y + 5)) / 4))
     heart = scene.heart.chord(frame, u, v) * fade.astype(np.float32)
     chord = np.maximum(chord, heart) + 0.35 * np.minimum(chord, heart)
@@ -43,7 +43,7 @@ def between_lungs(scene: Scene, frame: Frame, step: int) -> Field:
 
 
 def lung_paths(scene: Scene, frame: Frame, step: int, middle: Field) -> LungPaths:
-    """Fill the cavity of both sides; ``middle`` is what ``between_lungs`` gave for the same grid."""
+    """The contents of the cavity on both sides; ``middle`` is from ``between_lungs`` for the same grid."""
 
     def both(shells: dict[Side, Shell], more: float = 0.0) -> Field:
         total = np.zeros(frame.shape(step), np.float32)
@@ -66,7 +66,7 @@ def lung_paths(scene: Scene, frame: Frame, step: int, middle: Field) -> LungPath
 
 
 def side_air(scene: Scene, frame: Frame, dome: Dome, shell: Shell, *, step: int) -> Field:
-    """Path through one side's cavity in this view, the mediastinum not yet taken away."""
+    """Path length through one side's cavity in this view, before the mediastinum is subtracted."""
     u, v = frame.axes(step)
     cut = frontal_air if frame.view is View.PA else lateral_air
     return cut(scene.cage, dome, u, v, shell)

@@ -1,4 +1,4 @@
-"""The lead side marker that stands on the radiograph."""
+"""The lead side marker on the radiograph."""
 
 import numpy as np
 from PIL import Image, ImageDraw
@@ -7,7 +7,7 @@ from demo.phantom.frame import Field, Frame, View
 
 
 def marker_line(frame: Frame, random: np.random.Generator) -> Field:
-    """Line integral of a lead letter L: by the left shoulder (frontal) or before the neck (lateral)."""
+    """Line integral of a lead letter L, at the left shoulder (frontal) or in front of the neck (lateral)."""
     width, height, thick = 9.0, 14.0, 3.0
     x = frame.width - 24 - random.uniform(0, 8) if frame.view is View.PA else 16 + random.uniform(0, 10)
     y = 12 + random.uniform(0, 10)

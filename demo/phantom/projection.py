@@ -1,4 +1,4 @@
-"""A scene seen along one beam: the attenuation of all its parts, exposed and brought to 12 bits."""
+"""The projection of a scene: the attenuation of all its parts, exposed and converted to 12 bits."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from demo.phantom.spine import vertebral_path
 from demo.phantom.tubes import TubeLayer, Tubes, project_layers, project_tubes
 from demo.phantom.vessels import TRUNK_CLASSES, VESSEL_CLASSES, split_by_radius
 
-COARSE_MM, FINE_MM = 0.68, 0.30  # of the working grids: anatomy, and lines and tubes
+COARSE_MM, FINE_MM = 0.68, 0.30  # pitch of the working grids: anatomy; lines and tubes
 
 
 def project(scene: Scene, frame: Frame) -> NDArray[np.uint16]:
@@ -35,14 +35,14 @@ def project(scene: Scene, frame: Frame) -> NDArray[np.uint16]:
     line = frame.enlarge(broad, coarse) + _devices(scene, frame, fine)
     technique = _technique(scene, frame)
     seen = expose(line, frame.spacing, technique, random)
-    # scatter would veil the lead letter, which lies on the detector
+    # added after the scatter, because the lead letter lies on the detector
     seen = np.maximum(seen, marker_line(frame, stream(scene.habitus.seed, 22)))
     values = present(seen, frame.spacing, technique)
     return np.clip(np.rint(values), 0, TOP).astype(np.uint16)
 
 
 def _technique(scene: Scene, frame: Frame) -> Technique:
-    """The lateral view goes through more tissue: more dose, and a wider range to show."""
+    """The lateral view penetrates more tissue, so it has more dose and a wider range of densities."""
     habitus = scene.habitus
     if frame.view is View.PA:
         return Technique(dose=habitus.exposure, latitude=habitus.latitude)
@@ -52,7 +52,7 @@ def _technique(scene: Scene, frame: Frame) -> Technique:
 def _soft_parts(
     scene: Scene, frame: Frame, step: int, paths: LungPaths, random: np.random.Generator
 ) -> tuple[Field, Field]:
-    """Attenuation of soft tissue, lung and air on the coarse grid; the aerated share of the cavity."""
+    """Attenuation of soft tissue, lung and air on the coarse grid, and the aerated share of the cavity."""
     u, v = frame.axes(step)
     pitch = frame.spacing * step
     habitus = scene.habitus
@@ -89,7 +89,7 @@ def _bones(scene: Scene, frame: Frame, step: int) -> Field:
     """Attenuation of the skeleton in excess of soft tissue."""
     habitus, cage = scene.habitus, scene.cage
     frontal = frame.view is View.PA
-    # from the side the ribs' flat faces lie across the beam
+    # in the lateral view the ribs' flat faces are perpendicular to the beam
     scale = habitus.dense_bone * (1.0 if frontal else 0.62)
     layers = [
         TubeLayer(tubes=[scene.ribs], classes=RIB_CLASSES, blur=0.2, scale=scale),
@@ -109,7 +109,7 @@ def _bones(scene: Scene, frame: Frame, step: int) -> Field:
 
 
 def _vessels(scene: Scene, frame: Frame, step: int) -> Field:
-    """Attenuation of the vessels on the working grid, as if all of the cavity were aerated."""
+    """Attenuation of the vessels on the working grid, as if the whole cavity were aerated."""
     thin, stout = [], []
     for side in SIDES:
         small, large = split_by_radius(_collapsed(scene, scene.vessels[side], side), VESSEL_CLASSES[-1])
@@ -124,7 +124,7 @@ def _vessels(scene: Scene, frame: Frame, step: int) -> Field:
 
 
 def _collapsed(scene: Scene, tubes: Tubes, side: Side) -> Tubes:
-    """Vessels drawn in with a lung that has come off the chest wall."""
+    """Vessels retracted with a lung that is separated from the chest wall."""
     shell = scene.air[side]
     gap = np.interp(tubes.points[:, 1], shell.heights, shell.gaps)
     if not gap.any():

@@ -1,4 +1,4 @@
-"""Boxes of the anatomical regions, under the names of the GEMeX visual regions."""
+"""Boxes of the anatomical regions, named after the GEMeX visual regions."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ from demo.phantom.vessels import hilum
 
 
 def thorax_edges(habitus: Habitus, frame: Frame) -> tuple[float, float]:
-    """x in pixels of the inner edges of the rib cage where it is widest."""
+    """The inner edges of the rib cage at its widest point, as x in pixels."""
     half = habitus.half_width
     return frame.to_pixels(-half, 0)[0], frame.to_pixels(half, 0)[0]
 

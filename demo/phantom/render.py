@@ -1,4 +1,4 @@
-"""One exam from a seed: patient, findings, projections, boxes."""
+"""Render one exam from a seed: patient, findings, projections, boxes."""
 
 from collections.abc import Sequence
 
@@ -24,19 +24,19 @@ def render_exam(
     columns: int = COLUMNS,
     views: Sequence[View] = tuple(View),
 ) -> PhantomExam:
-    """A frontal and a lateral chest radiograph of a patient who does not exist, or one of the two.
+    """Render a frontal and a lateral chest radiograph of a fictitious patient, or one of the two.
 
-    The same arguments give the same pixels. Anatomy, exposure and noise depend on ``seed``, ``sex`` and
-    ``age`` alone, so an exam with and without a finding differs by that finding only.
+    The same arguments give the same pixels. Anatomy, exposure and noise depend only on ``seed``, ``sex`` and
+    ``age``, so two exams with and without a finding differ by that finding only.
 
     Args:
         seed: any integer from 0.
-        findings: what is to be seen; at most one effusion, pneumothorax or consolidation on a side.
+        findings: the findings to show; at most one effusion, pneumothorax or consolidation per side.
         sex: "M" or "F".
         age: years, 18 to 100.
-        rows: height of both images in pixels. The field is 350 mm wide, so the usual shape is about 5 : 4.
+        rows: height of both images in pixels. The field is 350 mm wide, so the usual ratio is about 5 : 4.
         columns: width of both images in pixels.
-        views: which radiographs are rendered; boxes are given for both views in any case.
+        views: the radiographs to render; boxes are given for both views in any case.
 
     Raises:
         ValueError: an argument is out of its range.
@@ -70,7 +70,7 @@ def render_exam(
 
 
 def frame_of(habitus: Habitus, view: View, *, rows: int, columns: int) -> Frame:
-    """The detector matrix of one view; the frontal view alone is turned."""
+    """The detector matrix of one view; only the frontal view has the patient's rotation."""
     frontal = view is View.PA
     return Frame(
         view=view,

@@ -7,7 +7,7 @@ from demo.phantom.habitus import THORACIC_VERTEBRAE, Habitus, stream
 from demo.phantom.thorax import CAGE_POWER, Cage
 from demo.phantom.tubes import Tubes, join, sample_curve
 
-# How far each rib comes round (degrees from the back) and drops on the way (share of the lung's height).
+# Angle that each rib spans (degrees from the back), and its descent (share of the lung's height).
 _REACH = (150, 150, 147, 145, 143, 141, 138, 132, 123, 110, 84, 58)
 _DROP = (0.17, 0.25, 0.315, 0.365, 0.405, 0.435, 0.45, 0.44, 0.41, 0.36, 0.27, 0.18)
 _RADIUS = (6.0, 5.6, 5.4, 5.5, 5.6, 5.7, 5.8, 5.8, 5.6, 5.2, 4.5, 3.8)
@@ -16,7 +16,7 @@ RIB_CLASSES = (3.8, 4.8, 5.6, 6.5)
 
 
 def rib_curve(cage: Cage, number: int, side: float, bend: float = 0.0) -> tuple[Points, Points]:
-    """The middle line of one rib from vertebra to front end, (n, 3) mm, and the share of the way (n,)."""
+    """Centre line of one rib from vertebra to front end, (n, 3) mm, and position along it, 0 to 1, (n,)."""
     habitus = cage.habitus
     share = np.linspace(0.0, 1.0, 40)
     angle = np.deg2rad(8 + (_REACH[number - 1] - 8) * share)
@@ -28,7 +28,7 @@ def rib_curve(cage: Cage, number: int, side: float, bend: float = 0.0) -> tuple[
     power = 2 / CAGE_POWER
     x = side * half * np.sin(angle) ** power
     z = (front + back) / 2 - (front - back) / 2 * np.sign(np.cos(angle)) * np.abs(np.cos(angle)) ** power
-    # the neck of the rib comes forward to the vertebral body
+    # the neck of the rib runs forward to the vertebral body
     near = np.exp(-((share / 0.09) ** 2))
     z = z * (1 - near) + near * (cage.spine(y) - 8)
     x = x * (1 - near) + near * side * np.maximum(np.abs(x), 15)
@@ -36,14 +36,14 @@ def rib_curve(cage: Cage, number: int, side: float, bend: float = 0.0) -> tuple[
 
 
 def draw_ribs(habitus: Habitus, cage: Cage) -> Tubes:
-    """All ribs as tubes with a dense cortex; the weight holds the rib's flatness along the beam."""
+    """All ribs as tubes with a dense cortex; the weights account for the rib's flatness along the beam."""
     random = stream(habitus.seed, 2)
     parts = []
     for number in range(1, THORACIC_VERTEBRAE + 1):
         for side in (-1.0, 1.0):
             knots, share = rib_curve(cage, number, side, bend=float(random.normal(0, 0.012)))
             knots = knots + np.array([0, random.normal(0, 1.0), 0])
-            # posterior third stout and round, front end flat and wide, then cartilage, which does not show
+            # posterior third thick and round, front end flat and wide, then cartilage, which is not visible
             radius = _RADIUS[number - 1] * (0.94 + 0.16 * share**2) * float(random.uniform(0.95, 1.05))
             points, weights, radii = sample_curve(knots, radius, step=0.5)
             along = np.linspace(0, 1, len(weights))
@@ -67,7 +67,7 @@ def draw_sternum(cage: Cage) -> Tubes:
 
 
 def costal_cartilage(habitus: Habitus, cage: Cage) -> Tubes | None:
-    """Calcified cartilage at the ends of the ribs, as it shows in the old; None in the young."""
+    """Calcified cartilage at the ends of the ribs; None in patients younger than 45 years."""
     if habitus.age < 45:
         return None
     random = stream(habitus.seed, 3)

@@ -1,4 +1,4 @@
-"""Everything in three dimensions that the two projections of an exam share."""
+"""The three-dimensional objects that both projections of an exam share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ SIDES = (Side.RIGHT, Side.LEFT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """A finding in the scene; ``part`` is the thing itself where it is one (nodule, opacity, device)."""
+    """A finding in the scene; ``part`` is its object if it has one (nodule, opacity, device)."""
 
     spec: FindingSpec
     size_mm: float
@@ -41,7 +41,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """Patient and findings; the shells hold what fluid and air do to the lung of a side.
+    """Patient and findings. The shells describe how fluid and air displace the lung of each side.
 
     ``vessels`` are those of a healthy lung.
     """
@@ -62,7 +62,7 @@ class Scene:
 
 
 def to_box(frame: Frame, extent: Extent) -> Box:
-    """Projected mm -> box in pixels, clipped to the matrix."""
+    """Convert projected mm to a box in pixels, clipped to the matrix."""
     x0, y0 = frame.to_pixels(extent[0], extent[1])
     x1, y1 = frame.to_pixels(extent[2], extent[3])
     return Box(
@@ -74,7 +74,7 @@ def to_box(frame: Frame, extent: Extent) -> Box:
 
 
 def build_scene(seed: int, *, findings: Sequence[FindingSpec], sex: str, age: int) -> Scene:
-    """Draw the patient, then each finding from a random source of its own."""
+    """Generate the patient, then each finding from its own random source."""
     habitus = draw_habitus(seed, sex=sex, age=age, ctr=_enlarged(seed, findings))
     cage, heart = Cage(habitus=habitus), draw_heart(habitus)
     domes = {side: draw_dome(habitus, side) for side in SIDES}
@@ -120,7 +120,7 @@ def build_scene(seed: int, *, findings: Sequence[FindingSpec], sex: str, age: in
 
 
 def _enlarged(seed: int, findings: Sequence[FindingSpec]) -> float | None:
-    """The cardiothoracic ratio that a cardiomegaly among the findings asks for; None without one."""
+    """The cardiothoracic ratio for a cardiomegaly among the findings; None without one."""
     for spec in findings:
         if spec.kind is FindingKind.CARDIOMEGALY:
             return 0.53 + 0.10 * spec.conspicuity + float(stream(seed, 40).uniform(-0.008, 0.008))
@@ -128,6 +128,6 @@ def _enlarged(seed: int, findings: Sequence[FindingSpec]) -> float | None:
 
 
 def heart_extent(scene: Scene, frame: Frame) -> Extent:
-    """Edges of the visible silhouette: the lower part lies in the abdomen's shadow and is left out."""
+    """Edges of the visible silhouette, without the lower part, which is obscured by the abdomen."""
     u0, v0, u1, v1 = scene.heart.extent(frame)
     return u0, v0, u1, min(v1, scene.habitus.left_dome_y + 8)

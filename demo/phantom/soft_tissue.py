@@ -9,7 +9,7 @@ from demo.phantom.thorax import Cage
 
 
 def body_chord(habitus: Habitus, cage: Cage, frame: Frame, u: Field, v: Field) -> Field:
-    """Path length in mm through the body, all parts, as if it were solid."""
+    """Path length in mm through all parts of the body, as if it were solid."""
     if frame.view is View.PA:
         return _frontal(habitus, cage, u, v) + _breasts(habitus, cage, frame, u, v)
     trunk, breasts = _lateral(habitus, cage, u, v), _breasts(habitus, cage, frame, u, v)
@@ -17,7 +17,7 @@ def body_chord(habitus: Habitus, cage: Cage, frame: Frame, u: Field, v: Field) -
 
 
 def _soft_max(a: Field, b: Field, mm: float) -> Field:
-    """The larger of two chords, rounded off over ``mm``."""
+    """The larger of two chords, with a smooth transition over ``mm``."""
     return (0.5 * (a + b + np.sqrt((a - b) ** 2 + np.float32(mm * mm)))).astype(np.float32) - np.float32(
         mm / 2
     )
@@ -36,7 +36,7 @@ def _frontal(habitus: Habitus, cage: Cage, u: Field, v: Field) -> Field:
     girdle = superellipse_chord(u / np.maximum(outline, 8), 60 + 0.6 * fat, 3.2)
     girdle *= np.interp(v, [top + 50, top + 135], [1, 0]).astype(np.float32)
     chord = _soft_max(trunk, girdle, 10)
-    # arms hang a little off the trunk
+    # the arms hang at a small distance from the trunk
     for side in (-1, 1):
         shoulder, hand = 1.25 * wide + 0.5 * fat, 1.46 * wide + 0.9 * fat
         middle = side * (shoulder + (hand - shoulder) * (v - top - 20) / 380)
@@ -61,7 +61,7 @@ def _muscles(habitus: Habitus, u: Field, v: Field) -> Field:
 
 
 def _breasts(habitus: Habitus, cage: Cage, frame: Frame, u: Field, v: Field) -> Field:
-    """Breast shadows: round below, fading upwards; 0 in men."""
+    """Breast shadows: round below, gradually fainter towards the top; 0 in men."""
     total = np.zeros(np.broadcast_shapes(u.shape, v.shape), np.float32)
     if habitus.breast <= 0:
         return total
@@ -73,7 +73,7 @@ def _breasts(habitus: Habitus, cage: Cage, frame: Frame, u: Field, v: Field) -> 
         z = float(cage.front(y)) + 8
         shape = ellipsoid((x, y, z), (radius, radius * 0.92, radius * 0.62))
         chord = shape.chord(frame, u, v)
-        # the half inside the chest wall is chest wall already; upwards the gland thins out
+        # the chest wall already covers the inner half; the gland is thinner towards the top
         chord *= 0.55 * np.clip((v - y + radius) / (1.3 * radius), 0, 1) ** 1.2
         total += chord.astype(np.float32)
     return total
@@ -82,7 +82,7 @@ def _breasts(habitus: Habitus, cage: Cage, frame: Frame, u: Field, v: Field) -> 
 def _lateral(habitus: Habitus, cage: Cage, u: Field, v: Field) -> Field:
     z = -u
     fat, top = habitus.fat, habitus.apex
-    # the neck leans forward out of the shoulders; from the apices on, the cage gives the outline
+    # the neck leans forward from the shoulders; below the apices, the cage determines the outline
     shared = np.clip((v - top + 10) / 34, 0, 1)
     shared = shared * shared * (3 - 2 * shared)
     neck_front = np.interp(v, [top - 70, top - 30, top - 6, top + 20], [66, 50, 42, 44])
@@ -94,7 +94,7 @@ def _lateral(habitus: Habitus, cage: Cage, u: Field, v: Field) -> Field:
     across = np.interp(v, [top - 60, top - 10, top + 35, top + 80], [52, 75, 150, 150])
     width = np.minimum(across, cage.half_width(np.maximum(v, top + 20)) + fat + 10)
     trunk = superellipse_chord((z - middle) / half, width, 2.5)
-    # shoulders and raised arms lie over the apices
+    # shoulders and raised arms overlie the apices
     along, off = (z + 6) * 0.92 + (v - top - 8) * 0.38, (v - top - 8) * 0.92 - (z + 6) * 0.38
     arm = np.sqrt(np.clip((50 + 0.4 * fat) ** 2 - along**2, 0, None))
     arms = 2.1 * arm / (1 + np.exp(np.clip((off - 26) / 13, -30, 30)))

@@ -1,4 +1,4 @@
-"""The vertebral column, seen from the front and from the side."""
+"""The vertebral column in the frontal and the lateral view."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ def _bump(distance: Field, width: float) -> Field:
 
 
 def vertebral_path(habitus: Habitus, cage: Cage, frame: Frame, step: int) -> Field:
-    """Bone in mm of equivalent cortical path on the working grid of ``step``."""
+    """Path length through bone, as mm of cortical bone, on the working grid of ``step``."""
     u, v = frame.axes(step)
     field = np.zeros(frame.shape(step), np.float32)
     random = stream(habitus.seed, 6)
@@ -50,7 +50,7 @@ def vertebral_path(habitus: Habitus, cage: Cage, frame: Frame, step: int) -> Fie
 
 
 def _front(x: Field, y: Field, number: int, pitch: float, tilt: float) -> Field:
-    """One vertebra from the front: body with endplates, pedicles, spinous and transverse processes."""
+    """One vertebra in the frontal view: body with endplates, pedicles, spinous and transverse processes."""
     half = 14.5 + 0.62 * max(number, 0)
     tall = 0.41 * pitch
     down = y - np.float32(tilt * 0.02) * x

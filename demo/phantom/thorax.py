@@ -1,7 +1,7 @@
 """The rib cage, the hemidiaphragms and the air of the lungs between them.
 
-The cage is a stack of superellipses; each hemidiaphragm a paraboloid. Both can be cut along X and along Z in
-closed form, so one description gives the frontal and the lateral view.
+The cage is a stack of superellipses, and each hemidiaphragm is a paraboloid. Sections of both along X and
+along Z have a closed form, so one description gives the frontal and the lateral view.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from demo.phantom.frame import Field, Points
 from demo.phantom.habitus import Habitus
 
 CAGE_POWER = 2.4
-# Share of the lung's height (0 apices, 1 right dome) against inner half width, back and front of the cage.
+# Inner half width, back and front of the cage by share of the lung's height (0 apices, 1 right dome).
 _LEVELS = np.array([-0.10, 0.0, 0.025, 0.06, 0.12, 0.25, 0.45, 0.70, 0.95, 1.15, 1.35, 1.8])
 _WIDTHS = np.array([0.12, 0.27, 0.39, 0.51, 0.645, 0.80, 0.915, 0.98, 1.0, 0.99, 0.955, 0.87])
 _BACKS = np.array([-44, -52, -56, -60, -66, -77, -88, -92, -86, -76, -66, -52.0])
@@ -74,7 +74,7 @@ class Dome:
 
 
 def draw_dome(habitus: Habitus, side: Side) -> Dome:
-    """The right dome is higher than the left; both fall off to the back, where the recess is deepest."""
+    """The right dome is higher than the left. Both descend to the back, where the recess is deepest."""
     top = habitus.right_dome_y if side is Side.RIGHT else habitus.left_dome_y
     x0 = side.sign * 0.44 * habitus.half_width
     return Dome(
@@ -89,10 +89,10 @@ def draw_dome(habitus: Habitus, side: Side) -> Dome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shell:
-    """How far the lung keeps off the side wall, in mm: ``gap(y)`` as a table, 0 for a healthy lung.
+    """The distance of the lung from the lateral wall, in mm: ``gap(y)`` as a table, 0 for a healthy lung.
 
-    ``depth_share`` of it separates the lung from the front and back walls; below ``floor`` (y in mm) there is
-    none at all.
+    The distance from the front and back walls is ``depth_share`` times this. Below ``floor`` (y in mm) there
+    is no lung.
     """
 
     heights: Points
@@ -105,7 +105,7 @@ class Shell:
         return np.interp(y, self.heights, self.gaps).astype(np.float32)
 
     def above_floor(self, y: Field) -> Field:
-        """1 well above the floor, 0 well below, soft over a centimetre."""
+        """1 well above the floor, 0 well below, with a smooth transition over a centimetre."""
         share: Field = 1 / (1 + np.exp(np.clip((y - self.floor) / 4.5, -30, 30)))
         return share.astype(np.float32)
 
@@ -122,7 +122,7 @@ def _less_dome(low: Field, high: Field, middle: float, reach: Field) -> Field:
 
 
 def frontal_air(cage: Cage, dome: Dome, u: Field, v: Field, shell: Shell = NO_SHELL) -> Field:
-    """Path through one side of the cage above its dome along Z; heart and mediastinum still in it."""
+    """Path length along Z through one side of the cage above its dome, heart and mediastinum included."""
     gap = shell.gap(v)
     half = np.clip(cage.half_width(v) - gap, 1, None)
     depth = np.clip((cage.front(v) - cage.back(v)) / 2 - gap * shell.depth_share, 0, None)
@@ -137,7 +137,7 @@ def frontal_air(cage: Cage, dome: Dome, u: Field, v: Field, shell: Shell = NO_SH
 def lateral_air(
     cage: Cage, dome: Dome, u: Field, v: Field, shell: Shell = NO_SHELL, *, inner: Field | float = 4.0
 ) -> Field:
-    """Path through one side of the cage above its dome along X, from ``inner`` mm off the midline."""
+    """Path length along X through one side of the cage above its dome, from ``inner`` mm off the midline."""
     z = -u
     gap = shell.gap(v)
     depth = np.clip((cage.front(v) - cage.back(v)) / 2 - gap * shell.depth_share, 1, None)

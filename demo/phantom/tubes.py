@@ -1,10 +1,9 @@
-"""Projection of thin curved things (ribs, vessels, catheters) as X-ray path lengths.
+"""Projection of thin curved structures (ribs, vessels, catheters) as X-ray path lengths.
 
-A tube along a curve is the sum of the curve's points, each weighted with the arc length it stands for,
-convolved with a disc: across a straight tube of radius R that lies flat on the detector this gives exactly
-the chord 2 sqrt(R^2 - d^2), and a tube that runs along the beam gets longer paths, as it should. The
-convolution is done once for all tubes of a radius, in Fourier space. The kernels are the same for every exam,
-so they are kept.
+The projection of a tube is the sum of the points of its curve, each weighted with the arc length that it
+represents, convolved with a disc. For a straight tube of radius R parallel to the detector this gives exactly
+the chord 2 sqrt(R^2 - d^2). A tube along the beam correctly gets longer paths. The convolution is computed
+once for all tubes of a radius, in Fourier space. The kernels are the same for every exam, so they are cached.
 """
 
 from collections.abc import Sequence
@@ -24,9 +23,9 @@ Grid = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tubes:
-    """Sampled curves: points (n, 3), the arc length each stands for (n,), the radius (n,), all in mm.
+    """Sampled curves: points (n, 3), the arc length that each represents (n,), the radius (n,), all in mm.
 
-    ``cortex`` is the thickness in mm of a dense rim around a weaker core, 0 for a solid tube; ``core`` the
+    ``cortex`` is the thickness in mm of a dense rim around a weaker core, 0 for a solid tube; ``core`` is the
     core's weight relative to the rim.
     """
 
@@ -64,7 +63,7 @@ def join(
     cortex: float = 0.0,
     core: float = 1.0,
 ) -> Tubes:
-    """Several sampled curves as one set of tubes."""
+    """Join several sampled curves into one set of tubes."""
     return Tubes(
         points=np.concatenate([p for p, _, _ in parts]),
         weights=np.concatenate([w for _, w, _ in parts]),
@@ -76,9 +75,9 @@ def join(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TubeLayer:
-    """Tubes that are projected alike.
+    """Tubes with common projection parameters.
 
-    ``classes`` are radii in mm, increasing; a tube's radius is shared between its two neighbours among them.
+    ``classes`` are radii in mm, increasing; each tube is split between the two neighbouring radii.
     ``blur`` is the standard deviation in mm of the unsharpness (focal spot and detector). All paths are
     multiplied by ``scale``.
     """
@@ -114,7 +113,7 @@ def project_layers(layers: Sequence[TubeLayer], frame: Frame, step: int) -> Fiel
                 used = share > 0
                 if not used.any():
                     continue
-                # a tube between two classes keeps its own area, hence its own mean path length
+                # a tube between two classes keeps its area, and therefore its mean path length
                 weights = tubes.weights[used] * share[used] * (tubes.radii[used] / radius) ** 2 * layer.scale
                 density = fft.rfft2(_splat(rows[used], columns[used], weights, padded), workers=1)
                 density *= _kernel(padded, pitch, radius=radius, blur=layer.blur, cortex=cortex, core=core)
@@ -126,7 +125,7 @@ def project_layers(layers: Sequence[TubeLayer], frame: Frame, step: int) -> Fiel
 
 
 def _by_rim(sets: Sequence[Tubes]) -> dict[tuple[float, float], Tubes]:
-    """One set for all tubes of the same cortex and core."""
+    """Merge the tubes of the same cortex and core into one set."""
     kinds: dict[tuple[float, float], list[Tubes]] = {}
     for tubes in sets:
         kinds.setdefault((tubes.cortex, tubes.core), []).append(tubes)
@@ -152,7 +151,7 @@ def _kernel(
 
 @lru_cache(maxsize=4)
 def _frequencies(padded: Grid, pitch: float) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """A table of radial frequencies, and which of them each place of the spectrum has."""
+    """A table of radial frequencies, and the index into it for each point of the spectrum."""
     fy, fx = fft.fftfreq(padded[0], pitch), fft.rfftfreq(padded[1], pitch)
     radial = np.hypot(fy[:, None], fx[None, :]).astype(np.float32)
     table = np.linspace(1e-6, float(radial.max()), _TABLE)
@@ -170,7 +169,7 @@ def _splat(
     weights: NDArray[np.float64],
     shape: tuple[int, int],
 ) -> Field:
-    """Weighted points spread over their four neighbour pixels; points off the grid are left out."""
+    """Distribute weighted points over their four neighbour pixels; points outside the grid are dropped."""
     r0, c0 = np.floor(rows).astype(np.int64), np.floor(columns).astype(np.int64)
     keep = (r0 >= 0) & (c0 >= 0) & (r0 < shape[0] - 1) & (c0 < shape[1] - 1)
     r0, c0, weights = r0[keep], c0[keep], weights[keep]

@@ -1,7 +1,8 @@
-"""The vascular tree of the lungs: what makes a grey area read as lung.
+"""The vascular tree of the lungs, which gives a grey area the texture of lung.
 
-Points are scattered through the lung and joined, nearest to the hilum first, to the tree that there is, so
-that the way to the hilum stays short and forks are acute; calibres follow Murray's law from the tips inwards.
+Points are scattered through the lung. Starting with the nearest to the hilum, each is joined to the existing
+tree so that the path to the hilum stays short and forks are acute. Calibres follow Murray's law from the tips
+inwards.
 """
 
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ class Tree:
 
 
 def hilum(habitus: Habitus, side: Side) -> Points:
-    """Where the vessels and bronchi of one lung come in; the left hilum is the higher one."""
+    """The point where the vessels and bronchi enter one lung; the left hilum is the higher one."""
     right = side is Side.RIGHT
     return np.array([side.sign * (27 if right else 30), habitus.carina + (25 if right else 16), -6.0])
 
@@ -65,7 +66,7 @@ def scatter(
 
 
 def grow(root: Points, targets: Points, *, thrift: float = 0.62) -> Tree:
-    """Join the targets to a tree; ``thrift`` weighs the way to the root against the length of new branch."""
+    """Join the targets to a tree; ``thrift`` weights the path to the root against new branch length."""
     order = np.argsort(np.linalg.norm(targets - root, axis=1))
     n = len(targets) + 1
     nodes = np.empty((n, 3))
@@ -87,7 +88,7 @@ def draw_branches(tree: Tree, *, weight: float = 1.0, samples: int = 48) -> Tube
     child = np.arange(1, len(tree.nodes))
     parent = tree.parents[child]
     start, end = tree.nodes[parent], tree.nodes[child]
-    # direction at a node: the mean of where it comes from and where the load goes
+    # direction at a node: that of the branch that leads to it
     came = np.zeros_like(tree.nodes)
     came[1:] = tree.nodes[1:] - tree.nodes[tree.parents[1:]]
     came[0] = 0
@@ -105,7 +106,7 @@ def draw_branches(tree: Tree, *, weight: float = 1.0, samples: int = 48) -> Tube
     tip = tree.radii[child][:, None]
     base = np.minimum(tree.radii[parent][:, None], 1.35 * tip)
     radii = base + (tip - base) * t[..., 0]
-    # at the root all branches lie on top of one another
+    # all branches overlap at the root
     off = np.linalg.norm(curve - tree.nodes[0], axis=2)
     lengths = lengths * np.clip(off / 16, 0.25, 1)
     return Tubes(points=curve.reshape(-1, 3), weights=weight * lengths.reshape(-1), radii=radii.reshape(-1))
@@ -131,7 +132,7 @@ def draw_vessels(habitus: Habitus, cage: Cage, dome: Dome, heart: Heart) -> Tube
 
 
 def _main_artery(side: Side, root: Points) -> Tubes:
-    """The pulmonary artery of one side, out of the mediastinum and down beside the main bronchus."""
+    """The pulmonary artery of one side, from the mediastinum down along the main bronchus."""
     if side is Side.RIGHT:
         knots = root + np.array([[14.0, -8, 8], [0, -2, 0], [-10, 16, -6], [-15, 40, -12], [-19, 66, -18]])
     else:
@@ -140,7 +141,7 @@ def _main_artery(side: Side, root: Points) -> Tubes:
 
 
 def split_by_radius(tubes: Tubes, limit: float) -> tuple[Tubes, Tubes]:
-    """Those up to ``limit`` mm and those above; the thin ones need the finer grid."""
+    """The tubes with radii up to ``limit`` mm, and the others; the thin ones need the finer grid."""
     thin = tubes.radii <= limit
 
     def part(mask: NDArray[np.bool_]) -> Tubes:

@@ -1,6 +1,7 @@
-"""Where findings can be seen: a box for each in each view that shows it.
+"""The boxes of the findings, in each view that shows them.
 
-Findings without a sharp outline are boxed where the chest cavity differs from the same one without them.
+The box of a finding without a sharp outline encloses the difference between the chest cavity with and without
+the finding.
 """
 
 from collections.abc import Mapping
@@ -30,11 +31,11 @@ def finding_boxes(scene: Scene, finding: Placed, frames: Mapping[View, Frame]) -
 
 
 def _extent(scene: Scene, finding: Placed, frame: Frame) -> Extent | None:
-    """Projected edges in mm; None where the finding cannot be told from what lies over it."""
+    """Projected edges in mm; None if the finding cannot be distinguished from overlying structures."""
     if finding.spec.kind is FindingKind.CARDIOMEGALY:
         return heart_extent(scene, frame)
     if finding.spec.kind is FindingKind.PNEUMOTHORAX and frame.view is View.LATERAL:
-        return None  # the other lung lies over it
+        return None  # the other lung overlies it
     if finding.part is None or isinstance(finding.part, Consolidation):
         return _of_change(scene, finding, frame)
     return finding.part.extent(frame)
@@ -65,7 +66,7 @@ def _of_change(scene: Scene, finding: Placed, frame: Frame) -> Extent | None:
 
 
 def _edges(u: Field, v: Field, field: Field, *, least: float) -> Extent | None:
-    """Outermost rows and columns with at least 4 pixels above ``least`` mm; None if too few."""
+    """Outermost rows and columns with at least 4 pixels above ``least`` mm; None if there are too few."""
     seen = field > least
     columns, rows = np.flatnonzero(seen.sum(axis=0) >= 4), np.flatnonzero(seen.sum(axis=1) >= 4)
     if len(columns) < 3 or len(rows) < 3:
