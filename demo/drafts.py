@@ -68,7 +68,7 @@ class Pen:
     def multiple(
         self, stem: str, right: Sequence[str], wrong: Sequence[str], *, explanation: str, about: About
     ) -> Draft:
-        """Four options in random order, of which one to three are right. The right ones are in ``right``."""
+        """Four options in random order; the right ones, at most three, are drawn from ``right``."""
         chosen = self.random.sample(list(right), min(len(right), 3))
         options = chosen + self.random.sample(list(wrong), 4 - len(chosen))
         self.random.shuffle(options)
