@@ -34,7 +34,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the results, and write them to files. Returns 0; a refusal names line and field and is raised."""
+    """Print the results; with ``--out``, write them as JSON. A refusal names line and field and is raised."""
     if not 0.5 <= args.confidence < 1:
         raise InvalidValue("confidence", f"{args.confidence} must be at least 0.5 and below 1, as 0.95")
     found = measure_counts(read_counts(args.counts), confidence=args.confidence)
