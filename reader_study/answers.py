@@ -19,7 +19,7 @@ MOST_BOXES = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """A reader's answer as the form sends it; ``answer`` are places of the options in the order shown."""
+    """A reader's answer as the form sends it; ``answer`` has indices of options in the order shown."""
 
     answer: Answer | None
     cannot_determine: bool = False
@@ -80,8 +80,8 @@ def check_reading(reading: Reading, *, case: BlindCase, exam: Exam, ask_confiden
     """Check a reading against its case.
 
     Raises:
-        InvalidValue: the answer does not fit the question, confidence is missing, a text is too long, a box
-            is not asked for, or it is not on the image.
+        InvalidValue: the answer does not fit the question, confidence is missing, a text is too long, or
+            there is a box that is not requested or not on the image.
     """
     if reading.answer is not None:
         check_answer(reading.answer, format_=case.format, options=case.options, field_name="answer")

@@ -14,7 +14,7 @@ from reader_study.shuffling import latin_square, shuffled
 _LAST = re.compile(
     r"\b(all|none|both|neither|any)\b.{0,12}\b(above|these|listed|options|choices)\b", re.IGNORECASE
 )
-#: If an option names others by letter, the order is not changed.
+#: Options that name other options by letter; the order is then not changed.
 _LETTERS = re.compile(
     r"\b(?:both|options?|either|neither|only)?\s*\(?[A-F]\)?\s*(?:and|or|&)\s*\(?[A-F]\)?\b"
 )
@@ -99,7 +99,7 @@ def option_order(options: Sequence[str], *, seed: int, purpose: str, shuffle: bo
 
 
 def _shares(design: StudyDesign, *, readers: int, cases: Sequence[int]) -> list[list[int]]:
-    """The cases of each reader: all of them, or a part such that each case has the required readers.
+    """The cases of each reader: all of them, or a part, so that each case has the required number of readers.
 
     Shared cases are read by all. Each other case is given to the readers with the fewest so far, at random
     among equals; numbers therefore differ by at most one, and any two readers have common cases.
@@ -123,7 +123,7 @@ def _shares(design: StudyDesign, *, readers: int, cases: Sequence[int]) -> list[
 
 
 def _visits(design: StudyDesign, *, place: int, cases: Sequence[int]) -> list[_Visit]:
-    """One reader's scored cases in order, hidden repeats among those of the first period."""
+    """One reader's scored cases in order; hidden repeats are placed in the first period."""
     if design.crossing is not Crossing.CROSSOVER:
         ordered = _in_blocks(design, place=place, cases=cases, purpose="period 1")
         visits = [_Visit(case=case, arm=design.arms[0].name, period=1) for case in ordered]
@@ -141,12 +141,12 @@ def _visits(design: StudyDesign, *, place: int, cases: Sequence[int]) -> list[_V
 
 
 def _halves(cases: Sequence[int]) -> tuple[list[int], list[int]]:
-    """The cases in two halves, alternating in the order of the draw, so that strata are divided evenly."""
+    """Divide the cases into two halves, alternating in the order of the draw, so that strata are balanced."""
     return list(cases[0::2]), list(cases[1::2])
 
 
 def _arms(design: StudyDesign, *, place: int, period: int) -> tuple[Arm, ...]:
-    """Both arms, in the reader's order in a period.
+    """Both arms, in the order in which the reader has them in a period.
 
     With the halves by ``place % 2``, four consecutive readers have the four sequences of halves and arms.
     """
@@ -188,7 +188,7 @@ def _with_repeats(design: StudyDesign, *, place: int, visits: list[_Visit]) -> l
     chosen = shuffled(range(room), seed=seed, purpose=f"repeats reader {place}")[: design.repeats]
     behind: dict[int, list[_Visit]] = {index: [] for index in range(len(visits))}
     for first in chosen:
-        # Behind the visit at `later`: at least `repeat_gap` others lie between the two.
+        # Placed after the visit at `later`, so that at least `repeat_gap` visits are between the two.
         later = shuffled(
             range(first + design.repeat_gap, len(visits)),
             seed=seed,

@@ -1,16 +1,16 @@
-r"""The answer in a model's free text, by stated rules in a fixed order; what they can't read is failed.
+r"""Extracts the answer from a model's free text, by fixed rules in a fixed order.
 
-1. ``tag``, ``json``, ``boxed``: ``<answer>B</answer>``, ``{"answer": "B"}``, ``\boxed{B}``; two that differ
-   fail.
-2. ``explicit``: the last "answer is X", "Final answer: X", "the correct option is: X". The last one decides:
-   where it names nothing readable ("the answer is not A", "A or B"), the reply fails.
-3. ``letter``: a lone letter (yes or no), as the whole reply or on a line of its own, with or without the text
-   of that option; two lines that differ fail.
+1. ``tag``, ``json``, ``boxed``: ``<answer>B</answer>``, ``{"answer": "B"}``, ``\boxed{B}``. Extraction fails
+   if two of them differ.
+2. ``explicit``: the last "answer is X", "Final answer: X" or "the correct option is: X". Extraction fails if
+   the last one names no single answer ("the answer is not A", "A or B").
+3. ``letter``: a single letter, or yes or no, as the whole reply or on its own line, with or without the text
+   of that option. Extraction fails if two lines differ.
 4. ``option text``: the whole reply is the text of one option.
-5. ``failed``. It counts as wrong and is reported apart.
+5. ``failed``: no rule matched, or extraction failed. It counts as wrong and is reported separately.
 
-A rule never looks for letters inside sentences. What stands in <think> is no reply. An open question's
-answer is what a tag holds, else the ``whole reply``.
+No rule searches for letters inside sentences. Text inside <think> is ignored. The answer to an open question
+is the content of a tag, otherwise the ``whole reply``.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _marked(text: str, format_: AnswerFormat, options: Sequence[str]) -> Iterato
         elif isinstance(value, list):
             yield listed(value, format_=format_, options=options), JSON
         else:
-            yield None, JSON  # a number: nobody knows whether it counts from 0 or from 1
+            yield None, JSON  # a number is ambiguous: it may count from 0 or from 1
     for boxed in _BOXED.finditer(text):
         inner = _TEX.sub(r"\1", boxed[1])
         yield value_of(inner, format_=format_, options=options), BOXED
@@ -143,7 +143,7 @@ def _pairs(pairs: list[tuple[str, object]]) -> _Object:
 
 
 def _named(text: str, cue: re.Match[str], format_: AnswerFormat, options: Sequence[str]) -> Answer | None:
-    """The answer that the last cue names; None if it is negated, ambiguous or not readable."""
+    """The answer after the last cue; None if it is negated, ambiguous or not readable."""
     if (cue["before"] or "").strip().lower() in _DENIED:
         return None
     lead = text[max(0, cue.start() - 120) : cue.start()] + (cue["before"] or "")
@@ -159,7 +159,7 @@ def _named(text: str, cue: re.Match[str], format_: AnswerFormat, options: Sequen
     start = lead_letter.end() if lead_letter else 0
     end = _END.search(line, start)
     if end is None:
-        # a letter in brackets, or with its point, and then a sentence
+        # a letter in brackets or with a full stop, then a sentence
         return _before_sentence(line, lead_letter, format_, options)
     named = value_of(line[: end.start()], format_=format_, options=options)
     return named if named is not None else _before_sentence(line, lead_letter, format_, options)
@@ -168,7 +168,7 @@ def _named(text: str, cue: re.Match[str], format_: AnswerFormat, options: Sequen
 def _before_sentence(
     line: str, lead: re.Match[str] | None, format_: AnswerFormat, options: Sequence[str]
 ) -> Answer | None:
-    """The letter of "B. The angle is blunt", unless another letter or option is offered beside it."""
+    """The letter of "B. The angle is blunt"; None if another letter or option follows as an alternative."""
     if lead is None:
         return None
     rest = line[lead.end() :].strip()

@@ -126,7 +126,7 @@ class _Bad(Exception):
 
 
 def _lines(text: str) -> Iterator[tuple[int, dict[str, str], tuple[str, str] | None]]:
-    """(line, fields by name, what is wrong with the line as such) of each record."""
+    """(line, fields by name, problem of the line as a whole) of each record."""
     if text.lstrip().startswith("{"):
         yield from _json_lines(text)
         return

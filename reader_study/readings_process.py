@@ -24,7 +24,7 @@ def guarded_readings(path: Path, *, file: str) -> tuple[list[ReadingRecord], lis
         Refused: the process ended before the end of the file.
         OSError: the file can't be read.
     """
-    with path.open("rb"):  # what can't be opened is told here, where its error can be seen
+    with path.open("rb"):  # a file that can't be opened raises its error here, in the caller's process
         pass
     records: list[ReadingRecord] = []
     refusals: list[Refusal] = []

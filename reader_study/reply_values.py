@@ -11,7 +11,7 @@ from domain.vocabulary import AnswerFormat
 
 #: Separators between letters.
 _BETWEEN = re.compile(r"\s*(?:,\s*and\b|[,;|&+]|\band\b)\s*", re.IGNORECASE)
-#: A letter with or without what stands around it: "B", "(B)", "[B]", "'B'", "B.", "B)", "option B".
+#: A letter alone or with the usual marks: "B", "(B)", "[B]", "'B'", "B.", "B)", "option B".
 _LETTER = re.compile(
     r"(?:(?:option|choice|letter)\s+)?[\[({\"']*\s*([A-Za-z])\s*[\])}\"']*\s*[.:)]?", re.IGNORECASE
 )
@@ -26,7 +26,7 @@ def plain_text(text: str) -> str:
 
 
 def value_of(text: str, *, format_: AnswerFormat, options: Sequence[str]) -> Answer | None:
-    """The answer that a whole text names.
+    """Convert a whole text to the answer that it names.
 
     Args:
         text: a piece of a reply.
@@ -61,7 +61,7 @@ def value_of(text: str, *, format_: AnswerFormat, options: Sequence[str]) -> Ans
 
 
 def listed(values: Sequence[object], *, format_: AnswerFormat, options: Sequence[str]) -> Answer | None:
-    """The answer that a list names, each item separately; None as for :func:`value_of`."""
+    """Convert a list to the answer that its items name; None as for :func:`value_of`."""
     found: set[int] = set()
     for each in values:
         answer = value_of(each, format_=format_, options=options) if isinstance(each, str) else None

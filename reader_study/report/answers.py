@@ -39,7 +39,7 @@ def confusion(ratings: pd.DataFrame) -> tuple[ConfusionCell, ...]:
     for rater, own in rows[rows["kind"] != "reference"].groupby("rater", sort=True):
         truth, said = key.loc[own["question_id"]].to_numpy(), own["answer"].to_numpy()
         labels = sorted({*truth, *said})
-        # Of one value there is one cell, and scikit-learn would warn of it.
+        # scikit-learn warns if there is only one value, hence one cell.
         table = confusion_matrix(truth, said, labels=labels) if len(labels) > 1 else np.array([[len(truth)]])
         for at, by in zip(*np.nonzero(table), strict=True):
             count = int(table[at, by])
@@ -57,7 +57,7 @@ def confusion(ratings: pd.DataFrame) -> tuple[ConfusionCell, ...]:
 
 
 def positions(material: Material, ratings: pd.DataFrame) -> tuple[OptionPlace, ...]:
-    """How often each rater chose each place, compared with how often the key was there.
+    """How often each rater chose the option at each place, compared with how often the key was there.
 
     Places are those in the order shown to a reader; a model saw the question's own order. ``accuracy`` is
     over the questions whose key is at the place.

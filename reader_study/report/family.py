@@ -66,7 +66,7 @@ def _pairs(
         return every
     if entry == READERS_WITH_MODELS:
         entry = "readers : models"
-    for at, sign in enumerate(entry):  # a name may have a colon of its own
+    for at, sign in enumerate(entry):  # names may contain colons
         if sign == ":":
             left, right = _meant(entry[:at], kinds), _meant(entry[at + 1 :], kinds)
             if left and right:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A figure; ``rows`` hold every number in it as it was computed, ``svg`` as it is looked at.
+    """A figure; ``rows`` contain all of its numbers without rounding, ``svg`` is the drawing.
 
-    ``of`` is the task or rater that it is of, as it is called; empty where there is one figure of its kind.
+    ``of`` is the name of its task or rater; empty if there is only one figure of the kind.
     """
 
     name: str
@@ -35,15 +35,15 @@ class Figure:
 
 
 def figure_names(report: StudyReport) -> tuple[str, ...]:
-    """``accuracy``, ``accuracy-presence``, …, ``differences``, …, ``kappa``, …, ``times``, …, as shown."""
+    """The names of the figures, in the order of display: ``accuracy``, ``accuracy-presence``, …."""
     return tuple(_makers(report))
 
 
 def figure_of(report: StudyReport, name: str) -> Figure:
-    """The figure of that name.
+    """Draw one figure.
 
     Raises:
-        NotFound: the report has none of that name.
+        NotFound: the report has no figure of that name.
     """
     makers = _makers(report)
     if name not in makers:
@@ -58,9 +58,10 @@ def figures_of(report: StudyReport) -> tuple[Figure, ...]:
 
 
 def figure_name(kind: str, what: str = ALL) -> str:
-    """The file's name of the figure of that kind for a task or a rater: ``kappa-all``, ``accuracy-presence``.
+    """The file name of a figure of a task or rater: ``kappa-all``, ``accuracy-presence``.
 
-    A name with other signs than letters and digits has some of its hash behind it, so that no two are one.
+    If ``what`` has other characters than ASCII letters and digits, a part of its hash is added, so that
+    names stay distinct.
     """
     plain = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in what)
     if plain != what:
@@ -69,7 +70,7 @@ def figure_name(kind: str, what: str = ALL) -> str:
 
 
 def _named(make: Callable[[StudyReport], _Made]) -> str:
-    """The task or the rater that a figure was bound to."""
+    """The task or rater of a figure, from the bound argument of its function; empty without one."""
     return next(iter(make.keywords.values()), "") if isinstance(make, partial) else ""
 
 
@@ -123,7 +124,7 @@ def _differences(report: StudyReport, *, task: str) -> _Made:
 
 
 def _reach_of(found: Sequence[ForestRow[Any]]) -> float:
-    """The limit of the axis of differences on both sides: a multiple of 10 points, at least 10."""
+    """The limit of the axis of differences, on both sides: a multiple of 0.1 (10 points), at least 0.1."""
     ends = [abs(end) for row in found for end in (row.low, row.high, row.estimate) if end is not None]
     return max([0.1, *(math.ceil(float(end) * 10) / 10 for end in ends)])
 
@@ -143,7 +144,7 @@ def _kappa(report: StudyReport, *, task: str) -> _Made:
 
 
 def _kappa_cells(found: Sequence[StudyAgreement]) -> dict[tuple[str, str], Square]:
-    """A cell for each pair of raters, in both directions."""
+    """The cells of all pairs of raters, in both directions."""
     cells = {}
     for each in found:
         words = ["not defined" if each.kappa is None else f"{each.kappa:.2f}"]
@@ -158,7 +159,7 @@ def _kappa_cells(found: Sequence[StudyAgreement]) -> dict[tuple[str, str], Squar
 
 
 def _raters_of(report: StudyReport, found: Sequence[StudyAgreement]) -> list[str]:
-    """The raters of these pairs: readers first, then models, then arms by their names."""
+    """The raters of these pairs: readers first, then models, then arms by name."""
     there = {name for each in found for name in (each.a, each.b)}
     known = [each.rater for each in report.tables.raters if each.rater in there]
     return [*known, *sorted(there - set(known))]

@@ -31,7 +31,7 @@ def files_of(report: StudyReport) -> dict[str, str]:
 
 
 def file_of(report: StudyReport, path: str) -> str:
-    """The content of one file; the others are not made.
+    """The content of one file; the other files are not computed.
 
     Raises:
         NotFound: the report has no such file.
@@ -51,7 +51,7 @@ def file_of(report: StudyReport, path: str) -> str:
 
 
 def csv_of(records: list[Record]) -> str:
-    """The records as CSV; an undefined value is empty, and no cell is run as a formula."""
+    """The records as CSV; undefined values are empty, and cells are protected against formulas."""
     written = io.StringIO()
     rows = csv.writer(written, lineterminator="\n")
     if records:

@@ -33,7 +33,7 @@ figure{margin:1rem 0;overflow-x:auto}.holding{display:grid}.holding>svg{grid-are
 .held{position:sticky;left:0;align-self:start}
 code{font-size:12px;word-break:break-all}details{margin:.5rem 0}
 """
-#: Title and note of each table, in the order of the report; the accuracies stand before them as grids.
+#: Title and note of each table, in the order of the report; the accuracies are shown before them as grids.
 _TABLES = {
     "raters": ("Readers and models", "n: answers that count."),
     "overall": ("Overall", "Micro: every question once. Macro: the plain mean of the tasks."),
@@ -158,7 +158,7 @@ def _grid(results: Sequence[AccuracyResult], by: str) -> str:
     columns = list(dict.fromkeys(each.group for each in results))
     raters = list(dict.fromkeys(each.rater for each in results))
     cell = {(each.rater, each.group): each for each in results}
-    across = by == "category"  # categories are many: they go down instead
+    across = by == "category"  # there are many categories, so they are the rows
     heads, rows = (raters, columns) if across else (columns, raters)
     lines = [f"<tr><th></th>{''.join(f'<th>{escape(str(head))}</th>' for head in heads)}</tr>"]
     for row in rows:
@@ -201,7 +201,7 @@ def _is_whole(value: object) -> bool:
 
 
 def _value(value: object, *, whole: bool) -> str:
-    """One cell; a column of ``whole`` numbers (years, say) is written without a point."""
+    """One cell; columns of ``whole`` numbers, such as years, have no decimal point."""
     if value is None:
         return '<td class="soft">–</td>'
     if isinstance(value, bool):

@@ -135,7 +135,7 @@ def exclusions(material: Material) -> tuple[ExcludedAnswers, ...]:
 def mark_best(
     accuracy: Sequence[AccuracyResult], paired: Sequence[PairedDifference]
 ) -> tuple[TaskAccuracy, ...]:
-    """The accuracies with ``best``: significantly above every other rater of the task (paired interval)."""
+    """The accuracies with ``best``: significantly above all other raters of the task (paired interval)."""
     ahead: Counter[tuple[str, str]] = Counter()
     for each in paired:
         if each.low is not None and each.low > 0:

@@ -68,7 +68,7 @@ def by_format(
 ) -> Iterator[tuple[str, int, MeanOverlap]]:
     """Mean overlap of all answers to questions whose key has a box, then of each format.
 
-    Yields the format, how many of the questions had a box drawn, and the overlap; nothing if none had.
+    Yields the format, the number of questions with a drawn box, and the overlap; nothing if no box was drawn.
     """
     asked = [each for each in drawn if each[2]]
     if not any(boxes for *_, boxes in asked):

@@ -163,7 +163,7 @@ def time_rows(report: StudyReport) -> list[ForestRow[TimeDetails]]:
 
 
 def place_rows(report: StudyReport) -> list[PlaceRow]:
-    """How much more often each rater chose a place than the key stood there."""
+    """How much more often each rater chose a place than the key was there."""
     return [
         PlaceRow(
             **to_record(each),
@@ -199,7 +199,7 @@ def _row(
     n: str,
     note: str = "",
 ) -> ForestRow[Details]:
-    """The row, with its estimate and interval (``points``) in words as well."""
+    """The row, with its estimate and interval (``points``) also as text."""
     value, low, high = points
     if value is None:
         why = note or "not defined"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-#: From 0 to 1: pale to dark blue; from -1 to 0: dark orange to pale. Told apart without red and green.
+#: From 0 to 1: pale to dark blue; from -1 to 0: dark orange to pale. Distinguishable without red and green.
 _PALE, _MORE, _LESS = (232, 240, 246), (24, 84, 128), (164, 74, 22)
 #: For values that are not defined or have too few cases; dark enough for white text in both themes.
 GREY, ON_GREY = "#666f77", "#ffffff"

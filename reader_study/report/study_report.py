@@ -105,7 +105,7 @@ def chosen_model(tables: ReportTables, of_protocol: str, asked: str | None) -> s
         None if there are several models and none is named.
 
     Raises:
-        Refused: there is no model of the name that was asked for.
+        Refused: there is no model of the requested name.
     """
     models = [each.rater for each in tables.overall if each.kind == "model"]
     if asked is not None:

@@ -28,12 +28,12 @@ stroke-dasharray:3 3}.model{stroke:var(--bar);fill:var(--bar)}.reader{stroke:var
 .line{stroke:var(--reader);fill:none;stroke-width:1.5}.paper{fill:var(--paper)}
 </style>"""
 _LEFT, _PLOT, _ROW, _TOP = 190, 380, 22, 54
-#: Marks around the names of the rows of a grid, by which :func:`held` finds them.
+#: The group element around the row names of a grid, by which :func:`held` locates them.
 _NAMES = '<g class="names" data-left="{left}" data-top="{top}" data-bottom="{bottom}">'
 _HELD = (
     r'viewBox="0 0 (\d+) (\d+)".*' + _NAMES.format(left=r"(\d+)", top=r"(\d+)", bottom=r"(\d+)") + "(.*?)</g>"
 )
-_LETTER = 6.6  # pixels of a letter at most, on the average of a line; a wider font would cut it
+_LETTER = 6.6  # average width of a letter, in pixels, that is reserved; text in a wider font would be cut
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ def forest(rows: Sequence[ForestRow[Any]], *, title: str, caption: str, axis: Ax
     Args:
         rows: from top to bottom; only the ``words`` are drawn of a row without an estimate.
         title: above the plot.
-        caption: below the plot; says what the intervals are.
+        caption: below the plot; explains the intervals.
         axis: of the estimates.
     """
     longest = max((len(row.words) for row in rows), default=0)
@@ -131,9 +131,9 @@ def grid(
 
 
 def held(svg: str) -> str:
-    """The figure for a page that scrolls sideways; the names of its rows stay visible.
+    """The figure for a page that scrolls horizontally, with row names that stay visible.
 
-    They are drawn a second time above the figure, with their own background.
+    The names are drawn a second time on top of the figure, with their own background.
     """
     found = re.search(_HELD, svg, re.DOTALL)
     if found is None:
@@ -148,9 +148,9 @@ def held(svg: str) -> str:
 
 
 def in_theme(svg: str, *, dark: bool, paper: str) -> str:
-    """The figure for a page with its own theme, whatever the system's theme is.
+    """The figure for a page with its own theme, independent of the system's theme.
 
-    For a screen reader a file is one image with a title; here all texts are read.
+    A screen reader reads a file as one image with a title; here it reads all texts.
 
     Args:
         svg: a figure as in its file.
@@ -221,7 +221,7 @@ def _cell(found: Square | None, x: int, y: int, size: int, height: int) -> list[
 
 
 def _head(columns: Sequence[str]) -> int:
-    """The height of slanted names above their columns."""
+    """The height of the slanted column names, in pixels."""
     longest = max((min(len(name), 26) for name in columns), default=0)
     return 0 if longest <= 10 else 10 + 4 * longest
 
@@ -236,7 +236,7 @@ def _whole(parts: list[str], *, width: float, bottom: float, title: str, caption
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
         f'width="{width:.0f}" height="{height:.0f}" role="img" aria-label="{escape(title)}" '
-        # on a narrow page somewhat smaller, and then scrolled: its words stay words
+        # on a narrow page it shrinks to 80 % and then scrolls, so that the text stays readable
         f'style="max-width:100%;min-width:{width * 0.8:.0f}px;height:auto">'
     )
     above = f'<text x="8" y="20" font-size="14" font-weight="600">{escape(title)}</text>'

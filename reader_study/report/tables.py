@@ -62,7 +62,7 @@ class LevelAccuracy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyAgreement(PairAgreement):
-    """Agreement of two raters; ``few``: kappa is not defined, or on too few cases to be coloured."""
+    """Agreement of two raters; ``few``: kappa is not defined, or is based on too few cases to be coloured."""
 
     few: bool
 

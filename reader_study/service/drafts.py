@@ -31,7 +31,7 @@ def read_guideline(db: Session, *, person: Person, study_id: int, now: datetime)
     record(db, by=person, what="read guideline", subject=f"study {study_id} reader {reader.id}", now=now)
 
 
-def keep_reading_draft(  # allow writes-without-record: a draft is nothing said yet
+def keep_reading_draft(  # allow writes-without-record: a draft is not an answer yet
     db: Session,
     *,
     person: Person,
@@ -76,7 +76,7 @@ def keep_reading_draft(  # allow writes-without-record: a draft is nothing said 
     return revision + 1
 
 
-def record_reading_time(  # allow writes-without-record: looking times count by themselves
+def record_reading_time(  # allow writes-without-record: reading times are not answers
     db: Session,
     *,
     person: Person,

@@ -23,7 +23,7 @@ from storage.reader_study.cases import blind_cases_of
 from storage.reader_study.readings import add_readings, readings_of
 from storage.reader_study.studies import current_protocol, load_study
 
-#: Readings per statement; one by one, others could not save for up to a minute.
+#: Readings per statement; with one statement each, other writers would wait for up to a minute.
 _AT_ONCE = 1_000
 
 

@@ -26,8 +26,7 @@ def change_protocol(
 
     Before the first answer anything may change. After it, reading conditions can't change, and a reason is
     required: the new version is an amendment. If the shuffling of options changes, reading orders are
-        computed
-    anew.
+    computed anew.
 
     Args:
         db: a session that writes.
@@ -175,7 +174,7 @@ def exclusions_in(db: Session, *, by: Person, study: str) -> tuple[LeftOut, ...]
 def new_version(
     study_id: int, number: int, protocol: Protocol, *, why: str, answers: int, by: Person, now: datetime
 ) -> ProtocolVersion:
-    """Make the version of a protocol that is stored now."""
+    """Create the next version of a protocol, with its hash."""
     return ProtocolVersion(
         study_id=study_id,
         version=number,

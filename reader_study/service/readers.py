@@ -105,7 +105,7 @@ def set_profile(
     of_reference: bool = False,
     now: datetime,
 ) -> Reader:
-    """Set a reader's profile; the same again changes nothing.
+    """Set a reader's profile; setting the same profile again changes nothing.
 
     Args:
         db: a session that writes.

@@ -100,7 +100,7 @@ def compute_report(
     keep_report(workspace, digest=state.digest, text=found.text())
 
 
-def study_report(  # allow writes-without-record: the cache holds what can be computed again
+def study_report(  # allow writes-without-record: the cache contains only what can be computed again
     db: Session,
     *,
     by: Person,
@@ -136,14 +136,14 @@ def study_report(  # allow writes-without-record: the cache holds what can be co
 
 
 def _compute(material: Material, progress: Callable[[float], None] | None) -> StudyReport:
-    from reader_study.report.whole import report_of  # noqa: PLC0415 - brings pandas, which a start needs not
+    from reader_study.report.whole import report_of  # noqa: PLC0415 - imports pandas, which is not needed at start
 
     return report_of(material, progress=progress)
 
 
 @cache
 def _code() -> str:
-    """A digest of the code that computes the figures, so that another version computes them anew."""
+    """A digest of the code that computes reports, so that another version computes them anew."""
     digest = hashlib.sha256()
     for room in _ROOMS:
         for path in sorted(room.rglob("*.py")):

@@ -140,7 +140,7 @@ def reading_image(db: Session, *, person: Person, exam_number: int, radiograph_k
 
 
 def period_opens_at(db: Session, *, study: ReaderStudy, reader: Reader, slot: Slot) -> datetime | None:
-    """When the slot's period opens: the wash-out after the last reading of the period before; None if now."""
+    """When the slot's period opens: the wash-out after the previous period's last reading; None if none."""
     if slot.period == 1 or not study.design.washout_days:
         return None
     last = stored.last_read_at(db, reader_id=reader.id, period=slot.period - 1)
