@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from domain.errors import InvalidValue
 
-#: All files together, unpacked; and one of them.
+#: Limits of the unpacked size: of all files together, and of one file.
 LARGEST_TOTAL = 20 << 30
 LARGEST_FILE = 256 << 20
 MOST_FILES = 200_000
@@ -50,7 +50,7 @@ def check_members(members: list[zipfile.ZipInfo]) -> None:
     """Check that there are not too many members, and none is a link, encrypted, or leaves the folder.
 
     Raises:
-        InvalidValue: names the first that is.
+        InvalidValue: names the first member that is not allowed.
     """
     if len(members) > MOST_FILES:
         raise InvalidValue(
@@ -61,10 +61,10 @@ def check_members(members: list[zipfile.ZipInfo]) -> None:
 
 
 def read_member(opened: zipfile.ZipFile, member: zipfile.ZipInfo, *, most: int) -> bytes:
-    """The bytes of one file.
+    """Read one file of the zip.
 
     Raises:
-        InvalidValue: it unpacks to more than the directory states, or than ``most`` bytes.
+        InvalidValue: it unpacks to more than the directory states, or to more than ``most`` bytes.
     """
     most = min(LARGEST_FILE, most, max(_CHUNK, member.compress_size * HIGHEST_RATIO))
     parts, size = [], 0
@@ -97,7 +97,7 @@ def _refuse(member: zipfile.ZipInfo) -> None:
 
 
 def _write(opened: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, left: int) -> int:
-    """Write one file; its size."""
+    """Write one file and return its size."""
     target.parent.mkdir(parents=True, exist_ok=True)
     written = 0
     most = min(LARGEST_FILE, left, max(_CHUNK, member.compress_size * HIGHEST_RATIO))

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 def collector_paused() -> Iterator[None]:
     """Pause the garbage collector; also usable as a decorator: ``@collector_paused()``.
 
-    Rows have no reference cycles and are freed by reference counting. A hundred thousand new rows would start
-    the collector repeatedly, which takes up to half of the time.
+    Rows have no reference cycles and are freed by reference counting. Creating a hundred thousand rows would
+    start the collector repeatedly, which takes up to half of the time.
     """
     running = gc.isenabled()
     gc.disable()

@@ -1,7 +1,7 @@
 """Reads the records of a question file one by one, in memory that does not grow with the file.
 
 A file is JSON Lines (one record per line), a JSON array of records, or a JSON object of records by key.
-Arrays and objects are not decoded as a whole: the bytes of each member are found and yielded.
+Arrays and objects are not decoded as a whole; the bytes of each member are located and yielded.
 """
 
 from __future__ import annotations
@@ -32,12 +32,14 @@ def _object_pattern() -> bytes:
 
 _SPACE = re.compile(rb"[ \t\r\n]*+")
 _KEY = re.compile(rb"[ \t\r\n]*+(" + _STRING + rb")[ \t\r\n]*+:", re.DOTALL)
-# A scalar is found too, so that the record can be refused as such.
+# Scalars match too, so that a record that is one can be refused with the right reason.
 _VALUE = re.compile(_object_pattern() + rb"|" + _STRING + rb"|[^\s,\]}{\"\[]++(?=[\s,\]}])", re.DOTALL)
-# A quote that is never closed takes all that follows: looked for from each quote in it, 400,000 take minutes.
+# An unclosed quote matches to the end of the text. Otherwise the search would start again at each later
+# quote, which takes minutes for 400,000 of them.
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[{}]', re.DOTALL)
 
-#: The name of a record: its line or place from 1, or its key. And its bytes, or why there are none.
+#: (name, bytes or error) of a record: the name is its line or index from 1, or its key; the error states why
+#: there are no bytes.
 Raw = tuple[int | str, bytes | InvalidValue]
 
 
@@ -87,13 +89,13 @@ class QuestionFile:
             raise InvalidValue("file", "is no JSON: it begins neither with { nor with [")
         first_line, newline, _ = self.head.partition(b"\n")
         try:
-            # Bytes that are no UTF-8 are told of when the record is read; here they only count as text.
+            # Bytes that are not UTF-8 are reported when the record is read; here they count as text.
             first = json.loads(first_line.decode("utf-8", errors="replace"))
         except (ValueError, RecursionError):
-            # A broken first line is still a line when the next one begins a record, too.
+            # If the first line is invalid but the next one begins an object, the file is JSON Lines.
             following = self.head[len(first_line) :].lstrip()
             return Container.LINES if newline and following[:1] == b"{" else Container.OBJECT
-        # A record may hold an object or two; an object of records holds little else.
+        # A record may contain an object or two; in an object of records, nearly all values are objects.
         records = sum(isinstance(value, dict) for value in first.values())
         return Container.OBJECT if records * 2 >= len(first) > 0 else Container.LINES
 
@@ -104,7 +106,7 @@ class QuestionFile:
             container: of :meth:`container`.
 
         Yields:
-            (name, bytes) of each record, or (name, error) of one that can't be found.
+            (name, bytes) of each record, or (name, error) if its bytes can't be determined.
         """
         with self.path.open("rb") as file:
             file.seek(self._start)
@@ -126,7 +128,7 @@ class QuestionFile:
                 and not any(map(bytes.isspace, lines))
                 and all(lines)
             ):
-                # As good as always; a step for each line would show at 1.6 million.
+                # Nearly always; a step per line would take noticeable time for 1.6 million lines.
                 yield from enumerate(lines, start=number + 1)
                 number += len(lines)
                 lines = []
@@ -170,7 +172,7 @@ class QuestionFile:
                     name = json.loads(key[1])
                 except ValueError:
                     name = f"record {count}"
-            window.skip_space()  # what follows the key may not have been read with it
+            window.skip_space()  # the window may have ended after the key
             value = window.match(_VALUE)
             if value is None:
                 yield name, window.why_not()

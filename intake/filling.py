@@ -1,4 +1,4 @@
-"""A batch while it is filled: many ordinary records in one step, any other alone, with its reasons."""
+"""Fills a batch with records: ordinary ones many at once, others one by one, with reasons for refusals."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from quality.checks import check_question
 from records.questions import LONGEST_ID, ExamRecord, QuestionRecord, question_columns, record_table
 from records.values import BoxRecord
 
-# Where one of many records is not ordinary, so many are looked at together.
+# The number of records that are checked together if a larger group has one that is not ordinary.
 _A_FEW = 20
-# As a record has them when nothing needs a closer look.
+# The values that need no conversion.
 _SEXES = {*(sex.value for sex in Sex), None, UNSET}
 _VIEWS = {*(view.value for view in View), None, UNSET}
-#: (as the record states it, report, place among the batch's)
+#: (exam as the record states it, report, index of the exam in the batch)
 _Exam = tuple[ExamRecord, str | None, int]
-#: (turn among its fellows, name, bytes, record, place of its exam among the batch's)
+#: (index among the records read together, name, bytes, record, index of its exam in the batch)
 _Read = tuple[int, int | str, bytes, QuestionRecord, int]
 
 
@@ -37,7 +37,7 @@ def facts_of(record: ExamRecord, report: str | None) -> ExamFacts:
     """The exam as a record states it, in plain values.
 
     Raises:
-        InvalidValue: it cannot stand, with the field and the reason.
+        InvalidValue: the exam is not valid; names field and reason.
     """
     radiographs = record.radiographs
     plain = record.sex in _SEXES and len({each.id for each in radiographs}) == len(radiographs) > 0
@@ -68,7 +68,7 @@ def facts_of(record: ExamRecord, report: str | None) -> ExamFacts:
 
 
 class Filling:
-    """A batch, and which exams it has met already."""
+    """A batch that is being filled, and the exams that it contains so far."""
 
     def __init__(
         self, container: Container, reader: Reader, minimum_explanation: int, with_images: bool
@@ -99,12 +99,12 @@ class Filling:
             self._fill_each(records, decoded or repeat(None, len(records)))
 
     def _fill_together(self, records: list[Raw], raws: list[bytes], decoded: list[QuestionRecord]) -> bool:
-        """Whether the records were ordinary; if one of them was not, none was taken."""
+        """Add the records if all of them are ordinary; otherwise add none and return False."""
         batch = self.batch
         exams: list[_Exam] = []
         try:
             for record in decoded:
-                # Mostly that of the record before.
+                # Consecutive records mostly have the same exam.
                 same = exams and record.exam == exams[-1][0] and (record.report or None) == exams[-1][1]
                 exams.append(exams[-1] if same else self._exam(record))
         except InvalidValue:
@@ -121,7 +121,10 @@ class Filling:
         return True
 
     def _boxes_stand(self, exam: int, boxes: Sequence[BoxRecord] | UnsetType | None) -> bool:
-        """Whether the boxes are on radiographs of the exam and right way round; no where images tell more."""
+        """Whether all boxes are on radiographs of the exam and not empty or reversed.
+
+        False with images if there is a box, because it must then be compared with its image.
+        """
         radiographs = self._radiographs[exam]
         for each in boxes or ():
             x_min, y_min, x_max, y_max = each.box
@@ -134,7 +137,7 @@ class Filling:
         return True
 
     def _fill_each(self, records: list[Raw], decoded: Iterable[QuestionRecord | None]) -> None:
-        """Read each record alone where ``decoded`` has None, and take those that can stand."""
+        """Add the valid records, and refuse the others; those that are None in ``decoded`` are read here."""
         read, taken = self._reader.read, list[_Read]()
         refused: list[tuple[int, int | str, InvalidValue]] = []
         for turn, ((name, raw), at_once) in enumerate(zip(records, decoded, strict=True)):
@@ -151,7 +154,7 @@ class Filling:
             self.batch.refusals.append((record_name(self._container, name), problem.field, problem.reason))
 
     def _take(self, some: list[_Read]) -> list[tuple[int, int | str, InvalidValue]]:
-        """Make rows of a few records; those that are refused, with their reasons."""
+        """Add the rows of a few records; return those that are refused, with their reasons."""
         batch, refused = self.batch, []
         columns = None
         if all(self._boxes_stand(exam, record.boxes) for *_, record, exam in some):
@@ -176,7 +179,10 @@ class Filling:
         return refused
 
     def _exam(self, record: QuestionRecord) -> _Exam:
-        """The record's exam and its place in the batch; records of one exam mostly say the same of it."""
+        """The record's exam with its index in the batch.
+
+        Records of one exam mostly state the same facts, so the last result for each exam is kept.
+        """
         exam, report = record.exam, record.report or None
         last = self._last.get(exam.id)
         if last is not None and last[0] == exam and last[1] == report:
@@ -190,10 +196,10 @@ class Filling:
         return last
 
     def _check(self, record: QuestionRecord, place: int, radiographs: set[str]) -> None:
-        """Keep what the checks find in the question at that place, and its boxes where images tell more.
+        """Add the problems of the question at index ``place``, and its boxes if an image is needed for them.
 
         Raises:
-            InvalidValue: the question can't stand, with the field and the reason.
+            InvalidValue: the question is not valid; names field and reason.
         """
         if record.boxes:
             self._keep_boxes(record, place, radiographs)
@@ -219,10 +225,11 @@ class Filling:
 
 
 def record_hashes(raws: Sequence[bytes]) -> list[bytes]:
-    """The 128-bit XXH3 of each record's bytes, by which an import knows one that is there.
+    """The 128-bit XXH3 of each record's bytes, by which an import recognises a record that exists already.
 
-    It is no cryptographic hash, and none is needed: it is only held against the record of the same id, so
-    who forged it would have nothing but his own record left out. It takes a fifteenth of SHA-256's time.
+    No cryptographic hash is needed: the hash is compared only with that of the record with the same id, so a
+    forged one could only cause the forger's own record to be left out. XXH3 takes a fifteenth of SHA-256's
+    time.
     """
     return list(map(xxh3_128_digest, raws))
 

@@ -13,10 +13,11 @@ _FIELD = "exam.radiographs.file"
 class ImageFolder:
     """The folder that ``--images`` names.
 
-    A path is looked for below the folder. One that leaves its own folder by leading ".." (ReXVQA's
-    "../deid_png/…" is relative to the metadata folder) is looked for from the question file's folder, and,
-    if that is elsewhere, below the images' folder without the dots and without a first part that is the
-    folder's own name. Wherever it is found, links followed, must be inside the folder.
+    A path is relative to this folder. A path with leading ".." (ReXVQA's "../deid_png/…" is relative to the
+    metadata folder) is resolved from the question file's folder first; if that gives no file in the folder of
+    images, it is resolved in the folder of images without the dots. If there is still no file, a first part
+    that equals the folder's own name is dropped. After links are followed, the file must be inside the folder
+    of images.
     """
 
     def __init__(self, folder: Path, *, file_folder: Path | None) -> None:

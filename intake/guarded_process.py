@@ -25,10 +25,11 @@ from domain.errors import Refused
 from intake.collector import collector_paused
 
 _MEMORY = 1 << 30
-# Seconds of computing: for any file, and for each so many bytes of it besides, which take a quarter of that.
+# Processor seconds: a basic amount, and the same again per this number of bytes, which take a quarter of it
+# to parse.
 _SECONDS = 10
 _BYTES_FOR_AS_MUCH_AGAIN = 64 << 20
-# Seconds without a word from it while somebody waits; on a busy machine its start alone may take some.
+# Seconds to wait for the next values; on a busy machine, starting the process alone may take several.
 _PATIENCE = 120.0
 _NOTHING = "Nothing was imported."
 _OUT_OF_MEMORY = 3  # exit code
@@ -49,7 +50,7 @@ def parts_of(module: str, path: Path, asked: dict[str, Any]) -> Iterator[Any]:
     Raises:
         Refused: the process ended before the end of the file.
     """
-    size = path.stat().st_size if path.is_file() else 0  # what is wrong with the path, it says itself
+    size = path.stat().st_size if path.is_file() else 0  # the process reports an invalid path itself
     seconds = _SECONDS * (1 + size // _BYTES_FOR_AS_MUCH_AGAIN)
     request = json.dumps({"path": str(path.resolve()), "seconds": seconds, **asked})
     command = [sys.executable, "-m", module, request]
@@ -71,12 +72,12 @@ def parts_of(module: str, path: Path, asked: dict[str, Any]) -> Iterator[Any]:
 def _received(process: subprocess.Popen[bytes]) -> Iterator[Any]:
     pipe = process.stdout
     if pipe is None:
-        raise ValueError("a process without a pipe")  # never: one was asked for
+        raise ValueError("a process without a pipe")  # never happens: stdout is a pipe
     frames: queue.Queue[bytes | None] = queue.Queue(maxsize=2)
     left = threading.Event()
 
     def receive() -> None:
-        # In a thread of its own, so that the process never waits while rows are being written.
+        # A separate thread reads, so that the process does not wait while rows are being written.
         while not left.is_set():
             size = int.from_bytes(pipe.read(8), "big")
             frames.put((pipe.read(size) or None) if size else None)
@@ -132,7 +133,7 @@ def send_all(arguments: list[str], parts: Callable[[dict[str, Any]], Iterator[An
         with suppress(ValueError, OSError):  # macOS has the name but not the limit
             resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
         resource.setrlimit(resource.RLIMIT_CPU, (asked["seconds"], asked["seconds"] + 5))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # it has no business writing files
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # it needs to write no files
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
         out = sys.stdout.buffer

@@ -1,8 +1,8 @@
-"""Ordinary records, many at once: a check that spares them the slower one.
+"""A fast check of many ordinary records at once, which then need no check one by one.
 
-Where each of a few dozen records is a choice question in which nothing can be wrong, one check serves all of
-them: parsing a record takes 17 us of processor time instead of 68, and the speed of a large import depends
-on it. Any other record is left to `filling`, which takes them one by one. A test compares the two.
+If each of a few dozen records is a single-choice question that is certainly valid, one check covers them all.
+Parsing a record then takes 17 us of processor time instead of 68, which determines the speed of a large
+import. Other records are checked one by one in `filling`. A test compares the results of the two.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _ANSWERS = ((0,), (1,), (2,), (3,))
 def ordinary_columns(
     records: Sequence[QuestionRecord], *, minimum_explanation: int
 ) -> dict[str, Sequence[Any]] | None:
-    """The questions' columns where none of the records needs a closer look; None where one of them might.
+    """The columns of the questions; None if one of the records might need the checks one by one.
 
-    Exams and the boxes' corners are the caller's matter.
+    The caller must check the exams and the corners of the boxes.
 
     Args:
         records: at least one.
@@ -53,5 +53,5 @@ def _plain_keys(keys: Sequence[str]) -> bool:
 
 
 def _odd_answer(answer: tuple[int, ...] | str) -> bool:
-    """Not one place among four; how many options there are is looked at elsewhere."""
+    """Whether the answer is not exactly one of four options; the number of options is checked elsewhere."""
     return answer not in _ANSWERS

@@ -13,7 +13,7 @@ from intake.recognition import FileFormat, reader_for
 
 #: Records per batch and ``executemany``; larger batches do not fit into the processor's cache and are slower.
 BATCH = 2_000
-# Records decoded at once: so few that they stay in the processor's cache until their rows are made.
+# Records decoded at once; few enough to stay in the processor's cache until their rows are made.
 _AT_ONCE = 100
 
 

@@ -88,7 +88,7 @@ def recognised(file: QuestionFile, asked: str) -> tuple[Container, FileFormat]:
         fields = ", ".join(list(record)[:12]) if isinstance(record, dict) else type(record).__name__
         seen.append(f"a record with {fields}")
     if asked != "auto":
-        # The records are told one by one what is wrong with them.
+        # The records are then refused one by one, each with its reason.
         return container, FileFormat(asked)
     found = seen[0] if seen else "no record"
     raise InvalidValue(

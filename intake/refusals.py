@@ -38,7 +38,7 @@ class RefusalList:
 def refusal_list(path: Path, file_name: str) -> Iterator[RefusalList]:
     """A list that is written to ``path``; an empty list leaves no file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    # errors: a record's key may hold half of a surrogate pair, which is one reason to refuse it
+    # errors: the key of a refused record may contain half of a surrogate pair
     with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["file", "record", "field", "reason"])

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-# Most hashes fall on a place of the table that none fell on before: only the others are searched for.
+# Entries of a table that is indexed by the low bits of a hash. For most hashes the entry is not set, so they
+# are new; only the others are searched for.
 _TABLE = 1 << 23
-# Joining longer runs would take as much memory again for a moment.
+# Merging longer arrays would briefly double their memory.
 _LONGEST_RUN = 1 << 18
 
 
@@ -17,7 +18,7 @@ class SeenHashes:
     """A set of hashes in a few sorted arrays. Hashes may collide, so the caller must compare the ids."""
 
     def __init__(self, hashes: Sequence[int] = ()) -> None:
-        """``hashes`` are those met before the import."""
+        """``hashes`` are those of ids that exist before the import."""
         self._fallen_on = np.zeros(_TABLE, dtype=bool)
         self._runs: list[NDArray[np.int64]] = []
         if len(hashes):

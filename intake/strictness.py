@@ -1,7 +1,7 @@
-"""JSON that means one thing only: anything else is refused with the field and the reason.
+"""Decodes JSON strictly: ambiguous or invalid JSON is refused with the field and the reason.
 
-Python's own reader takes NaN, keeps the last of two equal keys and lets lone surrogates through, which fail
-later and elsewhere. Most records are plain (ASCII, no escapes) and pass three cheap tests.
+Python's :mod:`json` accepts NaN, keeps the last of two equal keys, and accepts lone surrogates, which cause
+errors later and elsewhere. Most records are plain (ASCII, no escapes) and pass three cheap tests.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ T = TypeVar("T")
 
 _encoder = msgspec.json.Encoder()
 
-#: A record of a question file is far smaller; what is longer is no record.
+#: The longest record, in bytes; the records of question files are far smaller.
 LONGEST_RECORD = 1_000_000
-#: Control characters but tab and line ends, and halves of a surrogate pair.
+#: Control characters except tab and line ends, and halves of a surrogate pair.
 _UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _PLACE = re.compile(r" - at `\$\.?(?P<path>[^`]*)`$")
 _KINDS = {
@@ -36,23 +36,24 @@ _KINDS = {
 
 
 def decode(raw: bytes, decoder: msgspec.json.Decoder[T], *, whole: bool = False) -> T:
-    """The record of those bytes, its text in NFC.
+    """Decode a record, with its text normalised to NFC.
 
     Args:
         raw: one JSON value.
         decoder: of the record's type.
-        whole: the type has all fields that the record may have, ``UNSET`` where it has none. Then a plain
-            record needs no second reading: written again it has as many colons, unless a key came twice.
+        whole: whether the type has all fields that a record may have, ``UNSET`` if missing. A plain record is
+            then not parsed a second time: encoded again it has the same number of colons, unless it has a
+            duplicate key.
 
     Raises:
-        InvalidValue: with the field and the reason.
+        InvalidValue: the record is not valid; names field and reason.
     """
     if not raw.isascii() or b"\\" in raw or b"\x7f" in raw:
         raw = _normalised(raw)
     try:
         record = decoder.decode(raw)
     except msgspec.ValidationError as error:
-        refuse_ambiguous(raw)  # a key given twice may be the cause, and says more
+        refuse_ambiguous(raw)  # a duplicate key may be the cause, and makes the better message
         raise _explained(error) from error
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         refuse_ambiguous(raw)
@@ -63,10 +64,10 @@ def decode(raw: bytes, decoder: msgspec.json.Decoder[T], *, whole: bool = False)
 
 
 def decode_plain_lines(raws: list[bytes], decoder: msgspec.json.Decoder[T]) -> list[T] | None:
-    """The records of lines that are plain and flawless, decoded together; None where one of them is not.
+    """Decode many plain lines together; None if one of them is not plain or not valid.
 
     Args:
-        raws: a record each, without line ends.
+        raws: one record each, without line ends.
         decoder: of a type that has all fields that a record may have, as for ``whole`` of :func:`decode`.
     """
     block = b"\n".join(raws)
@@ -81,15 +82,16 @@ def decode_plain_lines(raws: list[bytes], decoder: msgspec.json.Decoder[T]) -> l
 
 
 def _has_key_twice(raw: bytes, records: object) -> bool:
-    """Whether a key was given twice: written again, plain records otherwise have as many colons."""
+    """Whether plain records have a duplicate key; without one they have as many colons when encoded again."""
     return raw.count(b":") != _encoder.encode(records).count(b":")
 
 
 def refuse_ambiguous(raw: bytes) -> Any:  # noqa: ANN401  # any JSON value
-    """The value of JSON text that has one meaning only.
+    """Decode JSON text, and refuse it if it is ambiguous.
 
     Raises:
-        InvalidValue: no JSON, cut off, NaN or Infinity, a key twice, nested too deep, unwanted characters.
+        InvalidValue: invalid or truncated JSON, NaN or Infinity, a duplicate key, too deep nesting, or
+            characters that are not allowed.
     """
     try:
         value = json.loads(_text(raw), object_pairs_hook=_without_doubles, parse_constant=_no_constant)
@@ -141,7 +143,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _unwanted_in(value: object, path: str) -> tuple[str, str] | None:
-    """(field, reason) of the first text with characters that no question has."""
+    """(field, reason) of the first text with characters that are not allowed."""
     if isinstance(value, str):
         found = _UNWANTED.search(value)
         if found is None:
@@ -163,7 +165,7 @@ def _unwanted_in(value: object, path: str) -> tuple[str, str] | None:
 
 
 def _explained(error: msgspec.ValidationError) -> InvalidValue:
-    """What a validation error says, in words: the field, and what it should be."""
+    """Convert msgspec's validation error to a message for the user: the field, and the expected type."""
     text = str(error)
     place = _PLACE.search(text)
     path = place["path"] if place else ""

@@ -39,7 +39,7 @@ class Ids:
 def exam_of(image_path: str) -> ExamRecord:
     """The exam of an image path such as "p10/p10000032/s50414267/02aa804e.jpg": one study, one radiograph.
 
-    Of several folders that look like a patient's the last is meant (the first holds many patients).
+    If several folders look like a patient's, the last one counts (the first contains many patients).
 
     Raises:
         InvalidValue: it names no file.
@@ -70,10 +70,12 @@ def closed_answer(answer: str) -> str:
 
 
 def places_of(answer: list[str] | str, letters: list[str]) -> tuple[int, ...]:
-    """The options that an answer names: "C", ["A", "B"], "['A', 'B']", "[A, B]" or "A, B"; in rising order.
+    """The indices of the options that an answer names, sorted.
+
+    Accepts "C", ["A", "B"], "['A', 'B']", "[A, B]" and "A, B".
 
     Raises:
-        InvalidValue: one of them is no option, or none is named, or one twice.
+        InvalidValue: a letter that is no option, no letter, or the same one twice.
     """
     if isinstance(answer, str):
         answer = (
@@ -95,7 +97,7 @@ def boxes_of(
     """Boxes [x1, y1, x2, y2] on the grid, labelled by the regions beside them; training files name none.
 
     Raises:
-        InvalidValue: a location is not four numbers, or the regions are of another number.
+        InvalidValue: a location is not four numbers, or the number of regions differs from that of locations.
     """
     locations = [location for location in locations if location]
     if regions is not None and len(regions) != len(locations):
@@ -111,7 +113,7 @@ def boxes_of(
 
 
 def format_named(text: str) -> AnswerFormat | None:
-    """The answer format that a file name, `type` or `q_type` tells of ("closed_ended_questions"), if one."""
+    """The answer format that a file name, `type` or `q_type` names ("closed_ended_questions"), if any."""
     told = text.casefold()
     words = (
         ("closed", AnswerFormat.CLOSED),

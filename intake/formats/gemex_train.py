@@ -95,7 +95,7 @@ def _turns(record: _Record) -> tuple[str, str]:
 
 
 def _question(asked: str, type_prompt: str) -> tuple[str, list[str]]:
-    """(stem, options) of the human turn, without the image's place and the prompt for the type."""
+    """(stem, options) of the human turn, without the image placeholder and the prompt for the type."""
     text = asked.replace("<image>", "").strip()
     if type_prompt:
         text = text.removeprefix(type_prompt.strip()).strip()
@@ -105,7 +105,7 @@ def _question(asked: str, type_prompt: str) -> tuple[str, list[str]]:
     choices = choices.strip().removeprefix("[").removesuffix("]")
     starts: list[re.Match[str]] = []
     for match in _CHOICE.finditer(choices):
-        # Only the next letter begins a choice: a comma and "B:" may stand inside one.
+        # Only the next letter in order begins an option, because an option may contain a comma and "B:".
         if match[1] == chr(ord("A") + len(starts)):
             starts.append(match)
     ends = [match.start() for match in starts[1:]] + [len(choices)]

@@ -27,5 +27,5 @@ class Native:
         return decode(raw, _decoder, whole=True)
 
     def read_lines(self, raws: list[bytes]) -> list[QuestionRecord] | None:
-        """Many lines at once; None where ``read`` has to look at each."""
+        """Decode many lines at once; None if they must be read one by one with ``read``."""
         return decode_plain_lines(raws, _decoder)

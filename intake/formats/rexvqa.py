@@ -15,10 +15,10 @@ from intake.strictness import decode
 from intake.texts import as_list, known, lettered, place_of
 from records.questions import ExamRecord, QuestionRecord, RadiographRecord
 
-#: The tasks in the order in which they are looked for: a name that holds the word of one is of that task.
+#: The tasks in the order in which they are tried: a name that contains the word belongs to that task.
 _TASKS = (Task.DIFFERENTIAL, Task.GEOMETRIC, Task.LOCATION, Task.NEGATION, Task.PRESENCE)
 _SECTIONS = ("Comparison", "Findings", "Impression")
-#: The files' writer left NaN, which is no JSON, where an exam lacks a section. Anywhere else it is refused.
+#: In ReXVQA's files a missing section of an exam is NaN, which is not valid JSON. It is refused elsewhere.
 _NO_SECTION = re.compile(rb'(?<!\\)("(?:Indication|Comparison|Findings|Impression)"\s*:\s*)NaN(?=\s*[,}])')
 
 

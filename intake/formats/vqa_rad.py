@@ -12,7 +12,7 @@ from domain.vocabulary import YES_NO, AnswerFormat, Task
 from intake.strictness import decode
 from records.questions import ExamRecord, QuestionRecord, RadiographRecord
 
-#: Only where the type says the task for certain; SIZE, ABN and the others ask for various skills.
+#: Only the types that determine the task; SIZE, ABN and the others ask for various skills.
 _TASKS = {"PRES": Task.PRESENCE, "POS": Task.LOCATION}
 
 
@@ -29,12 +29,12 @@ _decoder = msgspec.json.Decoder(_Record)
 
 
 def looks_like(record: dict[str, Any]) -> bool:
-    """Whether a file with that first record is VQA-RAD's."""
+    """Whether a file with this first record is VQA-RAD's."""
     return {"qid", "image_name", "question", "answer"} <= record.keys()
 
 
 class VqaRad:
-    """One image is one exam. Blanks and case are mended; the words of the answers are kept."""
+    """Reads VQA-RAD's files. Each image is one exam. Spaces and case are normalised; words are kept."""
 
     def __init__(self, file_stem: str) -> None:
         """The file's name has no meaning here."""
@@ -47,7 +47,7 @@ class VqaRad:
         answer_type = record.answer_type.strip().upper()
         yes_no = answer.casefold().rstrip(".")
         closed = answer_type == "CLOSED" and yes_no in YES_NO
-        # "PRES, POS" and "POS, PRES" are one type.
+        # The order does not matter: "PRES, POS" and "POS, PRES" are the same type.
         types = ", ".join(
             sorted(part.strip().upper() for part in record.question_type.split(",") if part.strip())
         )
@@ -57,7 +57,7 @@ class VqaRad:
             exam=ExamRecord(
                 id=image, radiographs=[RadiographRecord(id=PurePosixPath(image).stem, file=image)]
             ),
-            # "CLOSED" with another answer than yes or no ("Right") chose between things that no option lists.
+            # A "CLOSED" question with an answer such as "Right" has options that the file does not list.
             format=AnswerFormat.CLOSED if closed else AnswerFormat.OPEN,
             stem=" ".join(record.question.split()),
             answer=yes_no if closed else answer,

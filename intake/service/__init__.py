@@ -136,7 +136,7 @@ def import_questions(
             door = door or door_of(db, by=by)
             pictures = Pictures(workspace, folder, stack.enter_context(GuardedReader()), door=door)
             _fetch(pictures, parse(minimum_explanation=0), told)
-        # Only now: on SQLite everybody who saves something waits from here to the end.
+        # Locked as late as possible: on SQLite, all other writers wait from here to the end.
         lock_for_import(db)
         check_door(db, door=door)
         dataset_id, there = _dataset(db, name=dataset, minimum_explanation=minimum_explanation, now=now)
@@ -166,7 +166,7 @@ def import_questions(
                 writer.write(batch)
                 records += batch.records
                 told(batch, records, questions=writer.questions, refused=refusals.count, pictures=pictures)
-            # Beside the making of the indexes: before, the parsing process has the second processor.
+            # Runs while the indexes are created; before that, the parsing process uses the second processor.
             digest = stack.enter_context(ThreadPoolExecutor(1)).submit(_sha256, path)
         if records == 0:
             refusals.add("", "file", "holds no records")
@@ -210,7 +210,7 @@ def _told(
     pictures: Pictures | None,
     fetching: bool = False,
 ) -> None:
-    """Report the progress; with images, reading them is most of the work."""
+    """Report the progress; with images, reading them counts as nine tenths of the work."""
     part = min(1.0, batch.bytes_read / max(1, size))
     if pictures:
         part = part * 0.9 if fetching else 0.9 + part * 0.1

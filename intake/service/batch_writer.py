@@ -58,7 +58,7 @@ class BatchWriter:
         skip_known: bool,
         there: int,
     ) -> None:
-        """``there`` is the number of questions that the dataset has already."""
+        """``there`` is the number of questions that the dataset already has."""
         self._db, self._dataset, self._import = db, dataset_id, import_id
         self._container, self._pictures, self._refusals = container, pictures, refusals
         self._skip_known = skip_known

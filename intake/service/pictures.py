@@ -24,7 +24,7 @@ from storage.intake.bulk import insert_rows, known_images
 from storage.workspace import Workspace
 
 _COLUMNS = ("sha256", "media_type", "bytes", "rows", "columns", "bits", "photometric")
-#: The largest image file that is read into memory; that of a radiograph has 10 to 30 MB.
+#: The largest image file that is read into memory; a radiograph has 10 to 30 MB.
 _LARGEST = 256 << 20
 _FIELD = "exam.radiographs.file"
 _WORKERS = 2
@@ -145,5 +145,5 @@ def _why(refusal: UnreadableImage) -> str:
 
 
 def view_told(stated: str, facts: ImageFacts) -> str:
-    """The record's view, or, where it says none, the image file's."""
+    """The view that the record states; if it states none, that of the image file."""
     return facts.view.value if stated == View.UNKNOWN else stated
