@@ -123,5 +123,5 @@ def _records(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def _value(record: dict[str, Any], name: str) -> Any:  # noqa: ANN401 - any JSON value
-    """A value without empty parts, so that missing and empty fields are equal."""
+    """The value without empty parts, so that missing and empty fields are equal."""
     return record.get(name) or None

@@ -40,7 +40,7 @@ class HashedFile:
     def write_json_line(self, value: Any) -> None:  # noqa: ANN401 - any JSON value
         """Write one line of JSON; keys keep their order."""
         waiting = self._waiting
-        _encoder.encode_into(value, waiting, -1)  # -1: after what is there
+        _encoder.encode_into(value, waiting, -1)  # -1: append to the buffer
         waiting.append(0x0A)
         if len(waiting) > _AT_ONCE:
             self._pass_on()
@@ -100,7 +100,7 @@ def put_in_place(folder: Path, target: Path) -> bool:
     """
     for each in (folder, *(path for path in folder.rglob("*") if path.is_dir())):
         _sync_folder(each)
-    folder.chmod(0o755)  # made for its owner alone while it was unfinished
+    folder.chmod(0o755)  # until then only its owner could read it
     try:
         folder.rename(target)
     except OSError:  # a folder that is not empty, or a file

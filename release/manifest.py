@@ -13,7 +13,7 @@ from release.rule import RULE
 from release.tally import Tally
 
 FORMAT = "overread.release/1"
-#: Of the software that wrote it; pyproject.toml says the same, and a test holds them together.
+#: The version of the software that wrote the manifest; a test compares it with pyproject.toml.
 VERSION = "0.1.0"
 
 
@@ -30,7 +30,7 @@ class Entry:
 class DrawnBatch:
     """A batch of a release, with the strata of each of its draws and its plan as JSON values.
 
-    ``chosen``: its questions were found by a search, so it is no random sample.
+    ``chosen``: its questions were selected by a search, so it is no random sample.
     """
 
     batch: Batch

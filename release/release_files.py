@@ -83,8 +83,8 @@ class ReleaseFiles:
         self.forms: list[Form] = [made() for name, made in opened.items() if name in contents.forms]
         self._sr: SrForm | None = None
         if contents.original is not None and contents.when is not None:
-            # Half a second of imports that a release without structured reports need not wait for.
-            from release.forms.sr import SrForm  # noqa: PLC0415 - for those who ask
+            # Importing it takes half a second, which a release without structured reports does not need.
+            from release.forms.sr import SrForm  # noqa: PLC0415 - only for structured reports
 
             self._sr = SrForm(folder, original=contents.original, when=contents.when)
             self.forms.append(self._sr)
@@ -157,7 +157,7 @@ class ReleaseFiles:
     ) -> None:
         """Close the files and flush them to the disk, unless there was an error."""
         parts: list[Any] = [self.gold, *self.forms]
-        with ExitStack() as stack:  # each is closed, whatever becomes of the others
+        with ExitStack() as stack:  # each is closed, even if closing another fails
             for part in parts:
                 stack.callback(part.__exit__, kind, error, trace)
             if self.private is not None:
@@ -200,7 +200,7 @@ class GoldWriters:
         exam = settled.judged.exam
         self.add_images(exam)
         files = self.images if self._with_images else {}
-        if self._exam_as is None or self._exam_as[0] is not exam:  # its questions come one after the other
+        if self._exam_as is None or self._exam_as[0] is not exam:  # the questions of an exam are consecutive
             self._exam_as = (exam, msgspec.Raw(msgspec.json.encode(exam_to_record(exam, files))))
         report = exam.report if self._with_report else None
         record = question_to_record(settled.question, self._exam_as[1], report=report)
@@ -336,7 +336,7 @@ def _why(judgement: Judgement) -> str:
 
 
 def _image(image: ImageDisplay | None) -> dict[str, str]:
-    """Whether the radiographs were on screen; empty if that was not recorded."""
+    """Text on whether the radiographs were on screen; empty if that was not recorded."""
     return {} if image is None else {"image": image.value}
 
 
@@ -345,12 +345,12 @@ def _errors(judgement: Judgement) -> list[str]:
 
 
 def _suffix(radiograph: Radiograph) -> str:
-    """The suffix of the imported file's name, if it is one of an image; nothing else of the name is used."""
+    """The suffix of the imported file's name, if it is that of an image format; the rest is not used."""
     suffix = Path(radiograph.file.replace("\\", "/")).suffix.lower()
     return suffix if suffix in _SUFFIXES else ""
 
 
 def _parquet_form(folder: Path, files: Mapping[str, str], picture: Picture | None) -> Form:
-    from release.forms.parquet import ParquetForm  # noqa: PLC0415 - brings pyarrow, which a start needs not
+    from release.forms.parquet import ParquetForm  # noqa: PLC0415 - imports pyarrow, which is not needed at start
 
     return ParquetForm(folder, files=files, picture=picture)

@@ -40,10 +40,10 @@ def settle(judged: JudgedQuestion) -> GoldItem | LeftOut:
     )
     if isinstance(plain, LeaveOut):
         return LeftOut(judged=judged, reason=plain)
-    if plain is not None:  # as most are, and a release may hold a hundred thousand
+    if plain is not None:  # most questions; a release may contain a hundred thousand
         return GoldItem(question=judged.question, judged=judged, decision=plain, changes=())
     whole = [each for each in judged.judgements if each.parts is not Parts.IMAGE_ALIGNMENT]
-    # Who was asked for image alignment alone has not approved the wording: only their corrections count.
+    # Reviewers who were asked for image alignment only have not approved the wording: only corrections count.
     counted = [each for each in judged.judgements if each in whole or not each.correction.is_empty()]
     first = whole[0].correction
     result = _result(judged.question, first)

@@ -1,4 +1,4 @@
-"""``gold.csv``: the released questions as a table that a spreadsheet opens."""
+"""``gold.csv``: the released questions as a table for spreadsheets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from domain.table_cells import harmless
 from records.questions import QUESTION_FIELDS, QuestionRecord
 from release.folder import HashedFile
 
-#: The question's own columns; its boxes come last, since they are the widest.
+#: The columns of the question itself; boxes are last, because they are the widest.
 _OF_QUESTION = (*(name for name in QUESTION_FIELDS if name != "boxes"), "boxes")
 COLUMNS = (
     "question_id", "decision", "corrected", *_OF_QUESTION, "exam_id", "patient", "indication", "age", "sex",
@@ -23,25 +23,31 @@ COLUMNS = (
 )  # fmt: skip
 
 _LETTERS = "".join(map(letter, range(26)))
-#: Signs that a formula, or an apostrophe before one, may begin with.
+#: The first characters of cells that a spreadsheet may run as a formula, and the apostrophe.
 _DOUBTFUL = frozenset("=+-@\t\r'")
 
 
 class GoldTable:
-    """Rows for a file, which is closed by whoever opened it. ``names`` are the reviewers', by number."""
+    """Writes rows to a file, which the caller closes. ``names`` are the reviewers' names, by person id."""
 
     def __init__(self, file: HashedFile, *, names: Mapping[int, str]) -> None:
-        """Begin with the names of the columns."""
+        """Write the header."""
         self._names = names
         self._write_row = csv.writer(_Encoded(file)).writerow
         self._write_row(COLUMNS)
         self._of_exam: tuple[Exam, list[str | None]] | None = None
 
     def add(self, gold: GoldItem, record: QuestionRecord, files: Mapping[str, str]) -> None:
-        """One released question with its record; ``files`` are its images' by SHA-256, else their own."""
+        """Write the row of one released question.
+
+        Args:
+            gold: the question.
+            record: its record.
+            files: paths of copied image files by SHA-256; others keep the path of the question file.
+        """
         judged = gold.judged
         exam = judged.exam
-        if self._of_exam is None or self._of_exam[0] is not exam:  # its questions come one after the other
+        if self._of_exam is None or self._of_exam[0] is not exam:  # the questions of an exam are consecutive
             self._of_exam = (exam, _exam_cells(exam, files))
         cells = [
             *_question_cells(gold, record),
@@ -50,13 +56,13 @@ class GoldTable:
             "; ".join([self._names[each.person_id] for each in judged.judgements]),
             judged.stratum,
         ]
-        # A call of `harmless` for every cell would take as long as writing the row.
+        # Calling `harmless` for every cell would take as long as writing the row.
         row = [harmless(cell) if cell and cell[0] in _DOUBTFUL else cell for cell in cells]
         self._write_row([*row, judged.inclusion_probability])
 
 
 class _Encoded:
-    """A file of bytes that takes text."""
+    """A text interface to a binary file."""
 
     def __init__(self, file: HashedFile) -> None:
         self._write = file.write
@@ -95,7 +101,7 @@ def _answer(answer: Answer) -> str:
 
 
 _values = attrgetter(*_OF_QUESTION)
-#: The places of the fields that are no text, with how their cells are written; boxes come from the record.
+#: The indices of the fields that are not text, with the functions that write them; boxes are from the record.
 _WRITERS = tuple(
     (_OF_QUESTION.index(name), write)
     for name, write in (("options", _options), ("answer", _answer), ("also_right", _also_right))

@@ -58,7 +58,7 @@ def verify_release(folder: Path) -> VerifyReport:
         )
     faults = [*_wrong_files(folder, entries), *_strangers(folder, entries)]
     corrections, questions = 0, 0
-    # What the files say is only worth comparing once they are the files that were made.
+    # The contents are compared only if the files are those that were written.
     if not faults:
         gold = _Gold(folder)
         faults += gold.faults()
@@ -221,6 +221,6 @@ def _not_carried(record: dict[str, Any], corrections: dict[str, Any]) -> Iterato
             yield f"corrections.jsonl: question {record['id']!r}: {field!r} is no field that is corrected"
             continue
         carried = record.get(field)
-        # What is empty is left out of a record, so all spellings of it are the same.
+        # Records omit empty fields, so all notations of an empty value are equal.
         if (carried or None) != (after or None):
             yield f"gold.jsonl: question {record['id']!r}: {field} is not what corrections.jsonl says"

@@ -1,6 +1,6 @@
 """``croissant.json``: the release described in Croissant 1.1 (docs.mlcommons.org/croissant).
 
-The record set is that of ``gold.jsonl``; every other file is named with its SHA-256.
+The record set describes ``gold.jsonl``; every other file is listed with its SHA-256.
 """
 
 from __future__ import annotations

@@ -20,14 +20,15 @@ from domain.vocabulary import AnswerFormat
 from release.forms.form import Array, Form, Lacks, frontal
 
 GRID = BoxGrid(width=224, height=224, fit=BoxFit.LETTERBOX)
-#: The names of the types in GEMeX's files, which are those of the test files too.
+#: The names of the types in GEMeX's files; they are also the names of the test files.
 TYPES = {
     AnswerFormat.OPEN: "open_ended_questions",
     AnswerFormat.CLOSED: "closed_ended_questions",
     AnswerFormat.SINGLE: "single_choice_questions",
     AnswerFormat.MULTIPLE: "multi_choice_questions",
 }
-#: What GEMeX puts behind the system's prompt, by type (its section 4.1); a model tuned on it knows no other.
+#: The text that GEMeX appends to the system prompt, by type (section 4.1 of the paper); models tuned on GEMeX
+#: expect exactly this text.
 _PROMPT = (
     "Input {type} question, and the assistant will output its answer{supplement} with a detailed reason and "
     "corresponding visual location."

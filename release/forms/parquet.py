@@ -129,7 +129,7 @@ class ParquetForm(Form):
         path = self._paths.get(key, radiograph.file)
         if self._picture is None or not key:
             return {"bytes": None, "path": path}
-        # The questions of one exam come one after the other.
+        # The questions of an exam are consecutive.
         if key not in self._pictures:
             self._pictures[key] = self._picture(radiograph)
         return {"bytes": self._pictures[key], "path": path}

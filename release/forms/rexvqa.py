@@ -59,7 +59,7 @@ class RexvqaForm(Form):
             "options": [f"{letter(place)}. {text}" for place, text in enumerate(question.options)],
             "correct_answer": letter(int(question.answer[0])),
             "correct_answer_explanation": question.explanation,
-            # A file without one of the five tasks has its own word there.
+            # Questions without one of the five tasks keep the task name of their file.
             "task_name": TASK_NAMES[question.task] if question.task else question.content_type,
             "category": question.category,
             "subcategory": question.subcategory,

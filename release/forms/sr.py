@@ -42,7 +42,7 @@ from release.forms.form import Form, Original
 from release.manifest import VERSION, Entry
 
 _CHEST_X_RAY = CodedConcept("399208008", "SCT", "Plain chest X-ray")
-_OUR_SCHEME = "99OVERREAD"  # labels are free text; a private scheme says so (PS3.3 8.2)
+_OUR_SCHEME = "99OVERREAD"  # labels are free text, so they need a private coding scheme (PS3.3 8.2)
 _NEEDED = ("SOPClassUID", "SOPInstanceUID", "StudyInstanceUID")
 _LONGEST_MEANING = 64  # characters of VR LO
 
@@ -98,7 +98,7 @@ class SrForm(Form):
             return LeftOutOfSr.NOT_DICOM
         try:
             source = dcmread(BytesIO(content), stop_before_pixels=True)
-        except (InvalidDicomError, ValueError, RecursionError):  # it was readable when it came in
+        except (InvalidDicomError, ValueError, RecursionError):  # it was readable on import
             return LeftOutOfSr.NOT_DICOM
         if any(not source.get(name) for name in _NEEDED):
             return LeftOutOfSr.NO_UIDS
@@ -111,7 +111,7 @@ def _report(source: Dataset, boxes: list[tuple[str, LabelledBox]], *, when: date
     seed += [f"{question}\0{each.label}\0{each.box.as_tuple()}" for question, each in boxes]
     for name in ("PatientID", "PatientName", "PatientBirthDate", "PatientSex", "StudyID", "StudyDate",
                  "StudyTime", "AccessionNumber", "ReferringPhysicianName"):  # fmt: skip
-        if name not in source:  # type 2: there, though it may be empty
+        if name not in source:  # type 2: required, may be empty
             setattr(source, name, "")
     content = MeasurementReport(
         observation_context=ObservationContext(

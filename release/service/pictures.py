@@ -78,7 +78,7 @@ def pictures(workspace: Workspace, reader: GuardedReader) -> Picture:
         try:
             with store.on_disk(radiograph.sha256 or "") as path:
                 return reader.render(path, name=radiograph.file).full
-        except UnreadableImage:  # it was readable on import; the row then has its path only
+        except UnreadableImage:  # it was readable on import; now the row has only its path
             return None
 
     return picture
