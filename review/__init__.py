@@ -1,1 +1,1 @@
-"""Expert review: who judges what, the sheet a reviewer sees, the verdicts, and how far a batch has come."""
+"""Expert review: assignments, the review form, verdicts, adjudication, and the progress of a batch."""

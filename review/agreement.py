@@ -35,7 +35,7 @@ from review.shared_questions import ReadQuestions, SharedQuestion
 
 GROUP_INTERVAL = "Gwet's, by exam"
 _KEY_CHANGED = Scale(name="key: kept or changed", group="key", k=2)
-_SEED = 7  # of the posterior's draws and of the bootstrap: the same figures each time
+_SEED = 7  # seed of the posterior draws and of the bootstrap, so that the figures are reproducible
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +175,7 @@ def _share(hits: NDArray[np.bool_], exams: NDArray[np.int64]) -> Figure:
 
 
 def _same_key(questions: Sequence[Question], same: Figure, single: Figure) -> Aspect:
-    """``same`` over all ``questions``, ``single`` over those of them with so many answers to choose from."""
+    """The aspect "same key"; ``single`` is over the questions with a fixed number of possible answers."""
     chances = [1 / count for each in questions if (count := choices_of(each)) > 1]
     chance = float(np.mean(chances)) if chances else 0.0
 

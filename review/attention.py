@@ -99,7 +99,7 @@ def attention_of(
         planted: the planted questions that were judged.
         block: hidden questions per block of the drift.
     """
-    # The two times stand where two reviewers would: the first is 1, the second 2.
+    # The two judgements are treated as those of two reviewers: the first is 1, the second 2.
     shared = [
         SharedQuestion(
             question=each.question,

@@ -72,7 +72,7 @@ def count_batch(batch: Batch, facts: BatchFacts, *, now: datetime) -> Progress:
 
 
 class _Counted:
-    """The data of a batch with indices: for each assignment and each verdict that of its question.
+    """The data of a batch, with the index of the question of each assignment and of each verdict.
 
     ``reviewed`` and ``skipped``, by question: whether somebody judged it, and whether somebody skipped it.
     """
@@ -100,7 +100,7 @@ class _Counted:
 def _lines(
     counted: _Counted, groups: NDArray[np.int8], order: Sequence[str], *, now: datetime
 ) -> tuple[Line, ...]:
-    """A line for each group with a question; ``groups`` are indices of ``order``, -1 is its last entry."""
+    """One line per group that has a question; ``groups`` are indices of ``order``, -1 is its last entry."""
     places = np.where(groups < 0, len(order) - 1, groups)
     return tuple(
         _line(
@@ -135,7 +135,7 @@ def _reviewer_lines(counted: _Counted, *, now: datetime) -> tuple[Line, ...]:
 
 
 def _whole(name: str, counted: _Counted, reviewers: Sequence[Line], *, now: datetime) -> Line:
-    """The line of the whole batch, which ends no earlier than that of its slowest reviewer."""
+    """The line of the whole batch; its expected end is not before that of the slowest reviewer."""
     every, said = np.ones(len(counted.assigned), dtype=bool), np.ones(len(counted.judged), dtype=bool)
     line = _line(name, counted, questions=counted.n, assigned=every, judged=said, now=now)
     ends = [at for each in (line, *reviewers) if (at := each.finish.at) is not None]
@@ -153,7 +153,7 @@ def _line(
     judged: NDArray[np.bool_],
     now: datetime,
 ) -> Line:
-    """One line; with ``questions`` None it counts the questions that its people have."""
+    """One line; if ``questions`` is None, it counts the questions that its people have."""
     held = int(counted.marked(counted.assigned[assigned]).sum())
     questions = held if questions is None else questions
     states = np.bincount(counted.facts.assigned.states[assigned], minlength=len(STATES)).tolist()
@@ -174,7 +174,7 @@ def _line(
 
 
 def _latest(moments: NDArray[np.datetime64]) -> list[datetime]:
-    """The latest times, as many as the pace is computed from."""
+    """The latest times, as many as the pace needs."""
     last = moments if len(moments) <= WINDOW else np.partition(moments, -WINDOW)[-WINDOW:]
     return [each.replace(tzinfo=UTC) for each in last.astype("datetime64[us]").tolist()]
 

@@ -151,7 +151,7 @@ class _Rates:
     """Rates of several properties over the same judged questions."""
 
     def __init__(self, sample: Sample, outcomes: Sequence[Outcome], seed: int) -> None:
-        """Count them by cell."""
+        """Count the judged questions by cell."""
         self.sample, self.outcomes, self.seed = sample, outcomes, seed
         self.judged = Counter(each.cell for each in outcomes)
         self.cells = [key for key, size in sample.sizes.items() if size and self.judged[key]]
@@ -167,7 +167,7 @@ class _Rates:
         self._never = {kind.value for kind in ErrorKind if kind not in found}
 
     def rate(self, name: str, has: Callable[[Outcome], bool]) -> Estimate:
-        # Most kinds of error never come up, and there may be a hundred thousand to ask.
+        # Most kinds of error never occur, and there may be a hundred thousand outcomes.
         asked = [] if name in self._never else [has(each) for each in self.outcomes]
         hits = np.array(asked or np.zeros(len(self.outcomes)), dtype=bool)
         by_cell = np.bincount(self.strata[hits], minlength=len(self.cells)).tolist()
@@ -186,7 +186,7 @@ class _Rates:
         )
 
     def _whole(self, by_cell: tuple[int, ...], effect: float) -> WholeRate:
-        """Computed once for equal counts: all kinds of errors that never occurred have the same."""
+        """The rate of the whole, cached by counts: kinds of error that never occurred have equal counts."""
         if (by_cell, effect) not in self._known:
             skipped = self.sample.skipped
             strata = [

@@ -146,7 +146,7 @@ def _wrong_side(question: Question, _number: int, _elsewhere: str) -> Question |
 
 def _not_there(question: Question, number: int, elsewhere: str) -> Question | None:
     if not elsewhere.strip():
-        return None  # without a report nobody knows what is not there
+        return None  # without a report it is unknown which findings are absent
     known = f"{elsewhere} {question.stem} {question.explanation} {' '.join(question.options)}".lower()
     absent = [text for text, words in _ABSENT if not any(word in known for word in words)]
     if not absent:
@@ -165,7 +165,7 @@ _WAYS: dict[PlantedFault, Callable[[Question, int, str], Question | None]] = {
 
 
 def _said_otherwise(text: str) -> str | None:
-    """The same in other words; None without a known synonym."""
+    """The text with a synonym; None without a known one."""
     side = re.fullmatch(r"(left|right)(?:-sided)? (.+)", text.strip(), re.IGNORECASE)
     if side:
         return f"{side[2][0].upper()}{side[2][1:]} on the {side[1].lower()}"

@@ -51,7 +51,7 @@ def overlap_of_boxes(
         other: boxes of the other version.
         by_label: whether only boxes of the same label match; always only boxes on the same radiograph.
     """
-    if one == other:  # as mostly: nobody moved a box
+    if one == other:  # mostly, because boxes are rarely moved
         return _each_on_itself(len(one))
     ours, theirs = _by_kind(one, by_label=by_label), _by_kind(other, by_label=by_label)
     pairs: list[tuple[int, int, float]] = []

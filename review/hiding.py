@@ -21,7 +21,7 @@ class Slots:
     def __init__(self, queue: Sequence[QueuedQuestion]) -> None:
         self._on_exam: dict[int, list[int]] = defaultdict(list)
         self._free: set[int] = set()
-        self._apart: list[int] = []  # those between two exams, in order: a queue may have 100,000 questions
+        self._apart: list[int] = []  # gaps between two exams, sorted: a queue may have 100,000
         self._exams = {each.exam_number for each in queue}
         open_ = [at for at, each in enumerate(queue) if each.state is AssignmentState.OPEN]
         for at in range(open_[0], open_[-1]) if open_ else ():
@@ -58,7 +58,7 @@ class Slots:
         return chosen
 
     def _apart_from(self, beside: Sequence[int], behind: int, pick: int) -> int | None:
-        """A gap between two other exams, at ``behind`` or later, without a search through all gaps."""
+        """Find a gap between two other exams, at ``behind`` or later, without searching all gaps."""
         first = bisect_left(self._apart, behind)
         places = [bisect_left(self._apart, at) for at in beside]
         barred = [at for at, gap in zip(places, beside, strict=True) if self._apart[at : at + 1] == [gap]]

@@ -17,7 +17,7 @@ from review.estimates import KEY_KINDS, Outcome
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Judgements:
-    """Latest verdicts and adjudications of batches; ``key_only``: the batches that ask for the key only."""
+    """Latest verdicts and adjudications of batches; ``key_only``: batches that request the key only."""
 
     standing: LatestVerdicts
     settled: tuple[Settled, ...]
@@ -26,7 +26,7 @@ class Judgements:
 
 @dataclass(frozen=True, slots=True)
 class _LatestJudgement:
-    """A person's latest verdict on a question, in whichever batch; ``full``: not only on the key."""
+    """A person's latest verdict on a question in any batch; ``full`` if it judges more than the key."""
 
     person_id: int
     full: bool
@@ -65,7 +65,7 @@ def outcomes_of(
         standing_word = settled.get(number)
         decision, errors, key_error = _resolve_outcome(full or theirs, standing_word)
         if standing_word is None and 0 < len(full) < len(theirs):
-            # a reviewer who judged only the key counts for the key
+            # verdicts on the key alone count only for the key
             key_error = any(each.key_error for each in theirs)
         found.append(
             Outcome(
@@ -82,7 +82,7 @@ def outcomes_of(
 
 
 def _words(judgements: Judgements, rows: NDArray[np.int64]) -> list[_LatestJudgement]:
-    """The verdicts of some rows; equal ones are the same object."""
+    """The verdicts of these rows; equal verdicts share one object."""
     standing = judgements.standing
     full = ~np.isin(standing.batches[rows], list(judgements.key_only))
     known: dict[tuple[int, bool, int, int, bool], _LatestJudgement] = {}
@@ -108,9 +108,10 @@ def _words(judgements: Judgements, rows: NDArray[np.int64]) -> list[_LatestJudge
 def _resolve_outcome(
     said: Sequence[_LatestJudgement], settled: Settled | None
 ) -> tuple[Decision | None, frozenset[ErrorKind], bool]:
-    """Decision, kinds of error, and whether the key is wrong: the adjudication's, else the reviewers'.
+    """Decision, kinds of error, and whether the key is wrong.
 
-    The decision is None if the reviewers disagree.
+    They are from the adjudication if there is one, otherwise from the reviewers. The decision is None if the
+    reviewers disagree.
     """
     if settled is None and len(said) == 1:
         return said[0].decision, said[0].errors, said[0].key_error

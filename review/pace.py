@@ -40,7 +40,7 @@ def finish(given_at: Sequence[datetime], *, left: int, now: datetime) -> Finish:
     latest = sorted(given_at)[-WINDOW:]
     if len(latest) < ENOUGH:
         return Finish(at=None, note="not enough verdicts yet")
-    # The first verdict of the window starts the clock; the others fell into the time since.
+    # The window starts at its first verdict, so only the others count as judged in it.
     spent = now - latest[0]
     if spent <= timedelta(0):
         return Finish(at=None, note="not enough verdicts yet")

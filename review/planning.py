@@ -85,7 +85,7 @@ def _planned(found: Estimate, sample: Sample) -> _Cells:
 
 
 def _foreseen(cells: _Cells, more: Mapping[Hashable, int] | None = None) -> float:
-    """The predicted half-width after ``more`` questions were judged."""
+    """The predicted half-width after ``more`` further questions."""
     whole = sum(size for size, _, _ in cells.values())
     more = more or {}
     variance = sum(_part(cell, more.get(key, 0), whole) for key, cell in cells.items())

@@ -124,7 +124,7 @@ def check_correction(verdict: Verdict, *, question: Question, exam: Exam) -> Non
     for number, each in enumerate(after.boxes, start=1):
         radiograph = exam.radiograph(each.radiograph)
         if radiograph.rows is None or radiograph.columns is None:
-            continue  # the pixels never came in, so there is no edge to cross
+            continue  # the image was not imported, so its size is unknown
         if not each.box.lies_within(rows=radiograph.rows, columns=radiograph.columns):
             raise InvalidValue(
                 "boxes",

@@ -52,7 +52,7 @@ def _plain(value: object) -> str:
 
 
 def _where_they_part(one: str, other: str) -> tuple[str, str]:
-    """Two texts from the first character that differs, shortened."""
+    """Both texts from the first different character on, shortened."""
     start = next(
         (place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
         min(len(one), len(other)),

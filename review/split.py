@@ -11,7 +11,7 @@ from domain.people import Person
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lacking:
-    """A question that needs ``need`` more reviewers; ``holders`` (person ids) have it already."""
+    """A question that needs ``need`` more reviewers; ``holders`` are the ids of its present ones."""
 
     question_number: int
     exam_number: int
@@ -22,7 +22,7 @@ class Lacking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """The questions for each person id, by position; ``short`` are questions without enough people."""
+    """The questions of each person id, by position; ``short`` are questions with too few people."""
 
     given: dict[int, tuple[Lacking, ...]]
     short: tuple[Lacking, ...]

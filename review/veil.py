@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-_HALF = 20  # bits of each half; 40 together: JavaScript and addresses take them, and no dataset is larger
+_HALF = 20  # bits of each half; numbers of 40 bits are exact in JavaScript and suffice for any dataset
 _MASK = (1 << _HALF) - 1
 _ROUNDS = 6
 

@@ -84,7 +84,7 @@ def change_adjudication_rules(
 ) -> KeptRules:
     """Change the rules of adjudication, including the adjudicators. Locks the batch.
 
-    The same rules again change nothing.
+    Setting the same rules again changes nothing.
 
     Args:
         db: a session that writes.

@@ -25,7 +25,7 @@ def everybody_holds(db: Session, batch: Batch) -> Held:
 
 
 def give(db: Session, batch: Batch, held: Held, parts: Split, *, now: datetime) -> None:
-    """Create the assignments of a split; withdrawn ones are opened again."""
+    """Create the assignments of a split, and open withdrawn assignments again."""
     for person_number, group in parts.given.items():
         # The row of a withdrawn question still exists and is opened again.
         again = {

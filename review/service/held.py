@@ -65,7 +65,7 @@ def hold_batch(db: Session, *, person: Person, batch_id: int) -> BatchForPerson:
     return place
 
 
-def hold_question(  # allow writes-without-record: a claim that lasts on is the same claim
+def hold_question(  # allow writes-without-record: an extended claim is the same claim
     db: Session,
     *,
     person: Person,
@@ -87,7 +87,7 @@ def hold_question(  # allow writes-without-record: a claim that lasts on is the 
         place: the result of :func:`hold_batch` in this transaction, if there is one.
 
     Raises:
-        NotFound: there is no such question, or it never was the person's; the text does not tell which.
+        NotFound: there is no such question, or it never was the person's; the text does not state which.
     """
     place = place or hold_batch(db, person=person, batch_id=batch_id)
     key = {"batch_id": batch_id, "question_id": question_number, "person_id": person.id}

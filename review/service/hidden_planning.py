@@ -63,7 +63,7 @@ def plan_hidden(db: Session, batch: Batch, plan: HiddenPlan) -> tuple[list[ToHid
             continue
         rows = queue_of(db, batch_id=batch.id, person_id=person.id)
         if person.id not in pool and not rows:
-            continue  # all of theirs was taken back
+            continue  # all of their questions were withdrawn or moved
         hidden, count = _for_person(db, batch, plan, person, rows, shares=person.id in pool)
         wanted += hidden
         counts.append(count)

@@ -1,6 +1,6 @@
 """Services for what a reviewer writes: own answer, verdict, skip, drafts, times, opening the report.
 
-Each locks the batch and the question. NotFound does not tell whether a question exists.
+Each locks the batch and the question. NotFound does not reveal whether a question exists.
 """
 
 from __future__ import annotations
@@ -249,7 +249,7 @@ def skip_question(
     record(db, by=person, what=SKIP_QUESTION, subject=held.subject, new=new, why=reason, now=now)
 
 
-def keep_draft(  # allow writes-without-record: a draft is nothing said yet
+def keep_draft(  # allow writes-without-record: a draft is not a judgement yet
     db: Session,
     *,
     person: Person,
@@ -296,7 +296,7 @@ def keep_draft(  # allow writes-without-record: a draft is nothing said yet
     return revision + 1
 
 
-def record_look(  # allow writes-without-record: looking times count by themselves
+def record_look(  # allow writes-without-record: reading times are not decisions
     db: Session,
     *,
     person: Person,

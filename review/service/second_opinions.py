@@ -30,8 +30,8 @@ WHERE_FOUND = SecondWay.WHERE_FOUND
 class SecondSummary:
     """The second opinions assigned: numbers of questions by sign-in name.
 
-    ``random`` of the questions are in the random share, ``found`` are not. ``notes`` are sentences for the
-    user.
+    ``random`` of the questions are in the random share. ``found`` are outside it and were added because the
+    first reviewer found a problem. ``notes`` are sentences for the user.
     """
 
     batch: str

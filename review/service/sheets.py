@@ -1,6 +1,6 @@
 """Services for showing questions to a reviewer; data that the reviewer may not see is not read.
 
-NotFound does not tell whether a question exists or is another person's.
+NotFound does not reveal whether a question exists or is another person's.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from storage.review.verdicts import (
     last_verdict,
 )
 
-#: Images are preloaded for at most so many exams, among the next so many open questions.
+#: How many of the next open questions are searched for images to preload, and for how many exams at most.
 _QUESTIONS_AHEAD, _EXAMS_AHEAD = 8, 2
 
 
