@@ -23,7 +23,7 @@ def audit_lines(entries: Iterable[ShownEntry], *, file_format: str) -> Iterator[
         file_format: "csv" (text cells protected against formulas) or "jsonl" (values as stored).
 
     Yields:
-        Parts of the file with their line ends; ``withheld`` tells that old, new and why were removed.
+        Parts of the file with their line ends; ``withheld`` states that old, new and why were removed.
     """
     return _csv(entries) if file_format == "csv" else _json(entries)
 
@@ -42,7 +42,7 @@ def _csv(entries: Iterable[ShownEntry]) -> Iterator[str]:
     for each in entries:
         writer.writerow([*(_cell(getattr(each.entry, name)) for name in _FIELDS), int(each.withheld)])
         yield _taken(text)
-    yield _taken(text)  # the header, if there is no entry
+    yield _taken(text)  # the header alone, if there are no entries
 
 
 def _cell(value: object) -> object:

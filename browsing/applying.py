@@ -67,7 +67,7 @@ def search_to_plain(search: Search) -> dict[str, Any]:
 
 
 def said(search: Mapping[str, Any]) -> str:
-    """Text for the user about a stored search."""
+    """Describe a stored search in text for the user."""
     parts = [f"“{search['words']}”"] if search.get("words") else []
     parts += [
         "with boxes" if name == "with_boxes" else f"{name.replace('_', ' ')} {value}"

@@ -23,7 +23,7 @@ _DECIDED = {Decision.ACCEPT: "accepted it", Decision.REVISE: "corrected it", Dec
 
 
 def told(event: QuestionEvent, question: Question) -> tuple[str, list[str]]:
-    """The text of an event: one line, and the details below it.
+    """Describe an event: one line, and the details below it.
 
     Args:
         event: of :func:`browsing.service.telling.history`.
@@ -109,7 +109,7 @@ def _taken_back(event: QuestionEvent, _: Question) -> tuple[str, list[str]]:
 
 
 def _displayed(image: ImageDisplay | None) -> list[str]:
-    """Whether the radiographs were on screen; empty if that was not recorded."""
+    """Text on whether the radiographs were on screen; empty if that was not recorded."""
     return [] if image is None else [_DISPLAYED[image]]
 
 

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_ASCII_WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*")  # finds the same in small letters of ASCII, in less time
+_ASCII_WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*")  # the same for lower-case ASCII, but faster
 #: Common words that are not counted.
-_COMMON = frozenset(  # a text is easier to read here than a list of one-word strings
+_COMMON = frozenset(  # one string is easier to read than a list of words
     """a about above after all also an and any are as at be been below between both but by can could do does
     for from had has have how if in into is it its may more most no nor not of on one only or other out over
     per should shown so some such than that the their them then there these they this those through to under
@@ -34,7 +34,7 @@ class TextCounts:
             lengths.append(len(text))
             words.append(len(found))
             seen.extend(set(found))
-        # All of them at once: a Counter takes its time to begin.
+        # Updated once per call, because each update of a Counter has a fixed cost.
         self.characters.update(lengths)
         self.words.update(words)
         self.frequencies.update(seen)

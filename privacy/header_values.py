@@ -20,7 +20,7 @@ _TOKENS = re.compile(r"[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*")
 _TITLES = frozenset(
     {"mr", "mrs", "ms", "dr", "prof", "md", "phd", "jr", "sr", "von", "van", "de", "der", "la"}
 )
-# Names that are words of a report too: alone they say nothing.
+# Names that are also common words of reports; alone they are no hit.
 _EVERYDAY = frozenset(
     [
         "april",
@@ -191,7 +191,7 @@ class HeaderValues:
             if day is not None:
                 self._own_dates[exam].add(day)
         elif value.kind is IdentityKind.NUMBER:
-            # Shorter ones, or without digits, stand in any text.
+            # Shorter numbers, or those with few digits, occur in any text.
             if len(value.value) >= 5 and sum(map(str.isdigit, value.value)) >= 4:
                 self._numbers.add(value.value.casefold())
         else:

@@ -21,7 +21,7 @@ _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 _DAY_NTH = rf"{_DAY}(?:st|nd|rd|th)?"
 _NUMBER = r"(?:0?[1-9]|1[0-2])"
 _YEAR = r"(?:19|20)\d\d"
-# Two or three numbers with a stroke between them are ribs or vertebrae far more often than a day.
+# Numbers separated by a slash are ribs or vertebrae far more often than a date.
 _NO_BONES_BEFORE = r"(?<![\d/.\-])(?<![TCLStcls])(?<!ribs )(?<!rib )(?<!Ribs )(?<!RIBS )(?<!levels )"
 _NO_BONES_AFTER = r"(?![\d/\-]|\.\d|\s*(?:th\b|[Rr]ib|RIB|[Ll]evel|mm\b|cm\b|vertebra))"
 
@@ -97,7 +97,7 @@ PATTERNS: tuple[tuple[HitKind, tuple[re.Pattern[str], ...]], ...] = tuple(
         (HitKind.AGE, (r"\b(?:9\d|1[01]\d)[\s-]*(?i:years?[\s-]*old|y/?o\b|yrs?\b|-year)",)),
     )
 )
-# No pattern finds anything in a text without one of these; most sentences have none.
+# No pattern matches a text without one of these; most sentences have none.
 _WORTH_A_LOOK = re.compile(
     r"\d{4}|\d[/-]\d|\d\s?\)|@|www\.|://|\b(?:Mr|Mrs|Ms|Dr|Drs|Prof|Doctor|Professor|Nurse|Herr|Frau|Monsieur|Madame|"
     r"Señora?)\b|[Nn]ame\s*:|(?i:discussed|communicated|notified|reported\s+to|telephoned|informed|paged|"

@@ -20,7 +20,7 @@ from domain.questions import Question
 _FORM_OPTIONS = 4
 #: Texts that are left over from a missing value.
 _LEFTOVERS = frozenset({"nan", "null", "undefined", "[object object]"})
-#: The same in fields that need a whole sentence.
+#: The same for fields that need a whole sentence.
 _NO_SENTENCE = _LEFTOVERS | {"none", "n/a"}
 
 _SERIALISED = re.compile(r"\s*(\[.*\]|\{.*\})\s*", re.DOTALL)
@@ -119,7 +119,7 @@ def check_question(question: Question, *, minimum_explanation: int) -> tuple[Pro
 
 
 # ------------------------------------------------------------------------------------- many questions at once
-# Shorter sentences might be "none" or "n/a"; they are left to the checks.
+# Shorter texts might be "none" or "n/a"; the checks decide on them.
 _SHORT = 16
 _BLANK = " \n\t\r"
 _LETTERS_END = ".): "
@@ -134,14 +134,14 @@ def surely_all_fine(
     labels: Iterable[str],
     minimum_explanation: int,
 ) -> bool:
-    """Whether none of the four checks can find anything in any of at least one choice question.
+    """Whether it is certain that none of the four checks finds a problem in any of these choice questions.
 
-    It may return False where nothing is wrong, never True where a check finds something; tests compare it
-    with the checks. Texts are joined, so that one search serves all of them: it takes 3 us of processor time
-    a question, and the checks one by one, with the question that they need, take some 50.
+    It may return False although there is no problem, but never True if a check finds one; tests compare it
+    with the checks. The texts are joined and searched once, which takes 3 us of processor time per question;
+    the separate checks, including making the question objects, take about 50 us.
 
     Args:
-        stems: of the questions, which have a difficulty, a category and a task.
+        stems: of the questions, at least one; all have a difficulty, a category and a task.
         options: of each question.
         explanations: of each question.
         labels: of all boxes.
@@ -163,7 +163,7 @@ def surely_all_fine(
     if not joined.isascii() or any(each in joined for each in _SUSPICIOUS_IN_OPTIONS):
         return False
     folded = joined.casefold().split("\n")
-    # As many as there should be: none holds a line end of its own.
+    # A different number of lines means that an option contains a line end.
     if len(folded) != _FORM_OPTIONS * len(stems) or not all(folded) or not _LEFTOVERS.isdisjoint(folded):
         return False
     by_four = iter(folded)

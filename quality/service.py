@@ -100,7 +100,7 @@ def find_problems(
     if minimum < 0:
         raise InvalidValue("minimum_explanation", f"must be 0 or more characters, not {minimum}")
     found: list[tuple[int, Problem]] = []
-    same: dict[Problem, Problem] = {}  # the same few problems occur a million times: one object each
+    same: dict[Problem, Problem] = {}  # equal problems share one object, because a few occur a million times
     done = last = 0
     while numbers := problems.question_numbers(db, dataset_id=summary.id, after=last, count=_AT_ONCE):
         found.extend(

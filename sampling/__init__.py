@@ -1,1 +1,1 @@
-"""The seeded stratified draw: so many of every 1,000 questions, evenly over the tiers of difficulty."""
+"""The seeded stratified draw: a number of every 1,000 questions, evenly over the tiers of difficulty."""

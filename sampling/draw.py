@@ -87,7 +87,7 @@ def draw(
     of = strata[candidates]
     counts = np.bincount(of, minlength=len(take))
     short = counts < np.asarray(take)
-    if np.any(short):  # too few are below a limit by chance: use all questions of those strata
+    if np.any(short):  # by chance too few are below a limit: use all questions of these strata
         candidates, values = _below(
             hashes, strata, limits=np.where(short, np.uint64(_MASK), limits), seed=seed
         )
@@ -107,7 +107,7 @@ def _choose(
     *,
     key_of: Callable[[int], str],
 ) -> None:
-    """Mark the ``n`` lowest of the values where ``mine`` is true; of equal ones those with the first keys."""
+    """Mark the ``n`` lowest values where ``mine`` is true; among equal ones, those with the lowest keys."""
     here = values[mine]
     here.partition(n - 1)
     last = here[n - 1]
@@ -146,7 +146,8 @@ def _below(
     block, buffer = np.empty(size, dtype=np.uint64), np.empty(size, dtype=np.uint64)
     below = np.empty(size, dtype=np.bool_)
     unsigned = hashes.view(np.uint64)
-    # Space for what uniform hashes leave, and a block more: allocating memory takes longer than arithmetic.
+    # Room for the expected number of uniform hashes and one more block. It is allocated once, because
+    # allocation takes longer than the arithmetic.
     room = min(len(hashes), int(len(hashes) * (int(widest) / 2.0**64) * 1.01) + _BLOCK)
     indices, values, count = np.empty(room, dtype=np.intp), np.empty(room, dtype=np.uint64), 0
     for start in range(0, len(hashes), _BLOCK):
@@ -161,7 +162,7 @@ def _below(
             np.less_equal(now, limit, out=is_below)
         found = np.flatnonzero(is_below)
         end = count + len(found)
-        if end > len(indices):  # hashes that are not uniform, which only tests have
+        if end > len(indices):  # only for hashes that are not uniform, as in tests
             indices, values = np.resize(indices, len(hashes)), np.resize(values, len(hashes))
         np.add(found, start, out=indices[count:end])
         np.take(now, found, out=values[count:end], mode="clip")

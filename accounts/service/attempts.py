@@ -43,7 +43,7 @@ def begin_attempt(db: Session, *, name: str, address: str, token: str | None, no
         db: a session that writes.
         name: the sign-in name as typed.
         address: of the browser, as far as known.
-        token: of the browser's latest sign-in, valid or not; it tells whether this is the person's browser.
+        token: of the browser's latest sign-in, valid or not; it shows whether this is the person's browser.
         now: the time.
 
     Raises:

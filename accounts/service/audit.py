@@ -11,7 +11,7 @@ from domain.people import Person
 from storage.audit.trail import Unchained, add_entry, last_entry_of
 
 
-def record(  # allow writes-without-record: it is what puts on record
+def record(  # allow writes-without-record: this function writes the record
     db: Session,
     *,
     by: Person,
@@ -56,6 +56,6 @@ def record(  # allow writes-without-record: it is what puts on record
 def last_deed(db: Session, *, by: Person, since: datetime) -> datetime | None:
     """The time of the person's newest entry; None if it is before ``since``.
 
-    Use it to find out whether a write whose answer was lost has been saved.
+    Use it to determine whether a write was saved although its response was lost.
     """
     return last_entry_of(db, person_name=by.name, since=since)

@@ -133,7 +133,7 @@ def _fault(entry: AuditEntry, *, expected: int, previous: str) -> str | None:
 def _hold_against(
     db: Session, checked: AuditCheck, recorded: dict[int, int], begun: datetime | None
 ) -> AuditCheck:
-    """Check that every judgement equals its entry, and that no entry has lost its judgement."""
+    """Check that every judgement equals its audit entry, and that every recorded judgement still exists."""
     count, stranger = 0, None
     with closing(judgements.saved_judgements(db)) as all_saved:
         for saved in all_saved:
@@ -161,7 +161,7 @@ def _hold_against(
 
 
 def _without_nulls(new: str | None) -> str | None:
-    """The recorded values without empty fields: an entry may be older than some of the fields."""
+    """The recorded values without empty fields, because some fields may be newer than the entry."""
     if new is None or ":null" not in new:
         return new
     return canonical({name: value for name, value in json.loads(new).items() if value is not None})

@@ -137,7 +137,7 @@ def set_password(db: Session, *, by: Person, name: str, password: str, now: date
 
 
 def disable_person(db: Session, *, by: Person, name: str, now: datetime) -> Person:
-    """Disable an account and end all its sign-ins; what the person did stays. Again changes nothing.
+    """Disable an account and end all its sign-ins; the person's work stays. Repeating it changes nothing.
 
     Locks the person and all admins.
 
@@ -159,7 +159,7 @@ def disable_person(db: Session, *, by: Person, name: str, now: datetime) -> Pers
 
 
 def enable_person(db: Session, *, by: Person, name: str, now: datetime) -> Person:
-    """Enable a disabled account. Again changes nothing.
+    """Enable a disabled account; an enabled account stays as it is.
 
     Raises:
         NotFound: there is no such person.

@@ -48,7 +48,7 @@ def check_password(db: Session, *, name: str, password: str) -> Person:
     kept = people.password_hash_of(db, person_id=person.id) if person else None
     if not matches(password, kept) or person is None:
         raise NotSignedIn(_WRONG)
-    if person.disabled_at is not None:  # told only to somebody who knows the password
+    if person.disabled_at is not None:  # revealed only to somebody who knows the password
         raise NotSignedIn(_DISABLED)
     return person
 

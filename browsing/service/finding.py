@@ -14,7 +14,8 @@ from storage.browsing.found_questions import FoundQuestion, found_questions, val
 from storage.sampling.batches import list_batches, load_batch
 from storage.sampling.frames import dataset_names, dataset_number
 
-#: A count stops here. Counting twice as many took 185 ms of 1.6 million questions (benchmarks/browse.py).
+#: Counting stops at this number. Counting twice as many of 1.6 million questions took 185 ms
+#: (benchmarks/browse.py).
 COUNTED = 5_000
 
 # The latest revision of each person's verdict in each batch.

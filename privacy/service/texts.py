@@ -184,7 +184,7 @@ def hits(
 
 def _hits_of(texts: Iterable[tuple[str, str]], exam: int, values: HeaderValues) -> Iterator[TextHit]:
     for field, text in texts:
-        # A path contains numbers anyway; only values of a header matter in it.
+        # Paths contain many numbers, so they are searched only for header values.
         if not field.startswith("file"):
             yield from hits_by_pattern(text, field=field)
         if values:
