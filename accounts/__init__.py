@@ -1,1 +1,1 @@
-"""Who may do what: people, their roles, their passwords and their sign-ins."""
+"""Accounts: people, their roles, passwords and sign-ins, and the audit trail."""

@@ -1,4 +1,4 @@
-"""The claims of an OpenID Connect provider, as far as they are trusted."""
+"""The trusted claims of an OpenID Connect provider."""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ from domain.errors import InvalidValue
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
 
-#: Any characters; length is what makes guessing slow (NIST SP 800-63B, 5.1.1.2, asks for 8 or more).
+#: Any characters are allowed; length makes guessing slow (NIST SP 800-63B, 5.1.1.2, requires 8 or more).
 MINIMUM_LENGTH = 10
-#: A limit, so that nobody slows the app with megabytes to hash.
+#: Limits the time for hashing, which could otherwise be used to slow the app.
 MAXIMUM_LENGTH = 512
 
 #: The password of all demo accounts, shown on the sign-in page. No other account has it by default.

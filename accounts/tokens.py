@@ -1,4 +1,4 @@
-"""The stored form of a secret that a browser holds."""
+"""The stored form of a browser's secret token."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import hashlib
 
 
 def token_sha256(token: str) -> str:
-    """The hash that is stored instead of a token, so that a copy of the database opens no session."""
+    """The hash that is stored instead of a token, so that nobody can sign in with a copy of the database."""
     return hashlib.sha256(token.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Statistics of a dataset: what they contain, and how they follow from counts by kind of question."""
+"""Statistics of a dataset, and their computation from counts by kind of question."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from browsing.words import TextCounts, binned, mean
 from domain.vocabulary import AnswerFormat
 
 _WORDS = 40
-_CHARACTERS, _IN_WORDS = 10, 2  # the widths of the histograms' bins
-#: Questions by number of boxes, by kind: a value for each counted column.
+_CHARACTERS, _IN_WORDS = 10, 2  # widths of the bins of the histograms
+#: Questions by number of boxes, by kind. A kind has one value for each counted column.
 Kinds = Mapping[tuple[str, ...], Mapping[int, int]]
 
 

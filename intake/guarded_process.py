@@ -1,6 +1,6 @@
 """Parses untrusted files in a separate process, while this process writes rows.
 
-The process has limits on memory and time, does not know the database, and can't write files. It sends parsed
+The process has limits on memory and time, no access to the database, and can't write files. It sends parsed
 values through a pipe: for each part its length in 8 bytes, then plain values written by `marshal`, which both
 processes can read because they run the same Python.
 """

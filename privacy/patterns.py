@@ -1,6 +1,6 @@
 """Finds passages of English text that may identify a patient, by patterns.
 
-The patterns avoid false hits, because nobody reads a long list that is mostly wrong. Anatomy ("T12", "ribs
+The patterns avoid false hits, because a long list of mostly false hits is not read. Anatomy ("T12", "ribs
 8/9/10"), sizes ("2.5 cm") and blanked passages ("___") are no hits. Years alone and ages up to 89 do not
 identify a patient (45 CFR 164.514).
 """

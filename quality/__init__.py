@@ -1,1 +1,1 @@
-"""Automatic checks, made before an expert's time is spent."""
+"""Automatic checks of questions, which run before expert review."""

@@ -1,6 +1,6 @@
 """Services for checking a dataset and reading the problems found.
 
-Checking is split in two, because it takes minutes for a million questions and SQLite has one writer:
+Checking has two steps, because it takes minutes for a million questions and SQLite has one writer:
 :func:`find_problems` only reads, :func:`record_problems` is one short write.
 """
 

@@ -1,4 +1,4 @@
-"""Finds what reviewers of a question disagree on, and checks adjudications."""
+"""Finds the disagreements between reviewers of a question, and checks adjudications."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class FieldDifference:
 
 
 def disputes(question: Question, verdicts: Sequence[Verdict], *, same_box: float) -> frozenset[Dispute]:
-    """What verdicts on a question disagree on.
+    """The kinds of disagreement between the verdicts on a question.
 
     "Accept" and "revise" are not a dispute about the decision; their corrected questions are compared.
     "Reject" against one of them is.

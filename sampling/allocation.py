@@ -68,8 +68,8 @@ def over_tiers(n: int, *, sizes: Mapping[Tier, int], plan: SamplingPlan) -> dict
 def _safe_start(n: int, *, sizes: Mapping[Tier, int], shares: Mapping[Tier, Fraction]) -> dict[Tier, int]:
     """A lower bound for each tier, so that only a few questions must be allocated one by one.
 
-    At the level where min(size, level x share) adds up to ``n``, Webster's rule gives each of k tiers at
-    least that minus (k + 1) / 2: its own level is lower by at most k / 2 questions of any tier.
+    At the level at which min(size, level x share) adds up to ``n``, Webster's rule gives each of k tiers at
+    least that number minus (k + 1) / 2, because its own level is lower by at most k / 2 questions per tier.
     """
     unfilled, left = dict(shares), Fraction(n)
     exact: dict[Tier, Fraction] = {}

@@ -1,4 +1,4 @@
-"""A question with its history: the machine's version and all events since, in order."""
+"""A question with its history: the imported version and all later events, in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a study report states about its study: counts, protocol, settings."""
+"""Facts about a study for its report: counts, protocol, settings."""
 
 from __future__ import annotations
 

@@ -22,8 +22,9 @@ Row = dict[str, Any]
 def ratings_of(material: Material) -> pd.DataFrame:
     """The table of ratings, with additional columns of the report (difficulty, position, seconds, kind).
 
-    ``correct`` is given for every answer, because a key may admit several. A question that was only reported
-    as faulty is not answered, nor is "cannot determine" if the protocol leaves it out.
+    ``correct`` is given for every answer, because a question may have several correct answers. A question
+    that was only reported as faulty counts as unanswered; so does "cannot determine" if the protocol excludes
+    it.
     """
     left_out = material.versions[-1].protocol.cannot_determine is CannotDetermineAs.LEFT_OUT
     rows: list[Row] = []

@@ -1,4 +1,4 @@
-"""Services for what a reader does before answering: the guideline, drafts, times."""
+"""Services for a reader's data before the answer: guideline read, drafts, times."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from storage.sampling.batches import load_batch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssignSummary:
-    """The number of questions assigned, by sign-in name; ``notes`` say what is still missing."""
+    """The number of questions assigned, by sign-in name; ``notes`` state what is missing."""
 
     batch: str
     given: dict[str, int]
@@ -57,7 +57,7 @@ def assign(
 
     Raises:
         NotFound: no such batch or person.
-        Refused: the batch is closed, somebody is no reviewer or disabled, or nobody could be given anything.
+        Refused: the batch is closed, somebody is no reviewer or disabled, or no question could be assigned.
         InvalidValue: no name, or an overlap below 1.
     """
     require(by, Action.ASSIGN)

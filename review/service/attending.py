@@ -57,7 +57,7 @@ class ReviewerAttention:
 class BatchAttention:
     """The attention of a batch's reviewers: all together first, if there are several, then each.
 
-    ``judged`` of ``hidden`` questions were judged; ``removed`` ones do not count.
+    ``judged`` of the ``hidden`` questions were judged; ``removed`` questions do not count.
     """
 
     batch: Batch

@@ -20,7 +20,7 @@ from storage.review.hidden_sources import last_place, open_hidden
 from storage.review.verdicts import last_judged_question
 from storage.sampling.batches import load_batch
 
-#: A reviewer who goes on without judging holds at most this many questions, then gets the first of them
+#: The most questions that a reviewer can claim without judging one; after that, the first of them is given
 #: again.
 _MOST_HELD = 10
 
@@ -83,7 +83,7 @@ def claim_next(
     if taken is not None:
         _hand_over(db, person, batch_id, taken, now=now)
         return NextClaim(question=taken.question_number)
-    if waiting:  # the queue has nothing else
+    if waiting:  # the queue has no other question
         return _give_hidden(db, person, waiting[0], came_from, now=now)
     if held:
         number = others[0] if others else held[0]

@@ -1,4 +1,4 @@
-"""Services for what a reviewer writes: own answer, verdict, skip, drafts, times, opening the report.
+"""Services that store a reviewer's work: own answer, verdict, skip, drafts, times, opening the report.
 
 Each locks the batch and the question. NotFound does not reveal whether a question exists.
 """
