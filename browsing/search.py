@@ -9,7 +9,7 @@ from domain.errors import InvalidValue
 from domain.problems import Check
 from domain.vocabulary import AnswerFormat, Difficulty, Task
 
-LONGEST = 500  # characters of the words looked for
+LONGEST = 500  # longest search text, in characters
 
 
 class Standing(StrEnum):

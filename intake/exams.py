@@ -74,8 +74,7 @@ def _one_picture(key: str, name: str, known: Picture, new: Picture) -> Picture:
     if View.UNKNOWN not in (known.view, new.view) and known.view != new.view:
         reason = f"{new.view}, but an earlier record has {known.view} for radiograph {name!r} of exam {key}"
         raise InvalidValue("exam.radiographs.view", reason)
-    # Stored radiographs are not changed, because people have seen them; a view that is known later is ignored
-    # for them.
+    # A stored radiograph keeps its view even if a later record states one, because people have seen it.
     return known
 
 

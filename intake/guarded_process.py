@@ -126,11 +126,11 @@ def send_all(arguments: list[str], parts: Callable[[dict[str, Any]], Iterator[An
         The exit code.
     """
     asked = json.loads(arguments[0])
-    gc.disable()  # records and rows have no cycles, and looking for some takes a third of the time
+    gc.disable()  # records and rows have no reference cycles; searching for them takes a third of the time
     if sys.platform != "win32":
         import resource  # noqa: PLC0415 - not on Windows
 
-        with suppress(ValueError, OSError):  # macOS has the name but not the limit
+        with suppress(ValueError, OSError):  # macOS defines the constant but does not support the limit
             resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
         resource.setrlimit(resource.RLIMIT_CPU, (asked["seconds"], asked["seconds"] + 5))
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # it needs to write no files

@@ -111,7 +111,7 @@ def _first(path: Path, file_format: FileFormat, name: str) -> list[tuple[Questio
             record = reader.read(key, raw)
             shown.append((question_of(record), exam_of(record.exam, record.report or None)))
         except DomainError:
-            continue  # it is on the list of refusals
+            continue  # the record is in the list of refusals
     return shown
 
 

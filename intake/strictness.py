@@ -104,7 +104,7 @@ def refuse_ambiguous(raw: bytes) -> Any:  # noqa: ANN401  # any JSON value
     except ValueError as error:
         if isinstance(error, InvalidValue):
             raise
-        raise InvalidValue("record", f"is no JSON: {error}") from None  # a number of thousands of digits
+        raise InvalidValue("record", f"is no JSON: {error}") from None  # an integer of thousands of digits
     found = _unwanted_in(value, "")
     if found is not None:
         raise InvalidValue(*found)

@@ -20,10 +20,10 @@ def known(text: str | None) -> str | None:
 
 
 def lettered(options: list[str]) -> tuple[list[str], list[str]]:
-    """(letters, texts) of options written "A. text", "A) text" or "A: text"; without letters, by place.
+    """(letters, texts) of options written "A. text", "A) text" or "A: text"; by position without letters.
 
     Raises:
-        InvalidValue: some have a letter and others none, or two have the same.
+        InvalidValue: some options have a letter and others none, or two have the same letter.
     """
     found = [_LETTERED.fullmatch(option) for option in options]
     with_letter = [match for match in found if match]
@@ -43,7 +43,7 @@ def place_of(answer: str, letters: list[str]) -> int:
     """The index of the option that a letter names ("C", "C.", "(c)", "C: text"), from 0.
 
     Raises:
-        InvalidValue: it names none.
+        InvalidValue: it names no option.
     """
     match = _LETTER.fullmatch(answer)
     if match is None or match[1].upper() not in letters:
@@ -55,7 +55,7 @@ def as_list(value: Sequence[str | None] | None, field: str) -> list[str | None]:
     """A list that may be given as the text of a Python list ("['PA', None]"); other text is one entry.
 
     Raises:
-        InvalidValue: the text begins like a list but is none.
+        InvalidValue: the text begins like a list but is not a list.
     """
     if value is None:
         return []

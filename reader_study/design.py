@@ -22,7 +22,7 @@ _LETTERS = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Visit:
-    """A case, by its number in the study, before it gets a slot."""
+    """A case, by its number in the study, that has no slot yet."""
 
     case: int
     arm: str

@@ -29,7 +29,7 @@ def load_keys(release: Path, *, keys: Path | None = None) -> dict[str, KeyedQues
 
     Raises:
         InvalidValue: the folder is no release, or a file was changed.
-        Refused: the release has a private side, but its keys are not there.
+        Refused: the release has a private side, but the folder of its keys is missing.
     """
     release = release.resolve()
     manifest = read_manifest(release)

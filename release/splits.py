@@ -93,7 +93,7 @@ def _place(cluster: str, seed: int) -> float:
 def leaks(side_of: Mapping[str, Side], exams: Iterable[ExamTies]) -> list[str]:
     """Sentences about patients and images that are on both sides; empty if there are none.
 
-    It does not use the clusters, so it would find errors of :func:`clusters`.
+    It does not use the clusters, so it can detect errors in :func:`clusters`.
     """
     met: dict[tuple[str, str], dict[Side, str]] = defaultdict(dict)
     for each in exams:

@@ -11,9 +11,9 @@ from domain.questions import Question
 from domain.verdicts import Decision, Verdict
 from review.disputes import FIELDS
 
-#: The machine's value of a field.
+#: The source "imported version" of a field.
 MACHINE = "machine"
-#: The adjudicator's own value of a field.
+#: The source "adjudicator's own value" of a field.
 OWN = "own"
 
 

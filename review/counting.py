@@ -96,7 +96,7 @@ class _Counted:
         return found
 
 
-# ------------------------------------------------------------------------------------ broken down, by line
+# --------------------------------------------------------------------------------- breakdowns, by line
 def _lines(
     counted: _Counted, groups: NDArray[np.int8], order: Sequence[str], *, now: datetime
 ) -> tuple[Line, ...]:

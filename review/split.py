@@ -11,7 +11,7 @@ from domain.people import Person
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lacking:
-    """A question that needs ``need`` more reviewers; ``holders`` are the ids of its present ones."""
+    """A question that needs ``need`` more reviewers; ``holders`` are the person ids of those it has."""
 
     question_number: int
     exam_number: int
@@ -30,7 +30,7 @@ class Split:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """All assignments of a batch: ``states[question][person]``, and the people on each exam."""
+    """All assignments of a batch: ``states[question][person]``, and the reviewers of each exam."""
 
     states: dict[int, dict[int, AssignmentState]]
     on_exam: dict[int, frozenset[int]]
@@ -77,7 +77,7 @@ def by_name(parts: Split, people: Sequence[Person]) -> dict[str, list[int]]:
 
 
 def holders_of(states: dict[int, AssignmentState]) -> frozenset[int]:
-    """The people who have the question: all assigned, except where it was withdrawn."""
+    """The people who have the question: all whose assignment is not withdrawn."""
     return frozenset(person for person, state in states.items() if state is not AssignmentState.WITHDRAWN)
 
 

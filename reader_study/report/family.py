@@ -1,7 +1,7 @@
 """The family of comparisons of a protocol, and Holm's adjustment within it.
 
-An entry of the family is ``all``, ``readers-models``, or two sides with a colon between them: a rater's name,
-``readers`` or ``models`` (``readers : MedGemma``). A reader with several arms is included with each of them.
+An entry of the family is ``all``, ``readers-models``, or two sides separated by a colon; a side is a rater's
+name, ``readers`` or ``models`` (``readers : MedGemma``). A reader with several arms is included with all.
 If the protocol declares no family, or none that names raters of the study, every pair is in the family, so
 that an undeclared comparison is not treated as more certain.
 """

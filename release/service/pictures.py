@@ -20,7 +20,7 @@ from storage.workspace import Workspace
 if TYPE_CHECKING:
     from release.forms.parquet import Picture
 
-_DICOM = slice(128, 132)  # the place of the prefix DICM in a DICOM file (PS3.10 7.1)
+_DICOM = slice(128, 132)  # the position of the prefix DICM in a DICOM file (PS3.10 7.1)
 
 
 def copied_images(workspace: Workspace, images: dict[str, str], folder: Path) -> list[Entry]:

@@ -236,7 +236,7 @@ def adjudicate(db: Session, *, person: Person, adjudication: Adjudication) -> Ad
     return adjudication
 
 
-# -------------------------------------------------------------------------------------------------- helpers
+# ----------------------------------------------------------------------------------------- helper functions
 def _batch(db: Session, person: Person, batch_id: int) -> tuple[Batch, AdjudicationRules]:
     batch = load_batch(db, batch_id=batch_id)
     rules = adjudications.rules_of(db, batch_id=batch.id).rules

@@ -217,7 +217,7 @@ def statement(db: Session, *, dataset: str, batches: Sequence[str] | None) -> tu
 
 # ------------------------------------------------------------------------------------------------ by group
 def _parts(db: Session, facts: SampleFacts, group: str) -> dict[str, Sample]:
-    """The sample divided by the values of a column, those with the most questions first."""
+    """Divide the sample by the values of a column; parts with the most questions are first."""
     cells = Cells(db, facts.dataset_id, facts.batches)
     sizes: dict[str, dict[CellKey, int]] = {}
     for segment in cells.segments:

@@ -152,7 +152,7 @@ def set_state(db: Session, held: HeldQuestion, state: AssignmentState, *, now: d
     if held.assigned.state is state:
         return
     if held.queue is not None:
-        if state is AssignmentState.SKIPPED:  # somebody else has to judge it
+        if state is AssignmentState.SKIPPED:  # another reviewer must judge it
             claims.release(
                 db,
                 batch_id=held.key["batch_id"],

@@ -80,7 +80,7 @@ def _for_person(
     shares: bool,
 ) -> tuple[list[ToHide], HiddenCount]:
     there = stored.hidden_questions(db, batch_id=batch.id, person_id=person.id)
-    # The first hidden question of a batch spreads the positions by this factor.
+    # When the first question of a batch is hidden, all positions are multiplied by this factor to make room.
     step = 1 if stored.hidden_set(db, batch_id=batch.id) else ROOM
     queue = [replace(row, position=row.position * step) for row in rows]
     counted = Counter(each.kind for each in there if each.counts)

@@ -48,7 +48,7 @@ from storage.review.drafts import clear_drafts, drafts_of, put_draft
 from storage.review.looks import put_look
 from storage.review.question_work import QuestionOnExam, question_on_exam
 
-LONGEST_REASON = 500  # characters of a skip's reason
+LONGEST_REASON = 500  # the longest reason for skipping, in characters
 
 
 def open_to_judge(
