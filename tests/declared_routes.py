@@ -1,4 +1,4 @@
-"""The routes of the app as text, for the tests that compare who may use them."""
+"""The routes of the app as text, for tests that compare who may use them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from web.routes import ROUTE_GROUPS
 
 
 def names(routes: Iterable[Route]) -> list[str]:
-    """Each route as "METHOD /path"; HEAD comes with GET."""
+    """Each route as "METHOD /path"; HEAD is included with GET."""
     return [f"{method} {route.path}" for route in routes for method in sorted(route.methods - {"HEAD"})]
 
 

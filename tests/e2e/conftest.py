@@ -1,4 +1,4 @@
-"""The real app on a free port with a fresh workspace, and Chromium: the system's, else Playwright's own."""
+"""The real app on a free port with a fresh workspace, and Chromium: the system's, else Playwright's."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ARGUMENTS = [
 
 @dataclass(frozen=True, kw_only=True)
 class RunningApp:
-    """The app as it runs: its address, its workspace's folder, its database, and its process."""
+    """A running app: address, workspace folder, database and process."""
 
     url: str
     home: Path
@@ -47,11 +47,11 @@ class RunningApp:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What names this workspace to a command."""
+        """The environment variables that name this workspace to a command."""
         return {**os.environ, "OVERREAD_HOME": str(self.home), "OVERREAD_DATABASE_URL": ""}
 
     def command(self, *arguments: str, stdin: str = "") -> str:
-        """Run ``cli.py`` on this workspace; its standard output."""
+        """Run ``cli.py`` on this workspace and return its standard output."""
         done = subprocess.run(
             [sys.executable, "cli.py", *arguments],
             cwd=ROOT, env=self.environment, input=stdin, capture_output=True, text=True, check=False,
@@ -60,7 +60,7 @@ class RunningApp:
         return done.stdout
 
     def add_person(self, name: str, *roles: Role, demo: bool = False) -> Person:
-        """Somebody with an account and the password of these tests."""
+        """Add a person with an account and the password of these tests."""
         with unit_of_work(self.engine) as db:
             return accounts.add_person(
                 db,
@@ -78,9 +78,9 @@ class RunningApp:
 def running_app(
     home: Path, log: Path, *, arguments: Sequence[str] = (), **settings: str
 ) -> Iterator[RunningApp]:
-    """Start ``streamlit run app.py`` as people do, on a free port; wait until it answers, stop it at the end.
+    """Start ``streamlit run app.py`` on a free port, wait until it answers, and stop it at the end.
 
-    ``arguments`` are further ones of ``streamlit run``, ``settings`` further environment variables.
+    ``arguments`` are further arguments of ``streamlit run``; ``settings`` are further environment variables.
     """
     port = _free_port()
     engine = make_engine(f"sqlite:///{home / 'overread.sqlite'}")
@@ -105,7 +105,7 @@ def running_app(
 
 @pytest.fixture(scope="session")
 def app_source() -> Iterator[AppSource]:
-    """The app's modules, imported once for all modules of tests."""
+    """The app's modules, imported once for all test modules."""
     source = AppSource()
     yield source
     source.close()
@@ -115,7 +115,7 @@ def app_source() -> Iterator[AppSource]:
 def app(
     sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory, app_source: AppSource
 ) -> Iterator[RunningApp]:
-    """The app on a workspace that a module's tests share, so that it starts once."""
+    """The app on a workspace that all tests of a module share, so that it starts once per module."""
     home = tmp_path_factory.mktemp("workspace")
     shutil.copyfile(sqlite_template, home / "overread.sqlite")
     port, log = _free_port(), home.parent / f"{home.name}.log"
@@ -135,7 +135,7 @@ def app(
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
-    """One browser for all tests; each takes a context of its own."""
+    """One browser for all tests; each test opens a context of its own."""
     found = next(filter(None, map(shutil.which, _CHROMIUM)), None)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=_ARGUMENTS)
@@ -155,7 +155,7 @@ def page(chromium: Browser, app: RunningApp) -> Iterator[Page]:
 
 @pytest.fixture
 def sign_in(page: Page) -> Callable[..., Page]:
-    """``sign_in("anna")``: go through the sign-in page, and wait for the app's navigation."""
+    """``sign_in("anna")``: sign in through the sign-in page, and wait for the app's navigation."""
 
     def go(name: str, password: str = PASSWORD) -> Page:
         fill_sign_in(page, name, password)
@@ -167,7 +167,7 @@ def sign_in(page: Page) -> Callable[..., Page]:
 
 @pytest.fixture
 def signed_in(page: Page, app: RunningApp) -> Callable[[str], Page]:
-    """``signed_in("anna")``: the window with a sign-in of hers in its cookie; nothing is open yet."""
+    """``signed_in("anna")``: a window whose cookie holds a sign-in of that person; no page is open yet."""
 
     def go(name: str) -> Page:
         token, now = secrets.token_urlsafe(32), datetime.now(UTC)
@@ -181,7 +181,7 @@ def signed_in(page: Page, app: RunningApp) -> Callable[[str], Page]:
 
 
 def fill_sign_in(page: Page, name: str, password: str) -> None:
-    """Type name and password on the sign-in page and press the button."""
+    """Enter name and password on the sign-in page and press the button."""
     page.goto("/sign-in")
     page.get_by_label("Name").fill(name)
     page.get_by_label("Password").fill(password)

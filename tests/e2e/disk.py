@@ -1,4 +1,4 @@
-"""A workspace whose disk can be filled and emptied again, under the running app."""
+"""A workspace whose disk can be filled and emptied while the app runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SIZE = "24m"
 
 @contextmanager
 def small_disk(folder: Path) -> Iterator[bool]:
-    """A file system of 24 MiB at that folder, where whoever runs this may mount one; whether it is there."""
+    """Mount a file system of 24 MiB at that folder; return whether this user may mount one."""
     folder.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", f"size={_SIZE}", "tmpfs", str(folder)]
     mounted = os.geteuid() == 0 and subprocess.run(command, capture_output=True, check=False).returncode == 0
@@ -29,10 +29,10 @@ def small_disk(folder: Path) -> Iterator[bool]:
 
 @contextmanager
 def full(app: RunningApp, *, mounted: bool) -> Iterator[None]:
-    """Nothing more can be written to the workspace.
+    """Prevent all further writes to the workspace.
 
-    On a small disk of its own a file takes all that is left. Elsewhere the app's process may let no file
-    grow, which fails at the same write with another word of the system's ("file too large").
+    On a small disk of its own, one file takes all remaining space. Elsewhere, the size limit for files is set
+    in the app's process: the same write then fails with another message of the system ("file too large").
     """
     if mounted:
         filler = app.home / "filler"

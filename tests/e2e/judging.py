@@ -1,4 +1,4 @@
-"""A batch to judge in the browser: the small world with pictures, and reviewers who can sign in."""
+"""A batch to judge in the browser: the small world with images, and reviewers who can sign in."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from tests.e2e.conftest import PASSWORD, RunningApp
 from tests.storage.worlds import World, make_world
 
 ROWS, COLUMNS = 1200, 1000
-#: Everything that stands in a shadow root, the form among it.
+#: Everything inside a shadow root, including the form.
 _ROOTS = "[...document.querySelectorAll('*')].map(each => each.shadowRoot).filter(Boolean)"
-MACHINE_BOX = [100.0, 200.0, 300.0, 400.0]  # what worlds.py gives every question, on the PA radiograph
+MACHINE_BOX = [100.0, 200.0, 300.0, 400.0]  # the box of every question in worlds.py, on the PA radiograph
 
 
 def world_to_judge(
     app: RunningApp, *, questions: int, per_exam: int = 2, settings: BatchSettings | None = None
 ) -> World:
-    """Every question is ruth's; all radiographs show one picture of 1200 x 1000."""
+    """All questions are assigned to ruth; all radiographs show the same image of 1200 x 1000 pixels."""
     world = make_world(
         app.engine, questions=questions, per_exam=per_exam, settings=settings, assigned_to=["ruth", "remo"]
     )
@@ -63,7 +63,7 @@ def world_to_judge(
 
 
 def open_review(page: Page, question: int | None = None) -> Page:
-    """The review page in the plain editor, with its picture drawn."""
+    """Open the review page in the plain editor, and wait until its image is drawn."""
     page.add_init_script("localStorage.setItem('overread-viewer', 'plain')")
     page.goto("/review" if question is None else f"/review?batch=1&question={question}")
     wait_for_picture(page)
@@ -71,7 +71,7 @@ def open_review(page: Page, question: int | None = None) -> Page:
 
 
 def wait_for_picture(page: Page) -> None:
-    """Until the canvas in front has painted the radiograph."""
+    """Wait until the canvas in front has painted the radiograph."""
     page.wait_for_function(
         f"""() => {_ROOTS}.some(root => {{
              const canvas = root.querySelector('.stage .dc-background-canvas');
@@ -84,23 +84,23 @@ def wait_for_picture(page: Page) -> None:
 
 
 def wait_for_images(page: Page) -> None:
-    """Until the form has all radiographs of the exam, and would save a judgement of them."""
+    """Wait until all radiographs of the exam are loaded and the form would save a judgement of them."""
     page.locator('[data-image-state="drawn"]').wait_for(state="attached", timeout=30_000)
 
 
 def press(page: Page, keys: str) -> None:
-    """Each key in turn."""
+    """Press the keys in order."""
     for key in keys:
         page.keyboard.press(key)
 
 
 def question_shown(page: Page) -> str:
-    """The stem as it stands in the form."""
+    """The stem that the form shows."""
     return page.get_by_label("Stem", exact=True).input_value()
 
 
 def wait_for_question(page: Page, number: int) -> None:
-    """Until the form shows that question of the small world."""
+    """Wait until the form shows that question of the small world."""
     page.wait_for_url(f"**/review?batch=*&question={number}")
     page.wait_for_function(
         f"""number => {_ROOTS}.some(root => {{
@@ -114,12 +114,12 @@ def wait_for_question(page: Page, number: int) -> None:
 
 
 def canvas(page: Page) -> Locator:
-    """The surface that takes the mouse, of the radiograph in front."""
+    """The element of the radiograph in front that receives mouse events."""
     return page.locator(".stage canvas.upper-canvas")
 
 
 def draw(page: Page, start: tuple[float, float], end: tuple[float, float]) -> list[float]:
-    """Drag a box between two places, given as shares of the picture; its corners in pixels of the matrix."""
+    """Draw a box between two points, given as fractions of the image; its corners in pixels of the matrix."""
     place = canvas(page).bounding_box()
     assert place is not None
     x0, y0 = round(place["x"] + start[0] * place["width"]), round(place["y"] + start[1] * place["height"])
@@ -139,7 +139,7 @@ def draw(page: Page, start: tuple[float, float], end: tuple[float, float]) -> li
 
 
 def verdicts(app: RunningApp, question: int, person: int | None = None) -> list[VerdictRow]:
-    """The saved verdicts on a question, in the order of their revisions."""
+    """The saved verdicts on a question, ordered by revision."""
     with reading(app.engine) as db:
         found = db.execute(
             select(VerdictRow).where(VerdictRow.question_id == question).order_by(VerdictRow.revision)
@@ -148,7 +148,7 @@ def verdicts(app: RunningApp, question: int, person: int | None = None) -> list[
 
 
 def wait_for_verdicts(app: RunningApp, page: Page, question: int, count: int) -> list[VerdictRow]:
-    """The saved verdicts on a question once there are that many; what there is after ten seconds."""
+    """The saved verdicts on a question, once there are that many; after ten seconds, those that there are."""
     for _ in range(100):
         found = verdicts(app, question)
         if len(found) >= count:
@@ -158,13 +158,13 @@ def wait_for_verdicts(app: RunningApp, page: Page, question: int, count: int) ->
 
 
 def drafts(app: RunningApp, question: int) -> dict[str, str]:
-    """What is kept of the unsaved form: part to JSON."""
+    """The stored drafts of the unsaved form: part to JSON."""
     with reading(app.engine) as db:
         rows = db.execute(select(DraftRow).where(DraftRow.question_id == question)).scalars()
         return {row.part: row.body for row in rows}
 
 
 def skips(app: RunningApp, question: int) -> list[str]:
-    """The reasons for which a question was put aside."""
+    """The reasons for which a question was skipped."""
     with reading(app.engine) as db:
         return list(db.execute(select(SkipRow.reason).where(SkipRow.question_id == question)).scalars())

@@ -1,4 +1,4 @@
-"""The coordinator's report after two readers have read: rea the last cases wrong, rob all of them right."""
+"""The coordinator's report after two readers: rea has the last cases wrong, rob has all of them right."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from storage.rows import ReadingRow
 
 
 def check_report(page: Page, first: list[ReadingRow], second: list[ReadingRow], *, wrong_from: int) -> None:
-    """The coordinator's report has both readers' n, times and kappa, on the page and in its files."""
+    """Check that the report has both readers' n, times and kappa, on the page and in its files."""
     cases = len(first)
     page.goto("/studies")
     page.get_by_text("Report", exact=True).click(timeout=30_000)
@@ -33,7 +33,7 @@ def check_report(page: Page, first: list[ReadingRow], second: list[ReadingRow], 
         for each in report["agreement"]
         if each["task"] == "all" and {each["a"], each["b"]} == {"rea", "rob"}
     ]
-    # rob said one thing throughout: agreement on what rea had right, and no kappa beyond chance
+    # rob gave one answer throughout: agreement where rea was right, and no kappa beyond chance
     assert (pair["n"], pair["observed"], pair["kappa"]) == (cases, wrong_from / cases, 0.0)
     assert "one rater uses a single category" in pair["note"]
     figure = page.request.get(whole.replace("report.json", "figures/accuracy-all.svg"))

@@ -21,13 +21,13 @@ from sqlalchemy import Engine
 from storage.engine import make_engine
 from tests.e2e.conftest import ROOT
 
-HOST = "overread.example.org"  # the browser is told to find it on this machine
+HOST = "overread.example.org"  # the browser resolves this name to this machine
 CONFIGURATION = ROOT / "docs" / "deploy" / "nginx.conf"
 
 
 @dataclass(kw_only=True)
 class Processes:
-    """The app's processes by port, what they share, and their logs."""
+    """The app's processes by port, the settings that they share, and their logs."""
 
     home: Path
     engine: Engine
@@ -39,7 +39,7 @@ class Processes:
         return [f"http://localhost:{port}" for port in self.running]
 
     def start(self, port: int) -> None:
-        """Start one; it may not answer yet."""
+        """Start a process; it may not answer yet."""
         with self.log(port).open("ab") as written:
             self.running[port] = subprocess.Popen(
                 [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
@@ -47,11 +47,11 @@ class Processes:
             )  # fmt: skip
 
     def wait_for(self, port: int) -> None:
-        """Until that one answers."""
+        """Wait until that process answers."""
         wait_for(f"http://localhost:{port}/health", self.log(port))
 
     def stop(self, port: int) -> int:
-        """End one as an update does; its exit code."""
+        """Stop a process as an update does; its exit code."""
         process = self.running.pop(port)
         process.terminate()
         return process.wait(timeout=60)
@@ -60,7 +60,7 @@ class Processes:
         return self.home.parent / f"process-{port}.log"
 
     def command(self, *arguments: str) -> str:
-        """Run ``cli.py`` on the workspace that they share; its standard output."""
+        """Run ``cli.py`` on the shared workspace and return its standard output."""
         done = subprocess.run(
             [sys.executable, "cli.py", *arguments],
             cwd=ROOT, env=os.environ | self.settings, capture_output=True, text=True, check=False,
@@ -71,7 +71,7 @@ class Processes:
 
 @contextmanager
 def two_processes(home: Path, database_url: str, bucket: dict[str, str]) -> Iterator[Processes]:
-    """Both are started at once on an empty database: one of them makes the tables, the other waits."""
+    """Both processes start at once on an empty database: one creates the tables, the other waits."""
     settings = {"OVERREAD_HOME": str(home), "OVERREAD_DATABASE_URL": database_url, **bucket}
     settings["STREAMLIT_SERVER_COOKIE_SECRET"] = "the same in both processes"
     found = Processes(home=home, engine=make_engine(database_url), settings=settings)
@@ -90,9 +90,10 @@ def two_processes(home: Path, database_url: str, bucket: dict[str, str]) -> Iter
 
 @contextmanager
 def nginx_before(ports: list[int], folder: Path) -> Iterator[str]:
-    """nginx with the configuration of docs/deploy, TLS and all; the address that browsers use.
+    """nginx with the configuration of docs/deploy, including TLS; the address that browsers use.
 
-    Only addresses, ports and the certificate's place are put in; its access log says which process answered.
+    Only addresses, ports and the path of the certificate are filled in. The access log states which process
+    answered.
     """
     program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
     assert program, (
@@ -122,7 +123,7 @@ def nginx_before(ports: list[int], folder: Path) -> Iterator[str]:
         + "".join(f"  {kind}_temp_path {folder}/{kind};\n" for kind in kinds)
         + f"  include {folder}/overread.conf;\n}}\n"
     )
-    if os.getuid() == 0:  # the worker gives root up, and writes what it buffers below the folder
+    if os.getuid() == 0:  # the worker process drops root and writes its buffers below the folder
         for each in (folder, *folder.parents):
             if each.stat().st_uid == 0 and each.is_relative_to(folder.parent.parent):
                 each.chmod(each.stat().st_mode | 0o055)
@@ -136,7 +137,7 @@ def nginx_before(ports: list[int], folder: Path) -> Iterator[str]:
 
 
 def answered_by(folder: Path, path: str) -> list[int]:
-    """The ports of the processes that nginx handed requests for that path to, in order."""
+    """The ports of the processes to which nginx forwarded requests for that path, in order."""
     found = re.findall(
         rf"^127\.0\.0\.1:(\d+) \d+ \w+ {re.escape(path)}$", (folder / "access.log").read_text(), re.M
     )
@@ -144,7 +145,7 @@ def answered_by(folder: Path, path: str) -> list[int]:
 
 
 def free_ports(count: int) -> list[int]:
-    """So many ports that nobody listens on."""
+    """As many ports as asked for, on which nothing listens."""
     sockets = [socket.socket() for _ in range(count)]
     for each in sockets:
         each.bind(("127.0.0.1", 0))
@@ -155,7 +156,7 @@ def free_ports(count: int) -> list[int]:
 
 
 def wait_for(url: str, log: Path) -> None:
-    """Until the address answers."""
+    """Wait until the address answers."""
     trusting = ssl.create_default_context()
     trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
     context = trusting if url.startswith("https") else None

@@ -1,6 +1,6 @@
-"""Two reviewers judge the same ten questions and differ on four, which an adjudicator settles.
+"""Two reviewers judge the same ten questions and disagree on four, which an adjudicator decides.
 
-The release has the settled form, and the history tells the story in order.
+The release has the adjudicated version, and the history lists the events in order.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 RATED = "5443yym"
 QUESTIONS = 10
-#: What remo does otherwise than ruth, who accepts everything, by question.
+#: Where remo's verdict differs from ruth's, by question; ruth accepts all of them.
 OTHERWISE = {2: "fax", 4: "key", 6: "stem", 8: "fax"}
 
 
@@ -80,8 +80,8 @@ def test_ten_questions_are_judged_twice_settled_released_and_told(page: Page, si
     assert "Ruth" not in page.locator(".settling").inner_text()
     settle(page, "x", "Two answers hold.")  # 2: rejected, with remo
     settle(page, "2", "The key was wrong.")  # 4: remo's key
-    settle(page, "1", "The stem was plain enough.")  # 6: as the machine and ruth have it
-    settle(page, "0", "One answer holds.")  # 8: it stands
+    settle(page, "1", "The stem was plain enough.")  # 6: as imported, which ruth accepted
+    settle(page, "0", "One answer holds.")  # 8: unchanged
     expect(page.get_by_text("All 4 disputes of batch first are settled.")).to_be_visible(timeout=20_000)
 
     app.command("release", "create", "demo", "--name", "v1", "--out", str(app.home / "v1"))

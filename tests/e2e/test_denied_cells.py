@@ -1,7 +1,7 @@
 """Every denied cell of role x page x action, by raw HTTP and by websocket message, in the running app.
 
-The cells come from the tables of roles, pages and routes; the widgets that are pressed are those that a
-person who may was given. Nothing of a forbidden page comes out, and nothing in the database changes.
+The cells come from the tables of roles, pages and routes. The forged widgets are those that an allowed person
+received. No content of a forbidden page is sent, and nothing in the database changes.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from tests.storage.worlds import SECRETS
 from ui.navigation import PAGES
 from web.routes import ROUTE_GROUPS
 
-#: Who is tried: one of each role, and what the small world calls them.
+#: One person per role who is tried, by their name in the small world.
 PEOPLE = {Role.ADMIN: "ada", Role.COORDINATOR: "cora", Role.REVIEWER: "ruth", Role.READER: "rea"}
-ON_DISK = [page for page in PAGES if page.path.is_file()]  # as the shell has it
+ON_DISK = [page for page in PAGES if page.path.is_file()]  # as in the app's shell
 PAGE_CELLS = [
     (role, page) for page in ON_DISK for role in Role if page.action and page.action not in ALLOWED[role]
 ]
@@ -43,13 +43,13 @@ ROUTE_CELLS = [
     for role in Role
     if role not in ROLES_OF[group.action]
 ]
-#: Where nothing of the judgements' world is changed by merely being there.
+#: Tables that change when a page is merely viewed.
 _MOVES_BY_ITSELF = {"sign_in", "audit_entry", "look", "alembic_version"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Harvest:
-    """What an allowed person's session was given on a page."""
+    """What an allowed person's session received on a page."""
 
     page_hash: str
     run: Run
@@ -57,7 +57,7 @@ class Harvest:
 
 @pytest.fixture(scope="module", autouse=True)
 def world(app):
-    """Everybody is signed in; their tokens are their names."""
+    """Everybody is signed in; the token of each sign-in is made from the person's name."""
     made = judging.world_to_judge(app, questions=6)
     for name in (*PEOPLE.values(), "remo"):
         begin(app, made.people[name], f"token-of-{name}")
@@ -71,7 +71,7 @@ def begin(app: RunningApp, person, token: str) -> None:
 
 @pytest.fixture(scope="module")
 def harvests(app) -> dict[str, Harvest]:
-    """Each page as somebody sees who may, by the page's name in the address."""
+    """Each page as an allowed person sees it, by the page's name in the address."""
     found = {}
     for page in ON_DISK:
         role = next(role for role in Role if page.action is None or page.action in ALLOWED[role])
@@ -84,7 +84,7 @@ def harvests(app) -> dict[str, Harvest]:
 
 
 def state_of(app: RunningApp) -> dict[str, str]:
-    """A hash of each table's rows; what moves by merely looking is left out."""
+    """A hash of each table's rows, without the tables that change when a page is only viewed."""
     found = {}
     with reading(app.engine) as db:
         for table in metadata.sorted_tables:
@@ -95,7 +95,7 @@ def state_of(app: RunningApp) -> dict[str, str]:
 
 
 def address(route: str) -> tuple[str, str]:
-    """Method and a path with values that are there."""
+    """Method, and the path with parameters that exist."""
     method, path = route.split(" ", 1)
     values = {
         "{exam_number:int}": "1", "{radiograph_key:path}": "pa", "{anything:path}": "pa", "{name:path}": "x",
@@ -110,7 +110,7 @@ def address(route: str) -> tuple[str, str]:
 
 
 def ask(app: RunningApp, route: str, cookie: str | None, number: int = 1, **headers: str) -> httpx.Response:
-    """The request as a page of the app makes it."""
+    """Send the request as a page of the app sends it."""
     method, path = address(route)
     own = {"Origin": app.url, "X-Overread": "1", "X-Overread-Person": str(number)}
     cookies = {"overread": cookie} if cookie else {}
@@ -175,7 +175,7 @@ def test_only_who_imports_may_send_files(app, name):
 def test_no_message_to_the_websocket_opens_a_page_that_is_not_for_the_role(app, harvests, role, ways):
     """By the page's hash, by its name, and by its hash with the fragments and widgets of its own session.
 
-    The short form asks for every page that is denied in one of these ways, in turn; the long one in each.
+    The short form tries one of these ways per denied page, in turn; the long form tries all of them.
     """
     before = state_of(app)
     with open_socket(app, f"token-of-{PEOPLE[role]}") as socket:
@@ -184,7 +184,7 @@ def test_no_message_to_the_websocket_opens_a_page_that_is_not_for_the_role(app, 
         for number, page in enumerate(mine, start=list(Role).index(role)):
             harvest = harvests[page.path.stem]
             theirs = {each for each in harvest.run.texts - own.texts if len(each) > 3}
-            widgets = sorted(harvest.run.widgets - own.widgets)  # the button that signs out is everybody's
+            widgets = sorted(harvest.run.widgets - own.widgets)  # the sign-out button is on every page
             assert theirs, page.title
             forged = [*map(pressed, widgets), *map(filled, widgets)]
             tries = [
@@ -193,7 +193,7 @@ def test_no_message_to_the_websocket_opens_a_page_that_is_not_for_the_role(app, 
                 {"page_hash": harvest.page_hash, "page": page.path.stem, "widgets": forged},
                 {"page_hash": own.pages[""], "widgets": forged},
             ]
-            for fragment in harvest.run.fragments:  # no run answers for one that this session does not have
+            for fragment in harvest.run.fragments:  # this session lacks these fragments: no run answers
                 wire.ask(socket, page_hash=harvest.page_hash, fragment=fragment, widgets=forged)
             if ways == "one way a page":
                 tries = tries[number % 3 :: 3]  # by hash and then from home; by name; by both with widgets
@@ -212,9 +212,9 @@ def test_the_harvest_of_an_allowed_person_is_not_empty(harvests):
     assert sum(len(each.run.widgets) for each in harvests.values()) > 10
 
 
-# ----------------------------------------------------------- the cookie of somebody who is not there any more
+# --------------------------------------------------- the cookie of a person whose account is disabled or gone
 def test_with_the_cookie_of_a_disabled_person_nothing_answers(app, world):
-    """Disabled by the flag alone: the row of the sign-in is still as it was."""
+    """The account is disabled by its flag alone; the row of the sign-in is unchanged."""
     begin(app, world.people["remo"], "token-of-disabled")
     with unit_of_work(app.engine) as db:
         db.execute(update(PersonRow).where(PersonRow.name == "remo").values(disabled_at=datetime.now(UTC)))
@@ -255,9 +255,9 @@ def test_a_socket_that_was_open_gives_nothing_after_signing_out(app, world):
     assert run.texts == set()
 
 
-# --------------------------------------------------------------------------- from elsewhere, and forged words
+# --------------------------------------------------------------- requests from other sites, and forged values
 def test_a_page_of_another_site_gets_no_websocket_even_with_the_cookie(app):
-    """So nobody's page presses the button that signs out, or any other."""
+    """Another site's page can therefore press no button, such as the one that signs out."""
     with pytest.raises(InvalidStatus) as refused:
         open_socket(app, "token-of-ruth", origin="https://elsewhere.example")
     assert refused.value.response.status_code == 403

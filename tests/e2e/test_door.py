@@ -1,4 +1,4 @@
-"""The door of a new workspace: the first admin, faults and their numbers, text as text, what is logged."""
+"""A new workspace over HTTP: the first admin, errors and their numbers, escaped text, and the log."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.storage.worlds import World
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
-#: What must not be acted on, in every text that comes from outside.
+#: Text that must not be interpreted, in every field that comes from outside.
 PLANTED = (
     "<img src=https://elsewhere.example/a.png onerror=window.pwned=1><script>window.pwned=1</script>"
     "![beacon](https://elsewhere.example/b.png) [click](javascript:window.pwned=1) <b id=bold>x</b> $x^2$"
@@ -34,7 +34,7 @@ OVERRIDE = "\u202egnp.exe"
 
 @pytest.fixture(scope="module")
 def app(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
-    """A workspace with nobody in it, and a log of JSON lines."""
+    """A workspace without accounts, and a log of JSON lines."""
     home = tmp_path_factory.mktemp("workspace")
     shutil.copyfile(sqlite_template, home / "overread.sqlite")
     log = home.parent / f"{home.name}.log"
@@ -44,7 +44,7 @@ def app(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 @pytest.fixture(scope="module")
 def world(app: RunningApp) -> World:
-    """Six questions that ruth judges; the second cannot be read, all others try to be more than text."""
+    """Six questions assigned to ruth; the second is unreadable, all others contain markup or scripts."""
     made = judging.world_to_judge(app, questions=6)
     with unit_of_work(app.engine) as db:
         db.execute(
@@ -63,7 +63,7 @@ def world(app: RunningApp) -> World:
 
 
 def log_lines(app: RunningApp) -> list[dict[str, object]]:
-    """The log so far; what the server prints before it has our log is no JSON."""
+    """The log so far; lines that the server prints before the app's log is set up are not JSON."""
     text = (app.home.parent / f"{app.home.name}.log").read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
@@ -98,7 +98,7 @@ def test_the_code_of_the_command_makes_the_first_admin_once(app, page):
     expect(page).to_have_url(f"{app.url}/sign-in")
 
 
-# ----------------------------------------------------------------------------------------- faults and numbers
+# ----------------------------------------------------------------------------------- errors and their numbers
 def test_a_page_that_fails_shows_a_number_that_is_in_the_log_and_no_value(app, world, sign_in):
     page = sign_in("ruth")
     page.goto("/review?batch=1&question=2")
@@ -107,7 +107,7 @@ def test_a_page_that_fails_shows_a_number_that_is_in_the_log_and_no_value(app, w
     assert BROKEN not in page.locator("body").inner_text()
     [line] = [each for each in log_lines(app) if each.get("error") == number]
     assert line["level"] == "error"
-    assert "storage/" in str(line["message"])  # where it was
+    assert "storage/" in str(line["message"])  # the log names where the error was raised
     assert BROKEN not in json.dumps(log_lines(app))
 
 
@@ -124,9 +124,9 @@ def test_a_route_that_fails_answers_500_with_a_number_that_is_in_the_log(app, wo
     assert BROKEN not in answer.text() + json.dumps(log_lines(app))
 
 
-# --------------------------------------------------------------------------------------------- text as text
+# ------------------------------------------------------------------------------------ text is shown as text
 class Elsewhere:
-    """Requests that a page makes to other hosts, and whether something planted has run."""
+    """Requests that a page sends to other hosts, and whether a planted script has run."""
 
     def __init__(self, page: Page, app: RunningApp) -> None:
         self.asked: list[str] = []
@@ -181,7 +181,7 @@ def test_a_name_that_turns_what_follows_around_is_not_taken(app):
         )
 
 
-# ----------------------------------------------------------------------------------- the edges of a request
+# -------------------------------------------------------------------------------------- limits of a request
 def test_a_large_body_is_refused_before_it_is_sent(app):
     place = urlsplit(app.url)
     with socket.create_connection((place.hostname, place.port), timeout=20) as connection:
@@ -193,7 +193,7 @@ def test_a_large_body_is_refused_before_it_is_sent(app):
 
 
 def test_a_proxy_that_is_not_named_is_not_believed(app, world):
-    """FORWARDED_ALLOW_IPS names another address: whoever says "https" gets the cookies of plain HTTP."""
+    """FORWARDED_ALLOW_IPS names another address, so a request that claims "https" gets plain-HTTP cookies."""
     with httpx.Client(base_url=app.url) as client:
         answer = client.get("/sign-in", headers={"X-Forwarded-Proto": "https", "X-Forwarded-For": "1.2.3.4"})
     assert "strict-transport-security" not in answer.headers
@@ -210,7 +210,7 @@ def test_after_signing_out_the_browser_is_told_to_forget_what_it_kept(app, world
     assert told.value.all_headers()["clear-site-data"] == '"cache"'
     again = page.goto("/radiographs/1/pa?longest=300")
     assert again is not None
-    assert again.url.endswith("/sign-in")  # and not one byte of the picture
+    assert again.url.endswith("/sign-in")  # and not one byte of the image
 
 
 # ------------------------------------------------------------------------------------------------- the log

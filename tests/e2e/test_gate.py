@@ -1,4 +1,4 @@
-"""The gate by raw HTTP and websocket: without a live sign-in nothing of the app comes out."""
+"""The gate, by raw HTTP and websocket: without a valid sign-in nothing of the app is sent."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def next_message(socket: ClientConnection) -> ForwardMsg:
 
 
 def last_message(socket: ClientConnection) -> ForwardMsg:
-    """The message after which the server closed the connection."""
+    """The last message before the server closed the connection."""
     last = next_message(socket)
     while True:
         try:
@@ -79,7 +79,7 @@ def last_message(socket: ClientConnection) -> ForwardMsg:
 
 
 def streamlit_session(socket: ClientConnection) -> str:
-    """The number of the Streamlit session that a connection got."""
+    """The number of the Streamlit session of a connection."""
     socket.send(rerun())
     while True:
         message = next_message(socket)
@@ -87,7 +87,7 @@ def streamlit_session(socket: ClientConnection) -> str:
             return message.new_session.initialize.session_id
 
 
-# ------------------------------------------------------------------------------------- with a made-up one
+# ---------------------------------------------------------------------------------- with a forged sign-in
 def test_a_made_up_cookie_is_as_good_as_none(client):
     client.cookies["overread"] = "made-up"
     assert client.get("/").status_code == 401
@@ -112,7 +112,7 @@ def test_the_right_password_gives_a_cookie_that_scripts_cannot_read(client):
 
 
 def over_tls(client: httpx.Client, *, form_cookie: str = "__Host-overread-form") -> httpx.Response:
-    """Sign in as a proxy on this machine hands it on; the form's cookie comes back under that name."""
+    """Sign in as through a proxy on this machine; the form's cookie is returned under its TLS name."""
     tls = {"X-Forwarded-Proto": "https"}
     form = client.get("/sign-in", headers=tls)
     [token] = [each for each in form.headers.get_list("set-cookie") if "-form=" in each]
@@ -167,7 +167,7 @@ def test_what_was_typed_comes_back_as_text(client):
 
 def test_many_wrong_passwords_make_the_right_one_wait(app, client):
     post_sign_in(client, "dora", "wrong")
-    with unit_of_work(app.engine) as db:  # as if there had been many; how long each takes must not count
+    with unit_of_work(app.engine) as db:  # simulates many failed attempts; their duration must not count
         db.execute(update(WrongPasswordRow).values(count=50))
     answer = post_sign_in(client, "dora")
     assert answer.status_code == 429
@@ -201,13 +201,13 @@ def test_signing_in_again_ends_the_sign_in_that_the_browser_had(app, client):
 
 
 def signed_in_anew(client: httpx.Client, name: str) -> str:
-    """From the same browser: its form token is still in a cookie, the page itself would only lead on."""
+    """Sign in again from the same browser: its form token is still in a cookie; the page would redirect."""
     answer = post_sign_in(client, name, token=client.cookies["overread-form"])
     assert answer.status_code == 303
     return client.cookies["overread"]
 
 
-# ------------------------------------------------------------------------------------- the running session
+# --------------------------------------------------------------------------- the running Streamlit session
 def test_a_click_after_signing_out_elsewhere_leads_to_the_sign_in_page(app, client):
     cookie = signed_in(client, "rosa")
     with open_socket(app, cookie) as socket:
@@ -244,7 +244,7 @@ def test_another_person_who_names_the_session_does_not_get_it(app, client):
             cookie = signed_in(thief, "otto")
         with open_socket(app, cookie, resume=hers) as other:
             assert streamlit_session(other) != hers
-        assert streamlit_session(socket)  # and hers goes on
+        assert streamlit_session(socket)  # and her session goes on
 
 
 def test_the_header_that_binds_a_session_is_not_taken_from_outside(app, client):
@@ -269,7 +269,7 @@ def test_pages_say_what_they_may_load_and_that_nobody_keeps_or_frames_them(clien
     assert script_source is None or "unsafe" not in script_source[1]
     style_source = re.search(r"style-src ([^;]*)", headers["content-security-policy"])
     assert style_source
-    # Streamlit writes styles inline; on the page of the door nothing inline is allowed but its own sheet.
+    # Streamlit writes styles inline; the sign-in page allows no inline style but its own sheet.
     assert ("unsafe-inline" in style_source[1]) == (path == "/")
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["cross-origin-resource-policy"] == "same-origin"

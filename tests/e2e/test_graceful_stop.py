@@ -1,4 +1,4 @@
-"""SIGTERM: what was under way is finished, nobody new is let in, and no import is left half."""
+"""SIGTERM: requests in progress finish, new ones are refused, and no import is left incomplete."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.e2e.conftest import ROOT, running_app
 
 
 def test_a_request_that_has_begun_is_answered_and_then_the_process_ends(sqlite_template, tmp_path):
-    """Half of a request is sent, the app is told to stop, and the other half comes when nobody gets in."""
+    """Half of a request is sent, the app is stopped, and the other half follows when new requests fail."""
     home = tmp_path / "workspace"
     home.mkdir()
     shutil.copyfile(sqlite_template, home / "overread.sqlite")
@@ -36,14 +36,14 @@ def test_a_request_that_has_begun_is_answered_and_then_the_process_ends(sqlite_t
                 + f"Content-Length: {len(body)}\r\n\r\n".encode()
                 + body[:10]
             )
-            time.sleep(0.5)  # it is read: the server has taken it up
+            time.sleep(0.5)  # the server has read the first half
             os.kill(app.process, signal.SIGTERM)
             while _lets_in(place):
                 time.sleep(0.05)
             assert os.waitid(os.P_PID, app.process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
             begun.sendall(body[10:])
             answer = b"".join(iter(lambda: begun.recv(65536), b""))
-        assert answer.startswith(b"HTTP/1.1 303 ")  # back to the form, which comes without a token of ours
+        assert answer.startswith(b"HTTP/1.1 303 ")  # redirects to the form: the token is not ours
         assert answer.endswith(b"\r\n\r\n")
         ended = os.waitid(os.P_PID, app.process, os.WEXITED | os.WNOWAIT)
         assert ended.si_status in {0, signal.SIGTERM}
@@ -90,6 +90,6 @@ def _lets_in(place: tuple[str | None, int | None]) -> bool:
 
 
 def _is_writing(home: Path) -> bool:
-    """Whether rows have come into the write-ahead log: the import is at it."""
+    """Whether the write-ahead log has grown, which shows that the import is writing."""
     log = home / "overread.sqlite-wal"
     return log.exists() and log.stat().st_size > 200_000

@@ -1,4 +1,4 @@
-"""No judgement of a radiograph that is not on screen, unless the person confirms that they did not see it."""
+"""A radiograph that is not on screen is not judged, unless the person confirms that they did not see it."""
 
 from datetime import UTC, datetime
 
@@ -25,7 +25,7 @@ from tests.storage.worlds import assign_all, make_batch
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 RATED = "4444yym"
-#: Where the viewer and the plain editor fetch a radiograph of the small world from.
+#: The addresses from which the viewer and the plain editor load a radiograph of the small world.
 IMAGES = ("**/pixels/**", "**/radiographs/**")
 FAILED = "Not saved: a radiograph of this exam could not be loaded."
 LOADING = "Not saved: the radiographs are still loading."
@@ -34,9 +34,9 @@ ARRIVED = "The radiograph is on screen now. Look at it, then save again."
 
 @pytest.fixture(scope="module", autouse=True)
 def world(app):
-    """Each question has an exam of its own; that of question 9 has no pixels in the workspace.
+    """Each question has an exam of its own; the exam of question 9 has no pixels in the workspace.
 
-    Question 14 is disputed, 15 is in a batch that asks for the own answer first, and rea reads a study.
+    Question 14 is disputed, 15 is in an answer-first batch, and rea reads a study.
     """
     made = judging.world_to_judge(app, questions=16, per_exam=1)
     with unit_of_work(app.engine) as db:
@@ -69,7 +69,7 @@ def world(app):
 
 
 def answer_images(page, act, views=IMAGES):
-    """Give every request for a radiograph to ``act``."""
+    """Pass every request for a radiograph to ``act``."""
     for address in views:
         page.route(address, act)
 
@@ -80,7 +80,7 @@ def serve_images(page, views=IMAGES):
 
 
 def open_question(page, number, state):
-    """The review page of a question, once the form says that of its radiographs."""
+    """Open the review page of a question, and wait until the form states that about its radiographs."""
     page.goto(f"/review?batch=1&question={number}")
     wait_for_state(page, state)
 
@@ -166,7 +166,7 @@ def test_what_was_entered_comes_back_after_a_reload_and_the_confirmation_does_no
     answer_images(page, lambda route: route.abort())
     open_question(page, 7, "failed")
     press(page, RATED + "a")
-    page.wait_for_timeout(900)  # drafts go out after 400 ms of quiet
+    page.wait_for_timeout(900)  # drafts are sent after 400 ms without input
     page.reload()
     wait_for_state(page, "failed")
     expect(page.get_by_text(FAILED)).to_have_count(0)

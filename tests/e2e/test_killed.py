@@ -1,6 +1,7 @@
-"""Kill -9 under posts of verdicts, and nothing is lost.
+"""Kill -9 while verdicts are posted loses none of them.
 
-The short form of benchmarks/soak_kill.py; `make soak` kills the app 200 times, PostgreSQL 50 times.
+This is the short form of benchmarks/soak_kill.py; `make soak` kills the app 200 times and PostgreSQL 50
+times.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Answer first: words planted in all that gives an answer away are searched for in all that leaves the app.
+"""Answer first: planted words that give the answer away are searched for in everything the app sends.
 
-Key, explanation, report, boxes, peers' verdicts and models' answers, each with a word of its own for each
-question. Searched: frames of websockets, HTTP bodies, headers and addresses, the page with its shadow roots,
-what the browser keeps, names of files, and the app's log; as they are, unpacked, and in other spellings.
+Planted are key, explanation, report, boxes, peers' verdicts and models' answers, each with its own word per
+question. Searched are websocket frames, HTTP bodies, headers and addresses, the page with its shadow roots,
+browser storage, file names and the app's log: as they are, decompressed, and in other encodings.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _ROOTS = (
 
 
 def word(kind: str, number: int) -> str:
-    """What is planted: letters only, so that no way of writing it changes it."""
+    """The planted word: letters only, so that no encoding of text changes it."""
     return f"Xq{kind.title()}Leak{'ABCDE'[number]}zk"
 
 
 @pytest.fixture(scope="module")
 def world(app: RunningApp) -> World:
-    """Ruth has all four questions, on two exams; remo has judged them, and a model has answered them."""
+    """All four questions, on two exams, are assigned to ruth; remo judged them, and a model answered them."""
     settings = BatchSettings(mode=Mode.ANSWER_FIRST, show_report=True)
     made = judging.world_to_judge(app, questions=len(QUESTIONS), settings=settings)
     with unit_of_work(app.engine) as db:
@@ -73,7 +73,7 @@ def _plant(db, made: World, number: int) -> None:
             explanation=word("explanation", number),
             category=word("category", number),
             boxes=json.dumps(boxes),
-            # An open question holds its key as words; of a single choice the key is a place in a list.
+            # An open question stores its key as words; a single-choice key is a position in a list.
             **(
                 {"format": "open", "options": "[]", "answer": json.dumps(word("key", number))}
                 if number == 4
@@ -98,7 +98,7 @@ def _plant(db, made: World, number: int) -> None:
 
 
 class Wire:
-    """All that comes to a browser and all that it asks for."""
+    """Everything that the browser receives and requests."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -120,7 +120,7 @@ class Wire:
                 self.seen.append(answer.body())
 
     def look(self) -> None:
-        """Add the page as it stands, with shadow roots, fields and what is kept in the browser."""
+        """Add the current page: shadow roots, form fields and browser storage."""
         shown = self.page.evaluate(
             f"""() => JSON.stringify({{
                 html: {_ROOTS}.map(root => root.innerHTML),
@@ -132,20 +132,20 @@ class Wire:
         self.seen.append(shown.encode())
 
     def found(self) -> set[str]:
-        """The planted words that were seen in any spelling."""
+        """The planted words that were seen in any encoding."""
         self.look()
         return leaks(self.seen)
 
 
 def leaks(seen: list[bytes]) -> set[str]:
-    """The planted words in these bytes: as they are, packed, in UTF-16 or base64, in either case."""
+    """The planted words in these bytes: plain, compressed, in UTF-16 or base64, in upper or lower case."""
     whole = b"\n".join(spelling for content in seen for spelling in spellings(content)).lower()
     planted = [word(kind, number) for kind in KINDS for number in range(5)]
     return {each for each in planted if any(form.lower() in whole for form in written(each))}
 
 
 def written(planted: str) -> Iterator[bytes]:
-    """Ways in which a word may be written; base64 in its three places, without the signs at the edges."""
+    """Encodings of a word; base64 at each of its three offsets, without the characters at the edges."""
     yield planted.encode()
     yield planted.encode("utf-16-le")
     for place in range(3):
@@ -153,7 +153,7 @@ def written(planted: str) -> Iterator[bytes]:
 
 
 def spellings(content: bytes) -> Iterator[bytes]:
-    """The content, and every gzip or zlib stream in it unpacked."""
+    """The content, and every gzip or zlib stream in it, decompressed."""
     yield content
     for start in (each.start() for each in re.finditer(rb"\x1f\x8b\x08|\x78[\x01\x5e\x9c\xda]", content)):
         try:
@@ -163,7 +163,7 @@ def spellings(content: bytes) -> Iterator[bytes]:
 
 
 def log_of(app: RunningApp) -> bytes:
-    """What the app has written so far."""
+    """The app's log so far."""
     return (app.home.parent / f"{app.home.name}.log").read_bytes()
 
 
@@ -188,8 +188,8 @@ def test_nothing_that_gives_an_answer_away_reaches_a_reviewer_before_the_own_ans
     page.goto("/")
     judging.open_review(page)
     judging.wait_for_question(page, 1)
-    press(page, "c2")  # an answer and how sure, typed but not committed
-    page.wait_for_timeout(1_500)  # the draft goes out, the next question is fetched ahead
+    press(page, "c2")  # an answer and its confidence, entered but not committed
+    page.wait_for_timeout(1_500)  # the draft is sent, the next question is prefetched
     for number in (2, 4, 3):
         page.goto(f"/review?batch=1&question={number}")
         judging.wait_for_picture(page)
@@ -212,7 +212,7 @@ def test_no_answer_of_a_route_to_a_forged_request_gives_it_away(app, world, page
 
 
 def test_nor_do_the_bytes_of_the_websocket_of_a_bare_client(app, world, signed_in):
-    """The frames as they come, of every page that the reviewer has, and of forged clicks."""
+    """The raw frames of every page that the reviewer may open, and of forged clicks."""
     page = signed_in("ruth")
     cookie = next(each["value"] for each in page.context.cookies() if each["name"] == "overread")
     frames = []

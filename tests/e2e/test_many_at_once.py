@@ -1,4 +1,4 @@
-"""The short form of benchmarks/soak_readers.py (`make soak`: 100 readers): a few through the real server."""
+"""The short form of benchmarks/soak_readers.py: a few readers on the real server (`make soak`: 100)."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.full
 def test_readers_at_once_lose_nothing_and_double_nothing(opened, processes, tmp_path, monkeypatch):
     monkeypatch.delenv("OVERREAD_TEST_POSTGRES_URL", raising=False)  # a database of this test's own
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    # In a thread: Playwright's own loop runs in this one once a browser test came before.
+    # In a thread: after a browser test, Playwright's event loop runs in this one.
     with opened(tmp_path) as place, ThreadPoolExecutor(1) as thread:
         asked = {"readers": 4, "verdicts": 3, "thinking": 0.3, "processes": processes}
         outcome = thread.submit(soak, place, **asked).result()

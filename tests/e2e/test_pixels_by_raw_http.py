@@ -1,4 +1,4 @@
-"""The pixel routes of the running app, by bare HTTP: no browser, no client library."""
+"""The pixel routes of the running app, by raw HTTP: no browser, no client library."""
 
 from __future__ import annotations
 

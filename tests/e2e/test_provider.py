@@ -1,4 +1,4 @@
-"""Sign-in by an OpenID Connect provider that runs on this machine."""
+"""Sign-in through an OpenID Connect provider that runs on this machine."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ server_metadata_url = "{issuer}/.well-known/openid-configuration"
 """
 
 
-#: Which groups of the provider give which roles here.
+#: The roles that each of the provider's groups grants.
 _ROLES = {
     "OVERREAD_OIDC_ROLES_CLAIM": "groups",
     "OVERREAD_OIDC_ROLES": '{"cxr-experts": "reviewer", "cxr-office": ["coordinator", "reviewer"]}',
@@ -48,7 +48,7 @@ def provider():
 
 @pytest.fixture(scope="module")
 def app(provider, sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory):
-    """The app with that provider in its secrets."""
+    """The app, with that provider in its secrets file."""
     home = tmp_path_factory.mktemp("workspace")
     shutil.copyfile(sqlite_template, home / "overread.sqlite")
     secrets = home.parent / f"{home.name}-secrets.toml"
@@ -69,7 +69,7 @@ def client(app):
 def come_by_the_provider(
     client: httpx.Client, provider: str, subject: str, **claims: object
 ) -> httpx.Response:
-    """Press the button, say at the provider who one is, and follow the way back to the app."""
+    """Press the button, identify oneself at the provider, and follow the redirect back to the app."""
     httpx.put(f"{provider}/users/{subject}", json=claims).raise_for_status()
     at_provider = client.get("/sign-in/provider", params={"name": "hospital"})
     assert str(at_provider.url).startswith(provider)
@@ -150,7 +150,7 @@ def test_in_a_browser_by_the_provider_in_with_its_roles_and_out_at_the_click_aft
     page.wait_for_url(f"{provider}/**")
     page.locator("input[name=sub]").fill("anna")
     page.get_by_role("button", name="Authorize").click()
-    page.get_by_role("link", name="Review").wait_for(timeout=30_000)  # the claim's role, not the one she had
+    page.get_by_role("link", name="Review").wait_for(timeout=30_000)  # the claim's role, not her former one
     assert page.get_by_role("link", name="People").count() == 0
     page.get_by_role("link", name="My account").click()
     expect(page.get_by_text("by sign-in provider").first).to_be_visible()

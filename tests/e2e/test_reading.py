@@ -1,6 +1,6 @@
 """Two readers read the same cases in a browser: blinded, with a break, a double press and a reload.
 
-Ten cases each here; ``make soak`` reads twenty (OVERREAD_READING_CASES).
+Each reads ten cases here; ``make soak`` reads twenty (OVERREAD_READING_CASES).
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from tests.storage.worlds import SECRETS
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 CASES = int(os.environ.get("OVERREAD_READING_CASES", "10"))
-#: Rea takes a break in the case after so many, and has those from here on wrong.
+#: Rea takes a break in the case after so many, and answers all cases from there on wrongly.
 BREAK, WRONG = CASES * 2 // 5, CASES * 3 // 4
-#: Beside what the world plants: the key of every question, which stands in no option that is shown.
+#: Searched besides the planted words: each question's key, whose text is in no option that is shown.
 PLANTED = {**SECRETS, "task": "SECRET-task", "peer": "SECRET-peer"}
 _TEXTS = """() => [document.documentElement.outerHTML,
     ...[...document.querySelectorAll('*')].map(each => each.shadowRoot?.innerHTML ?? '')].join('')"""
@@ -64,7 +64,7 @@ def study(app):
 
 
 class Wire:
-    """All that reaches the browser: bodies of answers, frames of websockets, and what the page is made of."""
+    """Everything the browser receives: response bodies, websocket frames, and the page itself."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -82,7 +82,7 @@ class Wire:
             self.bodies.append(request.response().body())
 
     def look(self) -> None:
-        """Keep what the page is made of now, shadow roots too."""
+        """Keep the current page, including shadow roots."""
         self.pages.append(self.page.evaluate(_TEXTS))
 
     def found(self) -> set[str]:
@@ -96,7 +96,7 @@ class Wire:
 
 
 def order_of(app: RunningApp, study, name: str):
-    """The reader's slots as stored."""
+    """The reader's slots in stored order."""
     with reading(app.engine) as db:
         reader = next(each for each in studies.readers_in(db, by=CORA, study=study.name) if each.name == name)
         return slots_of(db, reader_id=reader.id)
@@ -118,7 +118,7 @@ def begin(page: Page) -> None:
 
 
 def wait_for_case(page: Page, done: int) -> None:
-    """Until the case is there with its radiographs: nothing is saved of a case that is not on screen."""
+    """Wait until the case is shown with its radiographs; a case that is not on screen cannot be saved."""
     page.get_by_text(f"{done} of {CASES} read").wait_for(timeout=30_000)
     judging.wait_for_images(page)
 
@@ -129,7 +129,7 @@ def key_for_b(slot) -> str:
 
 
 def answer(page: Page, slot, done: int, *, key: str | None = None) -> None:
-    """Answer the case that is shown, after ``done`` others, and wait for the next one."""
+    """Answer the case on screen, after ``done`` others, and wait for the next one."""
     wait_for_case(page, done)
     page.keyboard.press(key or key_for_b(slot))
     page.keyboard.press("4")
@@ -143,13 +143,13 @@ def test_two_readers_read_the_same_cases_and_the_report_has_their_figures(app, s
     wire = Wire(page)
     begin(page)
     page.wait_for_function(_drawn(), timeout=60_000)
-    assert narrow_height(page) > 300  # in a narrow window too the case has its image
+    assert narrow_height(page) > 300  # the case has its image in a narrow window too
     for done, slot in enumerate(rea[:BREAK]):
         answer(page, slot, done)
         if done in (0, BREAK - 1):
             wire.look()
     wait_for_case(page, BREAK)
-    # She answers half of the next case, takes a break, and comes back in another window.
+    # She enters half of the next answer, takes a break, and resumes in another window.
     page.keyboard.press(key_for_b(rea[BREAK]))
     page.wait_for_timeout(900)
     page.keyboard.press("p")
@@ -219,14 +219,14 @@ def test_two_readers_read_the_same_cases_and_the_report_has_their_figures(app, s
 
 
 def test_a_reader_gets_the_pixels_of_no_other_exam(app, study, sign_in):
-    page = sign_in("rea")  # all of hers is read, and going back is not allowed
+    page = sign_in("rea")  # all her cases are read, and going back is not allowed
     for exam in (1, 5, 30):
         assert page.request.get(f"/pixels/{exam}/pa").status in (403, 404)
         assert page.request.get(f"/radiographs/{exam}/pa").status in (403, 404)
 
 
 def page_of(chromium, app: RunningApp, name: str) -> Page:
-    """A window of its own in which that person is signed in."""
+    """A new window in which that person is signed in."""
     context = chromium.new_context(viewport={"width": 1440, "height": 900}, base_url=app.url)
     page = context.new_page()
     page.goto("/sign-in")
@@ -238,7 +238,7 @@ def page_of(chromium, app: RunningApp, name: str) -> Page:
 
 
 def _drawn() -> str:
-    """The viewer says window and zoom once it has drawn."""
+    """The viewer shows window and zoom once it has drawn."""
     roots = "[...document.querySelectorAll('*')].map(each => each.shadowRoot).filter(Boolean)"
     return (
         f"() => {roots}.some(root => [...root.querySelectorAll('.pane[data-radiograph]')]"
@@ -281,7 +281,7 @@ def test_a_box_is_kept_as_evidence_and_an_answer_is_changed_where_the_protocol_a
         page.keyboard.press(key_for_b(slot))
         page.keyboard.press("Enter")
     page.get_by_text(f"{place + 1} of 15 read").wait_for(timeout=30_000)
-    page.wait_for_timeout(600)  # a key at once after a case is shown is nobody's
+    page.wait_for_timeout(600)  # a key pressed as soon as a case appears is ignored
     page.keyboard.press("k")
     page.get_by_text("You answered this case").wait_for(timeout=30_000)
     page.keyboard.press("q")
@@ -289,7 +289,7 @@ def test_a_box_is_kept_as_evidence_and_an_answer_is_changed_where_the_protocol_a
     page.get_by_role("button", name="Change my answer").click()
     page.get_by_text(f"{place + 1} of 15 read").wait_for(timeout=30_000)
     expect(page.get_by_text("You answered this case")).to_have_count(0, timeout=30_000)
-    for _ in range(100):  # the words go with the first key; the answer is saved a moment later
+    for _ in range(100):  # the text disappears at the first key; the answer is saved a moment later
         saved = [row for row in rows_of(app, slots) if row.position == place + 1]
         if len(saved) == 2:
             break

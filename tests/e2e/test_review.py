@@ -1,4 +1,4 @@
-"""The review page in a browser: keys, corrections, boxes, drafts, and what happens when a save goes wrong."""
+"""The review page in a browser: keys, corrections, boxes, drafts, and saves that fail."""
 
 import json
 
@@ -20,7 +20,7 @@ def world(app):
 
 @pytest.fixture
 def review(signed_in):
-    """The review page of ruth at that question."""
+    """Ruth's review page at that question."""
 
     def open_at(question):
         return open_review(signed_in("ruth"), question)
@@ -74,7 +74,7 @@ def test_a_corrected_key_and_a_drawn_box_are_saved_in_original_pixels(app, revie
 def test_a_click_on_the_picture_leaves_no_box(app, review):
     page = review(4)
     judging.canvas(page).click(position={"x": 200, "y": 150})
-    page.wait_for_timeout(700)  # the canvas tells of it after 200 ms
+    page.wait_for_timeout(700)  # the canvas reports the box after 200 ms
     expect(page.get_by_text("1 box", exact=True)).to_be_visible()
     press(page, RATED + "a")
     wait_for_question(page, 5)
@@ -111,7 +111,7 @@ def test_reloading_the_page_gives_back_what_was_entered(app, review):
     draw(page, (0.4, 0.4), (0.6, 0.6))
     page.get_by_label("Comment").fill("The left base is cut off.")
     page.get_by_label("Stem", exact=True).fill("Which finding is on radiograph 8? Look again.")
-    page.wait_for_timeout(900)  # drafts go out after 400 ms of quiet
+    page.wait_for_timeout(900)  # drafts are sent after 400 ms without input
     page.reload()
     judging.wait_for_picture(page)
     expect(page.get_by_label("Comment")).to_have_value("The left base is cut off.")

@@ -1,4 +1,4 @@
-"""Answer first, in a browser: nothing that gives the answer away reaches it before the own answer is in."""
+"""Answer first, in a browser: nothing that reveals the answer is sent before the reviewer's own answer."""
 
 import json
 
@@ -24,7 +24,7 @@ def world(app):
 
 
 class Wire:
-    """All that reaches the browser: bodies of answers and frames of websockets."""
+    """Everything the browser receives: response bodies and websocket frames."""
 
     def __init__(self, page):
         self.bodies, self.frames = [], []
@@ -61,7 +61,7 @@ def test_no_planted_word_reaches_the_browser_before_the_own_answer(app, signed_i
     page.keyboard.press("Enter")
     expect(page.get_by_label("Explanation")).to_have_value(SECRETS["explanation"])
     page.wait_for_timeout(700)  # the form shows it before its request counts as finished
-    assert wire.found() == {"explanation", "category", "label"}  # the report only after image alignment
+    assert wire.found() == {"explanation", "category", "label"}  # the report comes after image alignment
     expect(page.get_by_text("C. Pneumothorax")).to_be_visible()
     with reading(app.engine) as db:
         [own] = db.execute(select(OwnAnswerRow).where(OwnAnswerRow.question_id == 1)).scalars()

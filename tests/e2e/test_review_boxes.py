@@ -1,4 +1,4 @@
-"""Boxes in a browser: one drawn and saved at once is never lost, and every change of one arrives."""
+"""Boxes in a browser: one drawn and saved at once is not lost, and every change of a box is saved."""
 
 import json
 
@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 #: On how many questions a box is drawn and saved at once, in the short form and in `make soak`.
 FEW, MANY = 6, 20
-AFTER = FEW + MANY  # the last of them; the other tests go on from there
+AFTER = FEW + MANY  # the last of these questions; the other tests start after it
 RATED = "4444yyh"
 
 
@@ -34,7 +34,7 @@ def test_a_box_drawn_and_saved_at_once_is_never_lost(app, signed_in, tries, firs
         wait_for_question(page, number)
         judging.wait_for_picture(page)
         press(page, RATED)
-        apart = (number - first) / 100  # each box is another
+        apart = (number - first) / 100  # each box differs
         expected[number] = draw(page, (0.35 + apart, 0.3), (0.6, 0.4 + apart))
         press(page, "v")
     wait_for_question(page, first + tries)

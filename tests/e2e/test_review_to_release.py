@@ -1,4 +1,4 @@
-"""The way through: three questions reviewed in the browser, a release of them, and what its files hold."""
+"""From review to release: three questions are reviewed in the browser and released; the files are checked."""
 
 import json
 from datetime import UTC, datetime
@@ -27,7 +27,7 @@ def world(app):
 
 
 def review_three(page):
-    """Accept the first, correct key and boxes of the second, reject the third; the drawn box."""
+    """Accept the first, correct key and boxes of the second, reject the third; return the drawn box."""
     open_review(page, 1)
     press(page, RATED + "a")
     wait_for_question(page, 2)
@@ -42,7 +42,7 @@ def review_three(page):
 
 
 def lines_of(page, name):
-    """The lines of a file of the newest release, fetched as the page's link does."""
+    """The lines of a file of the newest release, downloaded through the page's link."""
     answer = page.request.get(page.get_by_role("link", name=name, exact=True).get_attribute("href"))
     assert answer.status == 200
     return [json.loads(line) for line in answer.text().splitlines()]

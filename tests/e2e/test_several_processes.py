@@ -1,4 +1,4 @@
-"""Two app processes, PostgreSQL and a bucket: from the import to the release, behind nginx and without."""
+"""Two app processes, PostgreSQL and a bucket: from import to release, behind nginx and without it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def processes(postgres_server, bucket_server, tmp_path):
 
 @pytest.fixture
 def trusting_chromium(chromium: Browser) -> Iterator[Browser]:
-    """Chromium that finds the example's name on this machine."""
+    """Chromium that resolves the example's host name to this machine."""
     found = next(filter(None, map(shutil.which, _CHROMIUM)), None)
     arguments = [*_ARGUMENTS, f"--host-resolver-rules=MAP {HOST} 127.0.0.1"]
     browser = chromium.browser_type.launch(executable_path=found, args=arguments)
@@ -112,7 +112,7 @@ def signed_in(page: Page, name: str) -> Page:
 
 
 def review_two(page: Page, queue: list[int]) -> list[float]:
-    """Accept the first, correct key and boxes of the second; the drawn box."""
+    """Accept the first, correct key and boxes of the second; return the drawn box."""
     open_review(page, queue[0])
     press(page, RATED + "a")
     wait_for_question(page, queue[1])
@@ -138,7 +138,7 @@ def release(page: Page) -> None:
 
 
 def lines_of(page: Page, name: str) -> list[dict]:
-    """The lines of a file of the newest release, fetched by the browser from where the page's link leads."""
+    """The lines of a file of the newest release, downloaded by the browser through the page's link."""
     status, content = page.evaluate(
         "async where => { const answer = await fetch(where); return [answer.status, await answer.text()]; }",
         page.get_by_role("link", name=name, exact=True).get_attribute("href"),
@@ -158,7 +158,7 @@ def holds_what_was_judged(page: Page, drawn: list[float]) -> None:
 
 
 def test_from_import_to_release_by_two_processes(processes, trusting_chromium):
-    """Ruth judges at the one, Cora releases at the other; the images never touch either's disk."""
+    """Ruth judges in one process, Cora releases in the other; images are never written to either's disk."""
     assert [httpx.get(f"{url}/health/ready").text for url in processes.urls] == ["ready", "ready"]
     queue = questions_and_people(processes)
     first, second = processes.urls
@@ -173,7 +173,7 @@ def test_from_import_to_release_by_two_processes(processes, trusting_chromium):
 
 @pytest.mark.nginx
 def test_from_import_to_release_behind_nginx_while_a_process_goes(processes, trusting_chromium, tmp_path):
-    """Each window stays with one process; when that one is stopped, the other goes on with what was saved."""
+    """Each window stays with one process; when that process stops, the other continues with saved data."""
     queue = questions_and_people(processes)
     folder = tmp_path / "nginx"
     with nginx_before(list(processes.running), folder) as url:

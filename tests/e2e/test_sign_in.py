@@ -1,4 +1,4 @@
-"""Through the door with a browser: in, out, and turned away."""
+"""The sign-in page in a browser: sign in, sign out, and refusals."""
 
 import pytest
 from playwright.sync_api import expect
@@ -66,7 +66,7 @@ def test_signing_in_as_somebody_else_in_a_second_tab_ends_the_first(sign_in, app
     fields = {"form_token": token, "name": "carl", "password": PASSWORD}
     first.context.request.post(form, form=fields)
     first.get_by_text("Rosa", exact=True).wait_for()
-    first.get_by_role("link", name="Home").click()  # the click goes out with the sign-in that has ended
+    first.get_by_role("link", name="Home").click()  # the click is sent with the sign-in that has ended
     expect(first.get_by_text("Carl", exact=True)).to_be_visible()
 
 

@@ -1,4 +1,4 @@
-"""From one question to the next: the answer to a save brings it, and the page's script comes after."""
+"""From one question to the next: the response to a save contains it; the Streamlit script runs later."""
 
 import pytest
 from playwright.sync_api import expect
@@ -18,7 +18,7 @@ def world(app):
 
 
 class Wire:
-    """What the page's script says to the browser; it can be held back, and let go. Deaf, it hears nothing."""
+    """The page's websocket. Messages to the browser can be held; if deaf, those to the server are dropped."""
 
     def __init__(self, page):
         self.is_held = self.is_deaf = False
@@ -42,7 +42,7 @@ class Wire:
 
 @pytest.fixture
 def held(signed_in, page):
-    """``held(number)``: that question in the plain editor, and the wire of its page."""
+    """``held(number)``: that question in the plain editor, and the websocket of its page."""
 
     def open_at(question):
         wire = Wire(page)
@@ -112,7 +112,7 @@ def test_a_late_answer_to_the_turn_before_does_not_set_the_address_back(held):
     press(page, RATED + "a")
     wait_for_question(page, 20)
     wire.release()
-    page.wait_for_timeout(500)  # the old address comes first, what the form takes it by a little later
+    page.wait_for_timeout(500)  # the old address arrives first; the form corrects it a little later
     page.wait_for_function("() => location.search.endsWith('question=20')")
     assert "radiograph 20?" in question_shown(page)
     wire.is_deaf = False

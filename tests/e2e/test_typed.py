@@ -1,4 +1,4 @@
-"""What a coordinator typed and did not save is offered again after F5, and only to them."""
+"""What a coordinator entered and did not save is offered again after F5, and to no other person."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_text_that_was_not_saved_is_offered_after_f5_and_put_back_on_demand(ap
     page = sign_in("cora")
     guideline(page).press_sequentially(TEXT)
     expect(offer(page)).to_be_hidden()
-    field = guideline(page)  # loads the page anew
+    field = guideline(page)  # reloads the page
     expect(offer(page)).to_be_visible(timeout=30_000)
     assert field.input_value() == ""
     page.get_by_role("button", name="Put it back").click()

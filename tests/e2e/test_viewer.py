@@ -1,4 +1,4 @@
-"""The reading-room viewer in a browser: looking changes no box, and a box comes out where it was drawn."""
+"""The reading-room viewer in a browser: viewing changes no box, and a box appears where it was drawn."""
 
 import json
 import re
@@ -22,7 +22,7 @@ def world(app):
 
 @pytest.fixture
 def viewer(signed_in):
-    """The review page of ruth at that question."""
+    """Ruth's review page at that question."""
 
     def open_at(question):
         return open_viewer(signed_in("ruth"), question)
@@ -65,7 +65,7 @@ def test_a_box_drawn_zoomed_and_turned_on_the_lateral_comes_out_to_within_a_pixe
     page.keyboard.press("Shift+T")
     start = (round(place(page).left) + 300, round(place(page).top) + 250)
     page.mouse.move(*start)
-    press(page, "o++++")  # 1.5 ** 4 = 506 %, about the pointer
+    press(page, "o++++")  # 1.5 ** 4 = 506 %, centred on the pointer
     expect(status(page)).to_contain_text("506 %")
     x, y = place(page, turned=True).to_pixel(*start)
     drag(page, start, (start[0] + 81, start[1] + 162))
@@ -73,7 +73,7 @@ def test_a_box_drawn_zoomed_and_turned_on_the_lateral_comes_out_to_within_a_pixe
     wait_for_question(page, 5)
     own = next(box for box in saved_boxes(app, 4) if box["radiograph"] == "lateral")
     zoom = 1.5**4
-    # a quarter to the right: down the screen is along the columns, to the left is down the rows
+    # a quarter turn to the right: down on screen is along the columns, left on screen is down the rows
     assert own["box"] == pytest.approx([x, y - 81 / zoom, x + 162 / zoom, y], abs=1)
 
 
@@ -164,7 +164,7 @@ def test_the_machines_box_is_moved_by_its_line_and_only_then_not_the_machines(vi
     expect(page.locator(".boxes li.machine")).to_have_count(1)
     here = place(page)
     x0, y0, x1, y1 = judging.MACHINE_BOX
-    page.mouse.click(*here.of_pixel((x0 + x1) / 2, (y0 + y1) / 2))  # a click chooses the box, and draws none
+    page.mouse.click(*here.of_pixel((x0 + x1) / 2, (y0 + y1) / 2))  # a click selects the box and draws none
     drag(page, here.of_pixel(x0 + 50, y0), here.of_pixel(x0 + 100, y0 + 20))  # between two handles
     expect(page.locator(".boxes li.mine")).to_have_count(1)
     expect(page.get_by_text("1 box", exact=True)).to_be_visible()

@@ -1,4 +1,4 @@
-"""The viewer as a room to work in: full screen, two pixels to one, what is taken back, keys alone."""
+"""The viewer as a work place: full screen, 2:1 zoom, undo, and keyboard only."""
 
 import json
 
@@ -26,7 +26,7 @@ def world(app):
 
 @pytest.fixture
 def viewer(signed_in):
-    """The review page of ruth at that question."""
+    """Ruth's review page at that question."""
 
     def open_at(question):
         return open_viewer(signed_in("ruth"), question)
@@ -35,7 +35,7 @@ def viewer(signed_in):
 
 
 def last_box(app, page, question, count):
-    """The box drawn last, as the draft has it, once there are that many."""
+    """The box drawn last, as stored in the draft, once there are that many."""
     expect(page.get_by_text(f"{count} boxes")).to_be_visible()
     expect(page.get_by_text("draft kept")).to_be_visible()
     for _ in range(50):
@@ -62,7 +62,7 @@ def test_a_box_may_begin_on_the_label_of_another(app, viewer):
     left, top = here.of_pixel(600, 600)
     drag(page, (left + 10, top - 12), (left + 50, top - 60))  # on "no label", above the box
     x_min, _, _, y_max = last_box(app, page, 1, 3)
-    assert x_min > 600 > y_max  # a box of its own, beside where the label stood
+    assert x_min > 600 > y_max  # a box of its own, next to the former position of the label
 
 
 def test_a_click_on_a_label_chooses_its_box(viewer):
@@ -134,7 +134,7 @@ def test_the_window_is_set_and_the_image_moved_by_keys(viewer):
     before = viewing.status(page).text_content()
     page.keyboard.press(".")
     expect(viewing.status(page)).not_to_have_text(before)
-    expect(page.get_by_label("Window", exact=True)).to_have_value("-1")  # by hand
+    expect(page.get_by_label("Window", exact=True)).to_have_value("-1")  # with the mouse
     greys = viewing.greys(page)
     press(page, "+++")
     page.keyboard.press("Shift+ArrowRight")
@@ -175,11 +175,11 @@ def take_back(app, question):
 def test_the_pictures_of_a_question_that_was_taken_back_go_with_the_next_action(app, viewer):
     page = viewer(11)
     take_back(app, 11)
-    page.keyboard.press("4")  # kept as a draft, which is refused
+    page.keyboard.press("4")  # the draft would be stored, which is refused
     expect(page.get_by_text("Not yours any more.")).to_be_visible()
     expect(page.locator(".pane")).to_have_count(0)
     expect(page.get_by_text("This question is not assigned to you any more.")).to_be_visible()
-    press(page, "5a")  # saves nothing, and what was said stays
+    press(page, "5a")  # saves nothing, and the message stays
     page.get_by_role("button", name="Go on with the next question").click()
     viewing.wait_until_painted(page)
     assert "question=11" not in page.url

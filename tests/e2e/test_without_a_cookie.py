@@ -1,4 +1,4 @@
-"""Raw HTTP and websocket without a cookie: nothing of the app comes out, and nothing is taken in."""
+"""Raw HTTP and websocket without a cookie: nothing of the app is sent, and no input is accepted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CLOSED = (
     "/_stcore//metrics", "//_stcore/metrics", "/%5Fstcore/metrics", "/_stcore/%2e%2e/media/x.png",
     "/_stcore/", "/_stcore/host-config/", "/connected", "/pixels/1/pa", "/frontend/x/review.js",
 )  # fmt: skip
-#: Of /_stcore/host-config: which sites may frame the page (Streamlit's own; our header lets none), and how.
+#: In /_stcore/host-config: which sites may frame the page (Streamlit's list; our header permits none).
 _SWITCHES = {
     "allowedOrigins", "useExternalAuthToken", "enableCustomParentMessages", "disableFullscreenMode",
     "enforceDownloadInNewTab", "metricsUrl", "blockErrorDialogs", "mapboxToken", "resourceCrossOriginMode",

@@ -1,4 +1,4 @@
-"""The reading-room viewer in the browser: opening it, and where on screen a pixel of the matrix stands."""
+"""The reading-room viewer in the browser: opening it, and the screen position of a pixel of the matrix."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.e2e.judging import COLUMNS, ROWS, wait_for_images
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where a pane is in the window, and how many of its pixels a pixel of a wholly visible image takes."""
+    """The position of a pane in the window, and its scale when the image is wholly visible."""
 
     left: float
     top: float
@@ -26,7 +26,7 @@ class Place:
         return min(self.width / across, self.height / down)
 
     def of_pixel(self, x: float, y: float) -> tuple[float, float]:
-        """Where a place of the matrix stands in the window; turned means a quarter to the right."""
+        """The window position of a pixel of the matrix; turned means a quarter turn to the right."""
         dx, dy = (x - COLUMNS / 2) * self.zoom, (y - ROWS / 2) * self.zoom
         if self.turned:
             dx, dy = -dy, dx
@@ -42,14 +42,14 @@ class Place:
 
 
 def open_viewer(page: Page, question: int) -> Page:
-    """The review page of a question with its radiograph painted."""
+    """Open the review page of a question, and wait until its radiograph is painted."""
     page.goto(f"/review?batch=1&question={question}")
     wait_until_painted(page)
     return page
 
 
 def narrow_height(page: Page) -> float:
-    """How high the image is in a window of 760 pixels; the window is as wide as before afterwards."""
+    """The height of the image in a window of 760 pixels; the window is restored afterwards."""
     before = page.viewport_size
     page.set_viewport_size({"width": 760, "height": 900})
     page.locator(".judging.narrow").wait_for()
@@ -65,12 +65,12 @@ def wait_until_painted(page: Page) -> None:
 
 
 def status(page: Page) -> Locator:
-    """The line of the radiograph in front: zoom, window, what is under the pointer."""
+    """The status line of the radiograph in front: zoom, window, and value under the pointer."""
     return page.locator(".pane .status").first
 
 
 def place(page: Page, index: int = 0, *, turned: bool = False) -> Place:
-    """Where that pane is."""
+    """The position of that pane."""
     box = page.locator(".pane").nth(index).bounding_box()
     assert box is not None
     return Place(left=box["x"], top=box["y"], width=box["width"], height=box["height"], turned=turned)
@@ -82,7 +82,7 @@ def drag(
     end: tuple[float, float],
     button: Literal["left", "right"] = "left",
 ) -> None:
-    """Press, move in two steps, let go."""
+    """Press, move in two steps, release."""
     page.mouse.move(*start)
     page.mouse.down(button=button)
     page.mouse.move((start[0] + end[0]) / 2, (start[1] + end[1]) / 2)
@@ -91,7 +91,7 @@ def drag(
 
 
 def greys(page: Page, index: int = 0) -> list[int]:
-    """Grey levels of the middle row of the painted image, every twentieth."""
+    """Grey levels of the middle row of the painted image, every twentieth column."""
     return (
         page.locator(".pane canvas.image")
         .nth(index)

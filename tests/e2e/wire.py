@@ -1,4 +1,4 @@
-"""Streamlit's websocket from a test: what a browser sends, and all that it gets."""
+"""Streamlit's websocket from a test: what a browser sends, and everything it receives."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.e2e.conftest import RunningApp
 def open_socket(
     app: RunningApp, cookie: str | None, *, resume: str = "", origin: str | None = None, **headers: str
 ) -> ClientConnection:
-    """The connection that a page of the app makes, with that sign-in's cookie."""
+    """The connection that a page of the app opens, with the cookie of that sign-in."""
     cookies = {"Cookie": f"overread={cookie}"} if cookie else {}
     return connect(
         app.url.replace("http", "ws") + "/_stcore/stream",
@@ -34,7 +34,7 @@ def open_socket(
 
 @dataclass
 class Run:
-    """What one run of the script sent: the messages as they came, decoded too."""
+    """What one run of the script sent: raw messages and decoded ones."""
 
     frames: list[bytes] = field(default_factory=list)
     messages: list[ForwardMsg] = field(default_factory=list)
@@ -42,25 +42,25 @@ class Run:
 
     @property
     def texts(self) -> set[str]:
-        """Every text in what was drawn."""
+        """Every text in the drawn elements."""
         return {
             text for each in self.messages if each.WhichOneof("type") == "delta" for text in strings(each)
         }
 
     @property
     def widgets(self) -> set[str]:
-        """The numbers of all widgets that were drawn."""
+        """The ids of all widgets that were drawn."""
         return {text for text in self.texts if text.startswith("$$ID-")}
 
     @property
     def pages(self) -> dict[str, str]:
-        """Page name to its hash, of the navigation that was sent last."""
+        """Page name to page hash, from the navigation that was sent last."""
         found = [each.navigation for each in self.messages if each.WhichOneof("type") == "navigation"]
         return {page.url_pathname: page.page_script_hash for page in found[-1].app_pages} if found else {}
 
     @property
     def not_found(self) -> bool:
-        """Whether the page asked for was said not to be there."""
+        """Whether the server answered that the requested page does not exist."""
         return any(each.WhichOneof("type") == "page_not_found" for each in self.messages)
 
     @property
@@ -77,7 +77,7 @@ def ask(
     fragment: str = "",
     widgets: Iterable[WidgetState] = (),
 ) -> None:
-    """Ask for a run of the script, as a click does."""
+    """Request a run of the script, as a click does."""
     message = BackMsg()
     asked = message.rerun_script
     asked.page_name, asked.page_script_hash, asked.query_string = page, page_hash, query
@@ -87,13 +87,13 @@ def ask(
 
 
 def rerun(socket: ClientConnection, **asked: Any) -> Run:
-    """Ask for a run of the script (see :func:`ask`), and take all that comes until it has finished."""
+    """Request a run of the script (see :func:`ask`), and collect all messages until it has finished."""
     ask(socket, **asked)
     return take(socket)
 
 
 def take(socket: ClientConnection) -> Run:
-    """All messages until the script has finished, or the connection is closed."""
+    """Collect all messages until the script has finished or the connection is closed."""
     run = Run()
     while True:
         try:
@@ -111,12 +111,12 @@ def take(socket: ClientConnection) -> Run:
 
 
 def pressed(widget: str) -> WidgetState:
-    """The state by which a browser says of a widget that it was pressed."""
+    """The widget state that a browser sends for a button that was pressed."""
     return WidgetState(id=widget, trigger_value=True)
 
 
 def filled(widget: str) -> WidgetState:
-    """The state by which a browser says that something was typed."""
+    """The widget state that a browser sends for text that was entered."""
     return WidgetState(id=widget, string_value="forged")
 
 
@@ -140,5 +140,5 @@ def _is_list(value: object) -> bool:
 
 
 def fresh_token() -> str:
-    """A cookie's token that nobody has had before."""
+    """A new cookie token."""
     return uuid.uuid4().hex
