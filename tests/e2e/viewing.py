@@ -59,7 +59,7 @@ def narrow_height(page: Page) -> float:
 
 
 def wait_until_painted(page: Page) -> None:
-    """Until the radiograph in front says its zoom, as it does when painted, and the others are there."""
+    """Wait until the radiograph in front is painted, which shows its zoom, and the others are loaded."""
     status(page).filter(has_text="%").wait_for(timeout=30_000)
     wait_for_images(page)
 

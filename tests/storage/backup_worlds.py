@@ -1,4 +1,4 @@
-"""A workspace with a little of everything, to be backed up."""
+"""A workspace with data of every kind, for backups."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def workspace_on(engine: Engine, home: Path) -> Workspace:
 
 
 def furnish(engine: Engine, home: Path) -> Workspace:
-    """A world, two image files, a list of refusals, and a release that lies in the workspace."""
+    """Make a world, two image files, a list of refusals, and a release in the workspace."""
     world = make_world(engine, assigned_to=["ruth"])
     workspace = add_images(engine, home)
     with unit_of_work(engine) as db:
@@ -51,7 +51,7 @@ def furnish(engine: Engine, home: Path) -> Workspace:
 
 
 def add_images(engine: Engine, home: Path) -> Workspace:
-    """Two image files for all radiographs of a world, a list of refusals, and a cached picture."""
+    """Add two image files for all radiographs of a world, a list of refusals, and a cached image."""
     workspace = workspace_on(engine, home)
     names = [keep_image(workspace, content=picture(seed)) for seed in (1, 2)]
     facts: dict[str, Any] = {

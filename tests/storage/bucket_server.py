@@ -1,4 +1,4 @@
-"""An S3-compatible server on this machine, on real HTTP, and what names it to a program."""
+"""An S3-compatible server on this machine over real HTTP, and the settings that point a program to it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ BUCKET = "overread-test"
 
 @dataclass(frozen=True, kw_only=True)
 class BucketServer:
-    """Its address; every test takes a prefix of its own."""
+    """The server's address; every test uses a prefix of its own."""
 
     url: str
 
     def settings(self, prefix: str) -> dict[str, str]:
-        """The environment of a workspace whose images are in the bucket under that prefix."""
+        """The environment of a workspace whose images are in the bucket, under that prefix."""
         return {
             "OVERREAD_IMAGES": f"s3://{BUCKET}/{prefix}",
             "AWS_ENDPOINT_URL": self.url,

@@ -1,4 +1,4 @@
-"""The storage tests: services on real databases."""
+"""Fixtures of the storage tests: services on real databases."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ import pytest
 
 @pytest.fixture(autouse=True, scope="module")
 def passwords_at_little_cost(cheap_passwords: None) -> None:
-    """Who signs in is asked of many of these tests, what a hash costs of none."""
+    """Make password hashes cheap: many of these tests sign in, and none is about the cost of a hash."""

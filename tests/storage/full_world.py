@@ -1,6 +1,6 @@
-"""A workspace with at least one row in every table: everything that people do, done through the services.
+"""A workspace with at least one row in every table, created through the services.
 
-Only the questions and exams of the dataset "demo", its people and its first draw are put in directly
+Only the questions and exams of the dataset "demo", its people and its first draw are inserted directly
 (worlds.py). A table that is added later needs a row here; a test names the tables that have none.
 """
 
@@ -55,7 +55,7 @@ IMPORTED = "imported"
 
 def fill_every_table(engine: Engine, home: Path) -> Workspace:
     """Fill an empty workspace; its files are below ``home``."""
-    with unit_of_work(engine) as db:  # only while there is no administrator
+    with unit_of_work(engine) as db:  # permitted only while no admin exists
         accounts.make_first_admin_code(db, by=BY, code="ABCD-EFGH-JKMN", now=NOW)
     made = make_study_world(engine)
     workspace = add_images(engine, home)
@@ -106,9 +106,10 @@ def _sign_in(made: StudyWorld) -> None:
 
 
 def _read(world: StudyWorld, home: Path) -> None:
-    """Studies in every state: "first" is not begun.
+    """Make studies in every state: reading of "first" has not begun.
 
-    "read" is finished by rea and begun by rob, "closed" has one reading, "from a file" only imported ones.
+    "read" is finished by rea and begun by rob, "closed" has one reading, "from a file" only imported
+    readings.
     """
     made = _new_study(world, "read", readers=["rea", "rob"])
     read_all(made, "rea")
@@ -195,7 +196,7 @@ def _look_for_patients(made: StudyWorld, workspace: Workspace) -> None:
 
 
 def _judge(made: StudyWorld) -> None:
-    """The batch "first": judged by ruth in part, a share by remo too, one dispute settled by anna."""
+    """Judge the batch "first": ruth part of it, remo a share of it; anna adjudicates one dispute."""
     world = made.world
     with unit_of_work(world.engine) as db:
         review.assign(db, by=made.cora, batch="first", to=["ruth"], now=NOW)
@@ -226,7 +227,7 @@ def _judge(made: StudyWorld) -> None:
 
 
 def _draw(made: StudyWorld, name: str, settings: BatchSettings | None = None) -> World:
-    """A batch that is drawn from the dataset "demo"."""
+    """Draw a batch from the dataset "demo"."""
     plan = SamplingPlan(seed=len(name), per_1000=None, n=20)
     with unit_of_work(made.engine) as db:
         drawn = draw_batch(
@@ -263,7 +264,7 @@ def _judge_answer_first(made: StudyWorld) -> None:
 
 
 def _share(made: StudyWorld) -> None:
-    """A shared queue with one question judged and one claimed at this moment."""
+    """Make a shared queue with one question judged and one claimed at this moment."""
     world = _draw(made, "shared")
     with unit_of_work(world.engine) as db:
         review.share_batch(db, by=made.cora, batch="shared", to=["ruth", "remo"], now=NOW)
@@ -274,7 +275,7 @@ def _share(made: StudyWorld) -> None:
 
 
 def _hide(made: StudyWorld) -> None:
-    """A batch with hidden questions, of which one was removed."""
+    """Make a batch with hidden questions, of which one was removed."""
     world = _draw(made, "with hidden questions")
     plan = HiddenPlan(repeats=0.2, distance=3, planted=2, faults=(PlantedFault.KEY_SWAPPED,), seed=3)
     with unit_of_work(world.engine) as db:
@@ -289,7 +290,7 @@ def _hide(made: StudyWorld) -> None:
 
 
 def _apply_rules(made: StudyWorld) -> None:
-    """A batch from a search, whose rule is taken back; then the same questions rejected by a rule."""
+    """Draw a batch from a search and withdraw its rule; then reject the same questions by a rule."""
     hard = browsing.Search(dataset=IMPORTED, difficulty=Difficulty.HARD)
     with unit_of_work(made.engine) as db:
         browsing.index_questions(db)
@@ -301,7 +302,7 @@ def _apply_rules(made: StudyWorld) -> None:
 
 
 def _run_jobs(made: StudyWorld) -> None:
-    """A job that is done, and one that is running at this moment."""
+    """Run one job to its end, and leave another one running."""
     with unit_of_work(made.engine) as db:
         for position in (1, 2):
             job, _ = jobs.start_job(

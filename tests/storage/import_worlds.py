@@ -1,4 +1,4 @@
-"""Small question files to import, right ones and bad ones, and an import on a database of the test's own."""
+"""Small question files to import, valid and invalid, and an import into a database of the test's own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
 def record(number: int = 1, **changes: Any) -> dict[str, Any]:
-    """A native record that no check finds anything in; ``changes`` replace fields, ... takes one out."""
+    """A native record in which no check finds a problem; ``changes`` replace fields, ... removes a field."""
     found = {
         "id": f"q-{number}",
         "exam": {"id": "e-1", "radiographs": [{"id": "pa", "file": "pa.png", "view": "PA"}]},
@@ -38,7 +38,7 @@ def record(number: int = 1, **changes: Any) -> dict[str, Any]:
 
 
 def lines(*records: dict[str, Any] | str | bytes) -> bytes:
-    """A JSON Lines file; text and bytes stand as they are."""
+    """A JSON Lines file; text and bytes are written unchanged."""
     texts = [
         each if isinstance(each, str | bytes) else json.dumps(each, ensure_ascii=False) for each in records
     ]
@@ -46,7 +46,7 @@ def lines(*records: dict[str, Any] | str | bytes) -> bytes:
 
 
 class Importer:
-    """Imports into one database; each import is a minute after the one before."""
+    """Imports into one database; each import is dated a minute after the previous one."""
 
     def __init__(self, engine: Engine, folder: Path) -> None:
         self.engine, self.folder = engine, folder
@@ -56,9 +56,9 @@ class Importer:
         write_image(self.images / "pa.png", 100, 80, "L")
 
     def __call__(self, content: bytes | None, name: str = "questions.jsonl", **options: Any) -> ImportReport:
-        """Import a file of that content (None: one that is not there), without images unless they are given.
+        """Import a file of that content (None: the file does not exist), by default without images.
 
-        Starting the images' readers takes longer than most of what is tested.
+        Starting the processes that read images takes longer than most of what is tested.
         """
         path = self.folder / name
         if content is not None:
@@ -71,7 +71,7 @@ class Importer:
             )
 
     def refused(self, content: bytes | None, name: str = "questions.jsonl", **options: Any) -> ImportReport:
-        """The report of an import that must be refused, with the database as it was."""
+        """The report of an import that must be refused and must leave the database unchanged."""
         before = self.rows()
         try:
             found = self(content, name, **options)
@@ -81,7 +81,7 @@ class Importer:
         raise AssertionError(f"this came in: {found}")
 
     def rows(self) -> dict[str, int]:
-        """How many rows each table has."""
+        """The number of rows of each table."""
         with reading(self.engine) as db:
             return {
                 table.name: db.execute(select(func.count()).select_from(table)).scalar_one()

@@ -1,4 +1,4 @@
-"""Kinds of jobs for tests, and a process of its own that runs one: ``python -m tests.storage.job_kinds``."""
+"""Kinds of jobs for tests, and a process that runs one: ``python -m tests.storage.job_kinds``."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from storage.engine import make_engine
 from storage.rows import DatasetRow
 from storage.unit_of_work import unit_of_work
 
-#: So that a killed process's job is free soon.
+#: Short, so that the job of a killed process is released soon.
 LEASE = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Count:
-    """Count up to ``to``, one at a time, each ``seconds`` apart, in the row of the dataset of that name."""
+    """Count up to ``to`` in steps of one, ``seconds`` apart, in the row of the dataset of that name."""
 
     dataset: str
     to: int
@@ -31,7 +31,7 @@ class Count:
 
 
 def _count(run: JobRun[Count]) -> None:
-    """Every step is one transaction with its checkpoint; a number of the dataset's row is the counter."""
+    """Each step is one transaction with its checkpoint; a number in the dataset's row is the counter."""
     asked = run.parameters
     row = DatasetRow.name == asked.dataset
     for step in range(run.checkpoint(int) or 0, asked.to):
@@ -46,7 +46,7 @@ def _count(run: JobRun[Count]) -> None:
 
 
 def _add_once(run: JobRun[Count]) -> None:
-    """One long transaction, with the job's end in it."""
+    """One long transaction that also ends the job."""
     asked = run.parameters
     with run.transaction() as db:
         row = DatasetRow.name == asked.dataset
@@ -60,7 +60,7 @@ def _add_once(run: JobRun[Count]) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fail:
-    """Fail in that way."""
+    """Fail in the given way."""
 
     how: str
 
@@ -112,7 +112,7 @@ def utc_now() -> datetime:
 
 
 def main(url: str, name: str) -> None:
-    """Run what waits in that database until it is killed."""
+    """Run the queued jobs of that database until the process is killed."""
     engine = make_engine(url)
     worker = Worker(name, KINDS.get, clock=utc_now, engine=engine, lease=LEASE)
     worker.watch()
@@ -122,7 +122,7 @@ def main(url: str, name: str) -> None:
 
 
 def add_dataset(engine, name: str) -> None:
-    """A dataset to count in."""
+    """Add a dataset whose row holds the counter."""
     with unit_of_work(engine) as db:
         db.add(DatasetRow(name=name, minimum_explanation=0, created_at=utc_now()))
 

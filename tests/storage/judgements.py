@@ -1,4 +1,4 @@
-"""Complete verdicts on the questions of a small world (worlds.py), and giving them."""
+"""Complete verdicts on the questions of a small world (worlds.py), and functions that save them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.storage.worlds import NOW, World
 def accept(
     world: World, *, question: int, person: str = "ruth", revision: int = 1, **changes: Any
 ) -> Verdict:
-    """A complete accept of that question; ``changes`` replace fields of the opinion or of the verdict."""
+    """A complete accepting verdict on the question; ``changes`` replace fields of opinion or verdict."""
     opinion: dict[str, Any] = {
         "ratings": Ratings(**dict.fromkeys(RATING_NAMES, 4)),
         "domain_specific": True,
@@ -45,18 +45,18 @@ def accept(
 def reject(
     world: World, *, question: int, kind: ErrorKind = ErrorKind.SEVERAL_RIGHT, **changes: Any
 ) -> Verdict:
-    """A complete reject of that question for that kind of error."""
+    """A complete verdict that rejects the question for that kind of error."""
     return accept(world, question=question, decision=Decision.REJECT, errors=frozenset({kind}), **changes)
 
 
 def give(world: World, verdict: Verdict, person: str = "ruth") -> Verdict:
-    """Give it, as that person, in a transaction of its own."""
+    """Save the verdict as that person, in a transaction of its own."""
     with unit_of_work(world.engine) as db:
         return review.give_verdict(db, verdict=verdict, person=world.people[person])
 
 
 def saved(world: World, question: int = 1, person: str = "ruth") -> Verdict | None:
-    """That person's latest verdict on the question, read back."""
+    """That person's latest verdict on the question, read from the database."""
     with reading(world.engine) as db:
         return last_verdict(
             db, batch_id=world.batch.id, question_id=question, person_id=world.people[person].id
@@ -64,7 +64,7 @@ def saved(world: World, question: int = 1, person: str = "ruth") -> Verdict | No
 
 
 def state(world: World, question: int = 1, person: str = "ruth") -> AssignmentState | None:
-    """Where that person is with the question; None when it never was theirs."""
+    """The state of the question for that person; None if it was never assigned to them."""
     with reading(world.engine) as db:
         found = assignment(
             db, batch_id=world.batch.id, question_id=question, person_id=world.people[person].id

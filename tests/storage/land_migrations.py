@@ -1,7 +1,7 @@
-"""``make landed``: put new migrations on record: their hashes, and the schema that they make.
+"""``make landed``: record new migrations with their hashes and the schema that they create.
 
-Hashes go to storage/migrations/landed.sha256, schemas to storage/migrations/expected/. What is on record of
-a landed migration is never replaced.
+Hashes go to storage/migrations/landed.sha256, schemas to storage/migrations/expected/. The record of a landed
+migration is never replaced.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def schemas_by_revision(empty: Engine) -> dict[str, Schema]:
-    """What the database is like after each migration, the first one first."""
+    """The schema of the database after each migration, in order."""
     schemas = {}
     for revision in revisions():
         upgrade(empty, revision)
@@ -33,7 +33,7 @@ def schemas_by_revision(empty: Engine) -> dict[str, Schema]:
 
 
 def expected_text(schemas: dict[str, Schema]) -> str:
-    """The file for one kind of database: the newest schema, and the digest of each one before."""
+    """The file for one kind of database: the newest schema, and the digest of each earlier one."""
     newest = list(schemas)[-1]
     content = {
         "revision": newest,
@@ -44,7 +44,7 @@ def expected_text(schemas: dict[str, Schema]) -> str:
 
 
 def changed_digests(old: str, new: str) -> list[str]:
-    """Revisions that both files have, with another schema in each."""
+    """Revisions that are in both files with different schemas."""
     before, now = json.loads(old)["digests"], json.loads(new)["digests"]
     return [revision for revision in before if now.get(revision) != before[revision]]
 
@@ -53,7 +53,7 @@ def write_expected(empty: Engine) -> None:
     """Write the file for this kind of database.
 
     Raises:
-        SystemExit: a landed migration makes another schema than it did.
+        SystemExit: a landed migration creates a schema other than the recorded one.
     """
     file = expected_file(empty.dialect.name)
     new = expected_text(schemas_by_revision(empty))
@@ -67,7 +67,7 @@ def write_expected(empty: Engine) -> None:
 
 
 def main() -> None:
-    """Both kinds of database, then the hashes."""
+    """Record the schemas of both kinds of database, then the hashes."""
     with tempfile.TemporaryDirectory() as folder:
         sqlite = make_engine(f"sqlite:///{folder}/empty.sqlite")
         write_expected(sqlite)

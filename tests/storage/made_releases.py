@@ -1,4 +1,4 @@
-"""Releases that are written and known, for the tests of what follows them."""
+"""Releases that are written and recorded, for tests of what is done with releases."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def create_release(
     out: Path,
     workspace: Workspace,
     now: datetime,
-    **choices: Any,  # those of write_release
+    **choices: Any,  # the arguments of write_release
 ) -> ReleaseSummary:
     """Write a release and record it, in one transaction."""
     written = write_release(db, by=by, dataset=dataset, name=name, out=out, workspace=workspace, **choices)

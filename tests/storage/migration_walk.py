@@ -1,4 +1,4 @@
-"""A filled database taken down and up again, one migration at a time, and what must have stayed."""
+"""Migrate a filled database down and up again, one migration at a time, and compare what must not change."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from tests.storage.worlds import NOW, make_world
 
 
 def fill(engine: Engine, *, questions: int, judged: int) -> None:
-    """A world with that many questions, open with ruth and remo; ruth has judged some of them.
+    """A world with that many questions, open for ruth and remo; ruth has judged some of them.
 
-    Rows beside the question: one of the batch, two assignments, one problem, half an exam, one radiograph and
-    one image; of every fifth also a draft, an own answer, a skip and an opened report.
+    Each question also has one batch row, two assignments, one problem, half an exam, one radiograph and one
+    image; every fifth also has a draft, an own answer, a skip and an opened report.
     """
     world = make_world(engine, questions=questions, assigned_to=["ruth", "remo"])
     for number in range(1, judged + 1):
@@ -53,13 +53,13 @@ def fill(engine: Engine, *, questions: int, judged: int) -> None:
 
 
 def walk(engine: Engine, *, say: Callable[[str, int], None] = lambda *_: None) -> int:
-    """From head to the first migration and back, a step at a time; how many rows were compared each time.
+    """Migrate from head to the first migration and back; return the number of rows compared at each step.
 
-    At each step the rows of every table that is there at both ends are what they were, in the columns that
-    are there at both ends. At the end the database has the triggers and indexes that it had.
+    At each step, the rows of every table that exists at both ends are unchanged in the columns that exist at
+    both ends. At the end, the database has the same triggers and indexes as before.
 
     Raises:
-        AssertionError: it has not, and what is other.
+        AssertionError: something changed; the message states what.
     """
     steps, both = revisions(), _columns_of_the_first()
     with engine.connect() as connection:
@@ -105,7 +105,7 @@ def hashes(connection: Connection, columns: dict[str, set[str]]) -> dict[str, tu
 
 
 def triggers(connection: Connection) -> list[tuple[str, ...]]:
-    """Every trigger and what it does."""
+    """Every trigger and its action."""
     if connection.dialect.name == "sqlite":
         asked = "SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY name"
     else:
@@ -127,7 +127,7 @@ def indexes(connection: Connection) -> list[tuple[str, str, tuple[str, ...]]]:
 
 
 def _columns_of_the_first() -> dict[str, set[str]]:
-    """What the first migration makes."""
+    """The columns that the first migration creates."""
     with tempfile.TemporaryDirectory() as folder:
         engine = make_engine(f"sqlite:///{folder}/first.sqlite")
         try:

@@ -1,6 +1,6 @@
-"""Databases of demo workspaces as older commits made them, kept in old_workspaces.tar.xz as SQL text.
+"""Databases of demo workspaces that older commits made, kept in old_workspaces.tar.xz as SQL text.
 
-Each is `cli.py demo` of that commit on SQLite, without the questions that nobody was given, without the words
+Each is the result of `cli.py demo` of that commit on SQLite, without unassigned questions, without the words
 of the search index, and without images. ``python -m tests.storage.old_workspaces NAME DATABASE`` adds one.
 """
 
@@ -17,13 +17,13 @@ _SEARCH_INDEX = "question_words"
 
 
 def names() -> tuple[str, ...]:
-    """The commits, the oldest first."""
+    """The commits, oldest first."""
     with tarfile.open(ARCHIVE) as archive:
         return tuple(name.removesuffix(".sql") for name in archive.getnames())
 
 
 def unpack(name: str, database: Path) -> None:
-    """Make the SQLite file as that commit left it."""
+    """Create the SQLite file as that commit left it."""
     with tarfile.open(ARCHIVE) as archive:
         statements = archive.extractfile(f"{name}.sql").read().decode("utf-8")
     connection = sqlite3.connect(database)
@@ -32,7 +32,7 @@ def unpack(name: str, database: Path) -> None:
 
 
 def pack(name: str, database: Path) -> None:
-    """Add a database to the archive. The file itself is left as it is."""
+    """Add a database to the archive; the database file is not changed."""
     kept = {}
     if ARCHIVE.exists():
         with tarfile.open(ARCHIVE) as archive:
@@ -46,7 +46,7 @@ def pack(name: str, database: Path) -> None:
 
 
 def dump(database: Path) -> str:
-    """The database as SQL text, with the questions that another table than ``problem`` refers to."""
+    """The database as SQL text, with the questions that are referenced by tables other than ``problem``."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as source:
         source.backup(connection)

@@ -1,4 +1,4 @@
-"""Datasets to draw from, put in row by row: only what a draw looks at is filled in with care."""
+"""Datasets to draw from, inserted row by row: only the columns that a draw reads have realistic values."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from storage.unit_of_work import unit_of_work
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
-#: Key, tier, task, category of a question.
+#: Key, tier, task and category of a question.
 Planted = tuple[str, str | None, str | None, str | None]
 
 
 def planted(
     count: int, *, first: int = 0, tiers: Sequence[str | None] = ("easy", "medium", "hard")
 ) -> list[Planted]:
-    """Questions q0, q1, … of the tiers in turn, of five tasks and two categories."""
+    """Questions q0, q1, …, which cycle through the tiers and five tasks, in two categories."""
     tasks = ("presence", "location", "negation", "differential", "geometric")
     return [
         (f"q{i}", tiers[i % len(tiers)], tasks[i % 5], ("lung", "heart")[i % 7 == 0])
@@ -29,7 +29,7 @@ def planted(
 
 
 def plant(engine: Engine, questions: Sequence[Planted], *, dataset: str = "demo", per_exam: int = 3) -> None:
-    """Put the questions into the dataset, in that order, behind those that are there; made if it is new."""
+    """Append the questions to the dataset in that order; the dataset is created if it does not exist."""
     with unit_of_work(engine) as db:
         row = db.execute(select(DatasetRow).where(DatasetRow.name == dataset)).scalars().first()
         if row is None:

@@ -1,4 +1,4 @@
-"""A small S3 server that does what a test tells it: answer, hang, or drip. It keeps objects in memory."""
+"""A small S3 server that a test controls: it answers, hangs or drips. Objects are kept in memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.storage.bucket_server import BUCKET, BucketServer
 
 
 class Behaviour(Enum):
-    """What the server does with a request."""
+    """How the server treats a request."""
 
     ANSWER = "answer"
     HANG = "accept the connection and not answer, until it behaves in another way"
@@ -20,14 +20,14 @@ class Behaviour(Enum):
 
 
 class ScriptedBucket(ThreadingHTTPServer):
-    """``behaviour`` may be changed at any time; ``requests`` counts what came in, by method."""
+    """``behaviour`` may be changed at any time; ``requests`` counts requests by method."""
 
     daemon_threads = True
     request_queue_size = 256
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.behaves = threading.Event()  # what hangs waits for it
+        self.behaves = threading.Event()  # hanging requests wait for this event
         self.stopped = threading.Event()
         self.behaviour = Behaviour.ANSWER
         self.objects: dict[str, bytes] = {}
@@ -35,7 +35,7 @@ class ScriptedBucket(ThreadingHTTPServer):
 
     @property
     def behaviour(self) -> Behaviour:
-        """What is done with the next requests, and with those that hang now."""
+        """The treatment of the next requests, and of those that hang now."""
         return self._behaviour
 
     @behaviour.setter
@@ -48,11 +48,11 @@ class ScriptedBucket(ThreadingHTTPServer):
 
     @property
     def settings(self) -> dict[str, str]:
-        """The environment of a workspace whose images are here."""
+        """The environment of a workspace whose images are in this bucket."""
         return BucketServer(url=f"http://127.0.0.1:{self.server_port}").settings("images")
 
     def put(self, sha256: str, content: bytes) -> None:
-        """Put an image file there without a request."""
+        """Store an image file without a request."""
         self.objects[f"/{BUCKET}/images/{sha256[:2]}/{sha256}"] = content
 
 
@@ -86,7 +86,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, status: int, content: bytes, *, drip: bool = False) -> None:
         try:
             self._send(status, content, drip=drip)
-        except OSError:  # the client has given up
+        except OSError:  # the client has closed the connection
             self.close_connection = True
 
     def _send(self, status: int, content: bytes, *, drip: bool) -> None:
@@ -106,7 +106,7 @@ class _Handler(BaseHTTPRequestHandler):
                 return
 
     def log_message(self, *_: object) -> None:
-        """Nothing: the test looks at ``requests``."""
+        """Log nothing: the test reads ``requests``."""
 
 
 @contextmanager

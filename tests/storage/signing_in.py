@@ -1,4 +1,4 @@
-"""People who sign in, for the tests of accounts."""
+"""Sign-ins of people, for the tests of accounts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts what the code of a block asks of the database."""
+"""Counts the statements and transactions that a block of code sends to the database."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Engine, event
 
-#: How a transaction and its waiting are set up: not asked of any table.
+#: Statements that configure a transaction or its timeout; they read no table.
 _SETTING_UP = ("BEGIN", "PRAGMA", "SET LOCAL")
 
 
 @dataclass
 class Counted:
-    """The text of each statement, and how many transactions were begun."""
+    """The text of each statement, and the number of transactions begun."""
 
     statements: list[str] = field(default_factory=list)
     transactions: int = 0
@@ -20,7 +20,7 @@ class Counted:
 
 @contextmanager
 def counted() -> Iterator[Counted]:
-    """The statements and transactions of the block, on any engine."""
+    """Count the statements and transactions of the block, on any engine."""
     seen = Counted()
 
     def note_statement(

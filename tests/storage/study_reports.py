@@ -1,4 +1,4 @@
-"""A study's report for tests: predictions brought in, cases that count, the report, one of its records."""
+"""A study's report for tests: imported predictions, scored cases, the report, and one of its records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reader studies to read in: the small world's questions, three readers, and a study on them."""
+"""Reader studies for tests: the small world's questions, three readers, and a study of them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ READERS = ("rea", "rob", "ria")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyWorld:
-    """The world, the study in it, and who is there by sign-in name."""
+    """The world, its study, and the people by sign-in name."""
 
     world: World
     engine: Engine
@@ -50,7 +50,7 @@ def make_study_world(
     questions: int = 24,
     per_exam: int = 2,
 ) -> StudyWorld:
-    """The study "first" on the world's dataset; rea, rob and ria may read, ``readers`` are assigned."""
+    """Create the study "first" on the world's dataset; rea, rob and ria may read, ``readers`` take part."""
     world = make_world(engine, questions=questions, per_exam=per_exam)
     people = dict(world.people)
     with unit_of_work(engine) as db:
@@ -78,12 +78,12 @@ def make_study_world(
 
 
 def make_design(cases: int = 6, **changes: Any) -> StudyDesign:
-    """A fully crossed design of so many cases."""
+    """A fully crossed design of that many cases."""
     return StudyDesign(plan=SamplingPlan(seed=7, per_1000=None, n=cases), **changes)
 
 
 def sheet_of(made: StudyWorld, name: str = "rea", *, position: int | None = None, now: datetime = NOW) -> Any:
-    """What lies before the reader: a sheet, or why there is none."""
+    """What the reader sees: a sheet, or the reason why there is none."""
     with reading(made.engine) as db:
         return studies.open_case(
             db, person=made.people[name], study_id=made.study.id, position=position, now=now
@@ -100,7 +100,7 @@ def answer(
     now: datetime = NOW,
     **said: Any,
 ) -> Reading:
-    """Answer the case before the reader with the option at that place."""
+    """Answer the reader's current case with the option at that position."""
     if position is None:
         position = sheet_of(made, name, now=now).slot.position
     usual: dict[str, Any] = {"answer": (place,), "confidence": 4, "seconds": 20.0, "seconds_looking": 12.0}
@@ -118,7 +118,7 @@ def answer(
 
 
 def read_all(made: StudyWorld, name: str = "rea", *, place: int = 1) -> int:
-    """Answer every case that is left; how many those were."""
+    """Answer every remaining case; return how many there were."""
     count = 0
     while isinstance(sheet_of(made, name), ReadingSheet):
         answer(made, name, place=place, now=NOW + timedelta(minutes=count))

@@ -1,4 +1,4 @@
-"""Disputes are found, settled once by somebody else, and carried into releases and histories."""
+"""Disputes: detection, adjudication by a further person, and their effect on releases and histories."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def box(x: float, label: str = "Nodule") -> LabelledBox:
 
 @pytest.fixture
 def world(engine) -> World:
-    """Two judge: 1 alike, 2 decision, 3 key, 4 boxes apart, 5 boxes close, 6 wording; 7 is judged by one."""
+    """Two judge: 1 alike, 2 decision, 3 key, 4 boxes apart, 5 boxes close, 6 wording; only one judges 7."""
     world = make_world(engine, assigned_to=("ruth", "remo"))
     for person in ("ruth", "remo"):
         give(world, accept(world, question=1, person=person), person)
@@ -58,7 +58,7 @@ def world(engine) -> World:
 
 @pytest.fixture
 def anna(world) -> Person:
-    """Somebody who judged nothing, named as the batch's adjudicator."""
+    """A person who judged nothing, named as the batch's adjudicator."""
     with unit_of_work(world.engine) as db:
         row = PersonRow(name="anna", display_name="Anna", created_at=NOW)
         db.add(row)
@@ -184,7 +184,7 @@ def test_a_release_has_the_settled_form_and_leaves_open_disputes_out(world, anna
     gold = released(world, tmp_path)
     assert sorted(gold) == ["Q1", "Q4", "Q5", "Q7"]
     assert gold["Q4"]["boxes"][0]["box"] == [600, 100, 700, 200]
-    assert gold["Q5"]["boxes"][0]["box"] == [500, 100, 600, 200]  # close enough: the first reviewer's
+    assert gold["Q5"]["boxes"][0]["box"] == [500, 100, 600, 200]  # overlap suffices: the first reviewer's
     corrections = (tmp_path / "v1" / "corrections.jsonl").read_text(encoding="utf-8")
     assert '"who":"anna"' in corrections
     left_out = (tmp_path / "v1" / "left_out.jsonl").read_text(encoding="utf-8")
@@ -203,7 +203,7 @@ def test_a_settlement_without_the_radiograph_needs_the_confirmation_and_is_expor
     of_four = [line for line in lines if '"question_id":"Q4"' in line]
     assert of_four
     assert all('"image":"not drawn, confirmed"' in line for line in of_four)
-    assert not any('"image"' in line for line in lines if line not in of_four)  # not recorded of the others
+    assert not any('"image"' in line for line in lines if line not in of_four)  # not recorded for the others
 
 
 def test_rules_that_somebody_changed_meanwhile_are_refused_with_both(world, anna):

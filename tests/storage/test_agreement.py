@@ -1,4 +1,4 @@
-"""Agreement of a batch from a real database: what counts, and who may see it."""
+"""Agreement of a batch from a real database: which verdicts count, and who may see it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fix once, apply to many: what is taken, what is left out, draws, the audit trail, taking back."""
+"""Apply one correction to many questions: selection, exclusions, draws, audit trail, and withdrawal."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ BY = command_line_person()
 
 @pytest.fixture
 def world(sqlite_engine: Engine) -> World:
-    """Twelve questions, of which the first batch has drawn 1 to 6; 4 of 12 are hard: 3, 6, 9, 12."""
+    """Twelve questions; the first batch has drawn 1 to 6. Four of the twelve are hard: 3, 6, 9, 12."""
     made = make_world(sqlite_engine, assigned_to=("ruth",))
     with unit_of_work(sqlite_engine) as db:
         db.execute(text("DELETE FROM assignment WHERE question_id > 6"))

@@ -1,4 +1,4 @@
-"""Who judges what: assigning, reassigning, taking back, closing, settings. On both databases."""
+"""Assignments: assigning, reassigning, withdrawing, closing and settings, on both databases."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def reassign(world: World, from_, *to):
 
 
 def held(world: World, *states):
-    """{name: question numbers} of the assignments in those states (any but withdrawn by default)."""
+    """{name: question numbers} of the assignments in those states (all but withdrawn by default)."""
     names = {person.id: name for name, person in world.people.items()}
     wanted = states or (AssignmentState.OPEN, AssignmentState.DONE, AssignmentState.SKIPPED)
     found: dict[str, list[int]] = {}
@@ -45,7 +45,7 @@ def held(world: World, *states):
     return found
 
 
-# --------------------------------------------------------------------------------------------- giving out
+# ---------------------------------------------------------------------------------------------- assigning
 def test_a_batch_is_split_by_exam_and_evenly(world):
     summary = assign(world, "ruth", "remo")
     assert summary.given == {"remo": 6, "ruth": 6}
@@ -131,7 +131,7 @@ def test_the_preview_says_what_assigning_then_does(world):
     assert assign(world, "ruth", "remo").given == preview.given
 
 
-# ----------------------------------------------------------------------------------- moving and taking back
+# ------------------------------------------------------------------------------ reassigning and withdrawing
 def test_open_questions_move_and_what_is_done_stays(world):
     assign(world, "ruth")
     give(world, accept(world, question=1))
@@ -170,7 +170,7 @@ def test_questions_taken_back_are_assigned_again(world):
     assert held(world) == {"ruth": list(range(1, 13))}
 
 
-# --------------------------------------------------------------------------------------- closing, settings
+# ------------------------------------------------------------------------------------ closing and settings
 def test_a_closed_batch_is_not_assigned_and_opens_again(world):
     close(world.engine, world.batch)
     with pytest.raises(Refused, match="is closed"):
@@ -249,7 +249,7 @@ def test_a_report_is_not_shown_where_alignment_is_not_asked_for(world):
         change(world, BatchSettings(parts=Parts.KEY, show_report=True))
 
 
-# ------------------------------------------------------------------------------------- how far it has come
+# ------------------------------------------------------------------------------------------------ progress
 def test_progress_counts_what_is_in_the_database(engine):
     world = make_world(engine, assigned_to=["ruth", "remo"])
     give(world, accept(world, question=1, seconds_looking=10.0))

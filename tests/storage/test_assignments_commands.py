@@ -1,4 +1,4 @@
-"""assign, settings and progress in the terminal: the same services, exit codes, readable and as JSON."""
+"""assign, settings and progress in the terminal: the same services, exit codes, plain and JSON output."""
 
 from __future__ import annotations
 

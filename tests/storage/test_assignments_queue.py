@@ -1,4 +1,4 @@
-"""What the queue asks is answered from an index, not by looking through the table."""
+"""The queries of the queue use an index and scan no large table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def world(sqlite_engine: Engine) -> World:
 
 
 def plans(world: World, ask) -> list[str]:
-    """SQLite's plan of each SELECT that ``ask`` sends, a line a step."""
+    """SQLite's query plan of each SELECT that ``ask`` sends, one line per step."""
     sent = []
 
     def note(_connection, _cursor, statement, parameters, *_rest):
@@ -61,13 +61,13 @@ def test_the_whole_sheet_scans_no_table(world):
         lambda db: review.open_sheet(db, person=world.people["ruth"], batch_id=1, now=NOW),
     )
     scans = {step for step in steps if step.startswith("SCAN")}
-    # Subqueries: the neighbours of one row each, the few questions that come next, a row a batch and state.
+    # Subqueries: a row's neighbours, the few next questions, one row per batch and state.
     derived = ("SCAN before_", "SCAN behind", "SCAN first_open", "SCAN states", "SCAN mine")
-    # The one table: a row for each batch with a shared queue and person who takes from it.
+    # The only table scanned: one row per batch with a shared queue and person who uses it.
     assert {step for step in scans if not step.startswith(derived)} <= {"SCAN pool_member"}
 
 
 def test_the_plan_is_asked_for_as_sqlite_says_it(world):
-    """The tests above look for words of SQLite's own; this one shows that a scan would be found."""
+    """The tests above search for SQLite's own words; this one shows that they would detect a scan."""
     steps = plans(world, lambda db: db.execute(text("SELECT stem FROM question WHERE stem = 'x'")).all())
     assert steps == ["SCAN question"]

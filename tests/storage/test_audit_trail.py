@@ -1,4 +1,4 @@
-"""The audit trail: one chain on both databases, in the transaction of the deed, and nothing changes it."""
+"""The audit trail: one chain on both databases, written in the transaction of the action, immutable."""
 
 from __future__ import annotations
 

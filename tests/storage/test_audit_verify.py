@@ -1,4 +1,4 @@
-"""Verifying the audit trail on both databases: what was altered behind the app's back is found and named."""
+"""Verifying the audit trail on both databases detects and names changes made outside the app."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ BY = command_line_person()
 
 @pytest.fixture
 def world(engine: Engine) -> World:
-    """Three verdicts, the last a change of mind, a skip, and a batch that was closed: five entries."""
+    """Three verdicts, the last of which replaces one, a skip, and a closed batch: five entries."""
     made = make_world(engine, assigned_to=["ruth"])
     give(made, accept(made, question=1))
     give(made, accept(made, question=2))
@@ -59,7 +59,7 @@ def verified(engine: Engine, head: str | None = None) -> AuditCheck:
 
 
 def verified_after(engine: Engine, statement: str) -> AuditCheck:
-    """What verifying would find after :func:`behind_the_back`; all of it is undone."""
+    """The result of verification after :func:`behind_the_back`; all changes are rolled back."""
     with engine.connect() as connection:
         allow_change(connection, APPEND_ONLY)
         connection.exec_driver_sql(statement)
@@ -70,7 +70,7 @@ def verified_after(engine: Engine, statement: str) -> AuditCheck:
 
 
 def behind_the_back(engine: Engine, statement: str) -> None:
-    """What somebody with the database's own tools could do: drop the triggers, alter, put them back."""
+    """Do what the database's own tools permit: drop the triggers, change rows, restore the triggers."""
     with engine.begin() as connection:
         allow_change(connection, APPEND_ONLY)
         connection.exec_driver_sql(statement)
@@ -214,7 +214,7 @@ def test_a_spreadsheet_runs_nothing_of_the_csv(world):
 
 @pytest.fixture
 def workspace(monkeypatch: pytest.MonkeyPatch, sqlite_engine: Engine) -> Engine:
-    """The commands' own workspace."""
+    """The workspace that the commands use."""
     monkeypatch.setenv("OVERREAD_DATABASE_URL", str(sqlite_engine.url))
     return sqlite_engine
 

@@ -1,4 +1,4 @@
-"""Backups: taken while people write, they restore to equal rows and hashes; what was altered is refused."""
+"""Backups taken during writes restore to equal rows and hashes; altered backups are refused."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def elsewhere(tmp_path) -> Workspace:
 
 
 def rows_of(workspace: Workspace) -> dict[str, list[bytes]]:
-    """Every table's lines, but for what a restore changes on purpose: sign-ins and releases' folders."""
+    """The lines of every table, without what a restore changes on purpose: sign-ins and releases' folders."""
     engine = make_engine(workspace.database_url)
     with engine.connect() as connection:
         found = {
@@ -68,7 +68,7 @@ def test_a_backup_restores_to_the_same_rows_files_and_images(workspace, backup, 
 
 
 def test_a_backup_taken_under_load_restores_to_equal_rows_and_hashes(workspace, engine, tmp_path, elsewhere):
-    """Each writer's transaction adds a person and an entry of the audit trail: a backup has both."""
+    """Each writer's transaction adds a person and an audit entry; a backup contains both or neither."""
     enough, acknowledged = threading.Event(), []
 
     def write(writer: int) -> None:
@@ -93,7 +93,7 @@ def test_a_backup_taken_under_load_restores_to_equal_rows_and_hashes(workspace, 
             wait_for_more_than(20)
             before = list(acknowledged)
             made = make_backup(workspace, tmp_path / "b.backup", now=NOW)
-            wait_for_more_than(len(acknowledged))  # they go on: nobody waited for the backup to end
+            wait_for_more_than(len(acknowledged))  # the writers went on: none waited for the backup to end
         finally:
             enough.set()
         for each in writers:

@@ -1,4 +1,4 @@
-"""Backups that were cut, altered or crafted: refused before anything is written."""
+"""Backups that were truncated, altered or crafted are refused before anything is written."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from storage.workspace import Workspace
 from tests.storage.backup_worlds import LATER, furnish, workspace_on
 from tests.storage.worlds import NOW
 
-#: An altered bit is found by the seal, unless what it is in can't be read even before.
+#: The seal detects an altered bit, unless its part is unreadable before the seal is compared.
 FOUND_BY = ("don't match its seal", "can't be read", "can't be unpacked", "its end is missing", "other bytes")
 
 
@@ -35,7 +35,7 @@ def elsewhere(tmp_path) -> Workspace:
 
 @pytest.fixture(scope="module")
 def sound(sqlite_template, tmp_path_factory) -> bytes:
-    """A backup's bytes, made once."""
+    """The bytes of an undamaged backup, made once."""
     folder = tmp_path_factory.mktemp("sound")
     shutil.copyfile(sqlite_template, folder / "overread.sqlite")
     engine = make_engine(f"sqlite:///{folder / 'overread.sqlite'}")
@@ -45,7 +45,7 @@ def sound(sqlite_template, tmp_path_factory) -> bytes:
 
 
 def refused(content: bytes, elsewhere: Workspace, tmp_path: Path) -> str:
-    """Why the restore refused it; nothing at all was written."""
+    """The reason of the refusal; nothing was written."""
     path = tmp_path / "altered.backup"
     path.write_bytes(content)
     with pytest.raises(BackupDamaged) as caught:
@@ -79,7 +79,7 @@ def members(sound: bytes) -> list[tuple[str, bytes]]:
 
 
 def sealed(parts: list[tuple[str, bytes]], tmp_path: Path) -> bytes:
-    """A backup of those members with a seal that is right: what somebody who means harm would send."""
+    """A backup of those members with a valid seal, as an attacker could make it."""
     writer = ArchiveWriter(tmp_path / "crafted")
     for name, content in parts:
         writer.add(name, content)
@@ -136,7 +136,7 @@ def test_a_backup_of_a_newer_version_is_refused_with_the_way_out(sound, elsewher
 
 
 def test_a_row_that_does_not_fit_leaves_the_workspace_as_it_was(sound, postgres_engine, tmp_path):
-    """PostgreSQL holds no NUL in a text, SQLite does: what came in before it is undone."""
+    """PostgreSQL stores no NUL in a text, SQLite does: the rows inserted before it are rolled back."""
     workspace = workspace_on(postgres_engine, tmp_path / "there")
     parts = members(sound)
     name, content = next(each for each in parts if each[0].startswith("tables/person/"))

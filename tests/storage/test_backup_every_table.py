@@ -1,4 +1,4 @@
-"""A workspace with rows in every table, in real states, restores on both databases and across them."""
+"""A workspace with rows in every table, in realistic states, restores on both databases and across them."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from tests.storage.worlds import NOW
 
 pytestmark = pytest.mark.full
 
-#: The columns of each table that a restore changes on purpose: sign-ins end, releases have moved, jobs stop.
+#: Columns that a restore changes on purpose: it ends sign-ins, moves releases and stops jobs.
 CHANGED = {
     "sign_in": {"revoked_at"},
     "release": {"folder"},
     "job": {"status", "message", "finished_at"},
 }
-#: What live use must not do, before a restore and after it.
+#: Statements that triggers must refuse, before a restore and after it.
 FORBIDDEN = {
     "append-only": ("UPDATE verdict SET comment = 'x'", "DELETE FROM audit_entry", "DELETE FROM prediction"),
     "the reader study is frozen": ("DELETE FROM study_slot", "UPDATE reader_study SET design = '{}'"),
@@ -126,7 +126,7 @@ def digests(manifest: Manifest) -> dict[str, tuple[int, str]]:
 
 
 def crafted(backup: Path, out: Path, **changes: object) -> Path:
-    """The backup with another manifest, and without the members of tables that have no rows there."""
+    """The backup with another manifest, and without the members of tables that have no rows in it."""
     *parts, (name, content) = members(backup.read_bytes())
     manifest = msgspec.json.decode(content) | changes
     empty = {table["name"] for table in manifest["tables"] if not table["rows"]}
@@ -138,7 +138,7 @@ def crafted(backup: Path, out: Path, **changes: object) -> Path:
 
 
 def without_people(backup: Path, out: Path) -> Path:
-    """An undamaged backup whose table of people is empty, so that hardly anything fits."""
+    """An undamaged backup whose table of people is empty, so that most foreign keys fail."""
     tables = msgspec.json.decode(members(backup.read_bytes())[-1][1])["tables"]
     for table in tables:
         if table["name"] == "person":
@@ -147,7 +147,7 @@ def without_people(backup: Path, out: Path) -> Path:
 
 
 def test_every_table_has_a_row_in_the_workspace_that_is_backed_up(source):
-    """A new table needs a row in tests/storage/full_world.py, or no test proves that it restores."""
+    """A new table needs a row in tests/storage/full_world.py; otherwise no test shows that it restores."""
     assert [name for name, rows in count_all_rows(source.engine).items() if not rows] == []
 
 
@@ -175,7 +175,7 @@ def test_every_table_restores_with_equal_digests(source, target, request, tmp_pa
 
 
 def test_a_database_on_a_server_that_holds_everything_is_replaced(full_postgres, tmp_path, postgres_engine):
-    """Hidden questions and frozen studies keep the migrations from going back; no restore needs to."""
+    """Hidden questions and frozen studies prevent a downgrade; a restore needs no downgrade."""
     there = workspace_on(postgres_engine, tmp_path / "there")
     restore_backup(full_postgres.backup, there, now=LATER)
     restore_backup(full_postgres.backup, there, replace=True, now=LATER)
@@ -227,7 +227,7 @@ def test_a_check_names_the_tables_that_are_not_those_of_the_revision(source, tmp
 
 
 def test_a_check_without_room_says_which_folder_to_name(full_sqlite, temporary):
-    """A limit on the size of files stands for a full disk: SQLite meets both at the same write."""
+    """A limit on file size stands for a full disk: SQLite fails at the same write in both cases."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
     try:
@@ -247,12 +247,12 @@ def test_an_empty_workspace_is_backed_up_checked_and_restored(engine, tmp_path, 
 
 
 def test_the_commands_restore_a_study_that_somebody_reads(workspace_engine, tmp_path, monkeypatch, capsys):
-    """The orders of a study are frozen once its first reading is in; that must not stop a restore."""
+    """The orders of a study are frozen once its first reading is saved; that must not prevent a restore."""
     made = make_study_world(workspace_engine)
     answer(made)
     workspace_engine.dispose()
     backup = tmp_path / "a.backup"
-    assert main(["backup", str(backup)]) in (0, 1)  # 1: the world's images are no files
+    assert main(["backup", str(backup)]) in (0, 1)  # 1: the world's images have no files
     assert main(["restore", "--check", str(backup)]) == 0
     said = capsys.readouterr().out
     assert "tables restored into a temporary database" in said
@@ -295,7 +295,7 @@ def test_a_server_whose_tables_have_drifted_is_replaced(postgres_engine, tmp_pat
 
 
 def test_the_check_names_a_table_that_a_backup_lacks(sqlite_engine, tmp_path):
-    """A backup is refused in this state only at the newest revision; one of an older version is not."""
+    """Such a backup is refused only at the newest revision; a backup of an older version is accepted."""
     workspace = furnish(sqlite_engine, tmp_path / "home")
     downgrade(sqlite_engine, "0009")
     with sqlite_engine.begin() as connection:

@@ -1,4 +1,4 @@
-"""A backup that can't be made says why, and nothing is written over what is no backup."""
+"""A backup that cannot be made states the reason, and a file that is no backup is never overwritten."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cli import main
 
 @pytest.fixture
 def closed(tmp_path, monkeypatch):
-    """A workspace whose database can't be opened, as on a disk that may only be read: no log beside it."""
+    """A workspace whose database cannot be opened, as on a read-only disk: its log cannot be created."""
     home = tmp_path / "ws"
     home.mkdir()
     with sqlite3.connect(home / "overread.sqlite") as database:

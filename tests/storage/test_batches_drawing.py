@@ -1,4 +1,4 @@
-"""Drawing batches from a database: the same draw always, and what was drawn stays drawn."""
+"""Drawing batches from a database: a draw is reproducible, and drawn questions stay drawn."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_shuffled_rows_give_the_same_questions(sqlite_engine, postgres_engine):
 def test_the_draw_is_the_one_that_every_machine_makes(sqlite_engine):
     plant(sqlite_engine, planted(100))
     draw(sqlite_engine)
-    # the lowest 3, 3 and 4 of the tiers, worked out with Python's integers alone
+    # the lowest 3, 3 and 4 of the tiers, computed with Python's integers alone
     assert sorted(keys(sqlite_engine)) == [
         "q26",
         "q3",
@@ -111,7 +111,7 @@ def test_too_few_new_questions_stay_in_the_frame_of_the_next_draw(engine):
     plant(engine, planted(4, first=1000))
     assert draw(engine).added == 0
     plant(engine, planted(6, first=1004))
-    assert draw(engine).added == 1  # of the 10 that came since the first draw
+    assert draw(engine).added == 1  # of the 10 that were imported after the first draw
     with reading(engine) as db:
         frames = [(each.number, each.frame_size) for each in draws_of(db, batch_id=1)]
     assert frames == [(1, 1000), (2, 10)]

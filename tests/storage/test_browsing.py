@@ -1,4 +1,4 @@
-"""Finding questions by words and facets on both databases, page by page; and telling their history."""
+"""Search by words and facets on both databases, page by page, and the history of a question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared queues on both databases: nothing given out twice, nothing left lying, nobody's work thrown away."""
+"""Shared queues on both databases: no question is claimed twice, none is lost, and no work is discarded."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ def test_many_at_once_get_every_question_once(engine):
                 return done
             try:
                 judge(world, name, found.question)
-            except DomainError:  # two windows of one person have the same question: it is judged once
+            except DomainError:  # two windows of one person show the same question: it is judged once
                 continue
             done.append(found.question)
 

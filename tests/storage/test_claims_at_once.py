@@ -1,4 +1,4 @@
-"""The short form of benchmarks/claims.py: many at once, none twice, none falsely empty, on both databases."""
+"""The short form of benchmarks/claims.py: concurrent claims give no duplicate and no false "empty"."""
 
 from __future__ import annotations
 

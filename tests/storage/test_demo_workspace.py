@@ -1,4 +1,4 @@
-"""The demo workspace is there whole or not at all, and everything in it came the way that a user's would."""
+"""The demo workspace is created completely or not at all, and its content goes through the services."""
 
 import json
 import os
@@ -228,12 +228,12 @@ def test_ctrl_c_ends_the_command_and_leaves_nothing(tmp_path):
     command = subprocess.Popen(
         [sys.executable, "cli.py", "demo"],
         cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True,
-        # A shell starts a background job with the signal ignored, and the command would inherit that.
+        # Shells start background jobs with SIGINT ignored, which the command would inherit.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no thread runs here
     )  # fmt: skip
     while "Rendering" not in command.stderr.readline():
         pass
-    time.sleep(3)  # into the children's work
+    time.sleep(3)  # until the child processes are at work
     os.killpg(command.pid, signal.SIGINT)
     _, said = command.communicate(timeout=120)
     assert command.returncode == 1

@@ -1,4 +1,4 @@
-"""A start on nothing but an empty database, and a bucket or a folder that is not there yet."""
+"""A start with only an empty database, and a bucket or a folder that does not exist yet."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def bucket_server():
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def empty_database(request, monkeypatch):
-    """An empty database that the environment names; on SQLite it lies in the workspace."""
+    """An empty database that the environment names; on SQLite it is in the workspace."""
     if request.param == "sqlite":
         monkeypatch.delenv("OVERREAD_DATABASE_URL", raising=False)
         yield
@@ -43,7 +43,7 @@ def empty_database(request, monkeypatch):
 
 @pytest.fixture(params=["folder", "bucket"])
 def installation(request, empty_database, tmp_path, monkeypatch):
-    """The environment of an installation whose folder is not there yet."""
+    """The environment of an installation whose folder does not exist yet."""
     if request.param == "bucket":
         server = request.getfixturevalue("bucket_server")
         for name, value in server.settings(tmp_path.name).items():

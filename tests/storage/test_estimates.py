@@ -1,4 +1,4 @@
-"""What a sample says of the whole, from verdicts and adjudications in a real database."""
+"""Dataset estimates from verdicts and adjudications in a real database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What find, history, agreement, patient-data, backup and restore print in the terminal, and exit codes."""
+"""Output and exit codes of find, history, agreement, patient-data, backup and restore."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def judged(sqlite_template, tmp_path_factory):
 
 @pytest.fixture
 def workspace(judged, tmp_path, monkeypatch):
-    """A copy of it that the environment names."""
+    """A copy of that workspace, which the environment names."""
     home = tmp_path / "workspace"
     shutil.copytree(judged, home)
     monkeypatch.setenv("OVERREAD_HOME", str(home))
@@ -61,7 +61,7 @@ def test_find_prints_what_a_search_finds_and_counts_it(workspace, capsys):
     assert found(capsys, "--most", "5") == everything[:5]
     assert printed(capsys, "find", "demo", "--count") == "12\n"
     assert found(capsys, "nosuchword") == []
-    assert found(capsys, "--standing", "rejected by somebody") == ["Q4", "Q5"]  # not Q8: on second thoughts
+    assert found(capsys, "--standing", "rejected by somebody") == ["Q4", "Q5"]  # not Q8: verdict changed
     easy = found(capsys, "--difficulty", "easy")
     assert 0 < len(easy) < 12
     assert printed(capsys, "find", "demo", "--count", "--difficulty", "easy") == f"{len(easy)}\n"
@@ -113,8 +113,8 @@ def test_a_backup_is_checked_restored_and_on_record(workspace, tmp_path, capsys,
     before = printed(capsys, "find", "demo")
     assert "rows of" in printed(capsys, "backup", "--without-images", str(file))
     assert "overread.backup restores: " in printed(capsys, "restore", "--check", str(file))
-    assert cli.main(["backup", "--without-images", str(file)]) == 1  # it is there already
-    assert cli.main(["restore", str(file)]) == 1  # into a workspace that is not empty
+    assert cli.main(["backup", "--without-images", str(file)]) == 1  # the file exists already
+    assert cli.main(["restore", str(file)]) == 1  # the workspace is not empty
     capsys.readouterr()
 
     current_engine().dispose()

@@ -1,4 +1,4 @@
-"""The first administrator, on both databases: by a code that works once, for an hour, while there is none."""
+"""The first admin, on both databases: a code that works once, for an hour, while there is no admin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`hide` and `attention` in the terminal: exit codes, refusals, lists, and JSON that can be read back."""
+"""`hide` and `attention` in the terminal: exit codes, refusals, lists, and valid JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HIDE = ["hide", "asked", "--repeats", "0.2", "--distance", "5", "--planted", "2"
 
 @pytest.fixture
 def world(workspace_engine):
-    """Forty questions in a workspace that the environment names; ruth has the thirty of the batch "asked"."""
+    """Forty questions in a workspace that the environment names; the thirty of "asked" are ruth's."""
     made = make_world(workspace_engine, questions=40)
     with unit_of_work(workspace_engine) as db:
         batch = make_batch(db, dataset_id=made.dataset_id, name="asked", questions=made.questions[:30])

@@ -1,4 +1,4 @@
-"""Hidden questions in a shared queue: nobody knows beforehand who judges what."""
+"""Hidden questions in a shared queue, where it is not known beforehand who judges which question."""
 
 from __future__ import annotations
 

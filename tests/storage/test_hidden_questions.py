@@ -1,4 +1,4 @@
-"""Hidden repeats and planted questions: theirs alone, far enough apart, and in no count of anything else."""
+"""Hidden repeats and planted questions: assigned to one reviewer, spaced apart, and in no other count."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ VEIL = 0x1234_5678_9ABC
 
 @pytest.fixture
 def world(engine) -> World:
-    """Forty questions on twenty exams; ruth has the first thirty, which are the batch "asked"."""
+    """Forty questions on twenty exams; the first thirty, which are the batch "asked", are ruth's."""
     made = make_world(engine, questions=40)
     with unit_of_work(engine) as db:
         batch = make_batch(db, dataset_id=made.dataset_id, name="asked", questions=made.questions[:30])
@@ -50,7 +50,7 @@ def hidden(world: World, name: str = "ruth"):
 
 
 def walk(world: World, name: str = "ruth") -> list[int]:
-    """The questions in the order in which that person meets them, each accepted as it comes."""
+    """Accept that person's questions one by one; return them in the order in which they came."""
     met: list[int] = []
     while True:
         with reading(world.engine) as db:
@@ -91,7 +91,7 @@ def test_a_repeat_comes_after_the_distance_and_never_next_to_its_exam(world):
         at, first = met.index(number), met.index(source)
         assert at - first - 1 >= PLAN.distance
         assert exam[source] not in {exam.get(of.get(met[each], met[each])) for each in (at - 1, at + 1)}
-    assert met[-1] in world.questions  # who is through and gets one more would know
+    assert met[-1] in world.questions  # one more question after the end would reveal it as hidden
 
 
 def test_the_same_seed_hides_the_same_and_another_does_not(world):
@@ -145,7 +145,7 @@ def test_a_reviewer_may_neither_hide_nor_look_nor_measure(world):
                 refused()
 
 
-# ---------------------------------------------------------------------------------------- nothing else counts
+# ----------------------------------------------------------------------------- excluded from all other counts
 def test_nothing_hidden_is_in_any_count_of_the_batch(world):
     cora = world.people["cora"]
 
@@ -295,5 +295,5 @@ def test_taking_the_open_questions_back_takes_the_hidden_ones_with_them(world):
     hide(world)
     with unit_of_work(world.engine) as db:
         taken = review.withdraw(db, by=world.people["cora"], batch="asked", from_="ruth", now=NOW)
-    assert taken == 30  # the coordinator's count has no hidden ones
+    assert taken == 30  # the count that the coordinator sees excludes hidden ones
     assert not any(each.counts for each in hidden(world))

@@ -1,4 +1,4 @@
-"""A bucket that does not answer: each request ends within its limit, and soon none is sent any more."""
+"""A bucket that does not answer: each request ends within its limit, and soon no more are sent."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_missing_image_is_no_failure_of_the_store(server):
     assert there.read(SHA256) == CONTENT
 
 
-# ------------------------------------------------- the circuit breaker by itself
+# ----------------------------------------------------- the circuit breaker alone
 def failing() -> None:
     raise OSError("away")
 
@@ -109,7 +109,7 @@ def test_of_several_calls_after_the_pause_one_is_let_through():
     now = 61.0
 
     def probe() -> str:
-        with pytest.raises(CircuitOpen):  # another call while this one is under way
+        with pytest.raises(CircuitOpen):  # another call while this one is running
             breaker.call(failing)
         return "answer"
 

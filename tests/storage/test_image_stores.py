@@ -1,4 +1,4 @@
-"""Image files in a folder and in a bucket: the same promises, on a real disk and over real HTTP."""
+"""Image files in a folder and in a bucket behave alike, on a real disk and over real HTTP."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def workspace(request, tmp_path, monkeypatch):
 
 
 def change(workspace: Workspace, content: bytes) -> None:
-    """Put other bytes where the image is kept, behind the workspace's back."""
+    """Replace the bytes of the stored image without the workspace's knowledge."""
     image_store(workspace).keep(SHA256, content)
 
 
@@ -97,7 +97,7 @@ def test_a_bucket_that_is_not_there_fails_its_check(server, tmp_path, monkeypatc
 def test_a_server_that_is_away_is_said_to_be_away(monkeypatch):
     settings = {
         "OVERREAD_IMAGES": "s3://somewhere/images",
-        "AWS_ENDPOINT_URL": "http://127.0.0.1:9",  # discard: nobody listens
+        "AWS_ENDPOINT_URL": "http://127.0.0.1:9",  # discard service: nothing listens
         "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_DEFAULT_REGION": "us-east-1",
     }  # fmt: skip
     for name, value in settings.items():

@@ -1,4 +1,4 @@
-"""``cli.py import questions`` on a published layout."""
+"""``cli.py import questions`` on a dataset in its published layout."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.golden.question_files import HERE, WORLDS, write_image
 
 @pytest.fixture
 def published(tmp_path):
-    """ReXVQA as it is published: metadata/ with the questions, deid_png/ beside it."""
+    """ReXVQA as published: metadata/ with the questions, deid_png/ with the images beside it."""
     shutil.copytree(HERE / "rexvqa" / "metadata", tmp_path / "metadata")
     for name, (rows, columns, mode) in WORLDS["rexvqa"][1].items():
         write_image(tmp_path / name, rows, columns, mode)

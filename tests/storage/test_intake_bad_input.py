@@ -1,4 +1,4 @@
-"""Each bad input gets its reason, with file, record and field, and leaves the database as it was."""
+"""Each invalid input is refused with file, record, field and reason, and leaves the database unchanged."""
 
 import csv
 import json
@@ -31,7 +31,7 @@ def with_file(file):
 
 
 def raw(old, new):
-    """A record's JSON with a piece of its text replaced."""
+    """A record's JSON in which part of the text is replaced."""
     text = json.dumps(record())
     assert old in text
     return text.replace(old, new)
@@ -114,7 +114,7 @@ def test_a_bad_record_is_refused_with_its_reason(importer, name):
     (importer.images / "link.png").symlink_to(importer.folder / "secret.png")
     (importer.images / "folder").mkdir()
     (importer.images / "text.png").write_text("no image")
-    # Only the pictures' own cases need them: starting their reader takes longer than all the rest.
+    # Only the cases about images need them: starting the process that reads them takes the longest.
     images = importer.images if field in ("boxes", "exam.radiographs.file") else None
     report = importer.refused(lines(record(7), bad, record(8)), images=images)
     assert [(each.file, each.record, each.field) for each in report.refusals] == [

@@ -1,4 +1,4 @@
-"""What an import leaves in the database, on both: whole or not at all, ids once, exams put together."""
+"""What an import stores, on both databases: all or nothing, unique ids, records grouped by exam."""
 
 import json
 
@@ -195,7 +195,7 @@ def test_a_question_of_each_batch_is_read_back_as_it_was_written(importer):
 
 
 def test_the_stored_json_is_spelt_as_storage_spells_it(importer):
-    """What an expert did not touch must compare equal, byte for byte."""
+    """Fields that an expert did not change must compare equal, byte for byte."""
     box = {"radiograph": "pa", "label": "l", "box": [1, 2.5, 30, 40]}
     importer(lines(record(boxes=[box], options=["a", "b", "ç", "d"])))
     with reading(importer.engine) as db:

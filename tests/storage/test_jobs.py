@@ -43,7 +43,7 @@ from tests.storage.worlds import NOW
 
 ROOT = Path(__file__).resolve().parents[2]
 BY = command_line_person()
-SOON = 30  # seconds that a test waits for what must come
+SOON = 30  # seconds that a test waits for an expected event
 
 
 @pytest.fixture
@@ -303,7 +303,7 @@ def test_a_kind_of_a_newer_version_is_left_in_the_queue(engine, worker):
 
 
 def run_elsewhere(engine: Engine, name: str) -> subprocess.Popen[str]:
-    """Another process that runs what waits in this database."""
+    """Another process that runs the queued jobs of this database."""
     url = engine.url.render_as_string(hide_password=False)
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.storage.job_kinds", url, name],
@@ -333,7 +333,7 @@ def test_killed_in_the_middle_it_continues_where_it_was(engine, worker):
     until(lambda: not job(engine, made.number).is_active)
     done = job(engine, made.number)
     assert (done.status, done.attempts, done.worker) == (JobStatus.DONE, 2, "this process")
-    assert counter(engine) == 60  # no step twice, none left out
+    assert counter(engine) == 60  # each step once, none left out
 
 
 @pytest.mark.slow
@@ -358,7 +358,7 @@ def test_the_latest_job_is_found_until_it_is_dismissed(engine, worker, cora):
         assert jobs.own_latest_job(db, by=cora, kind=FAIL).number == first.number
     with unit_of_work(engine) as db:
         jobs.dismiss_job(db, by=cora, number=first.number)
-        jobs.dismiss_job(db, by=cora, number=second.number)  # an active one stays
+        jobs.dismiss_job(db, by=cora, number=second.number)  # an active job stays
     with reading(engine) as db:
         assert jobs.own_latest_job(db, by=cora, kind=FAIL) is None
         assert jobs.latest_job(db, by=cora, kind=FAIL, subject="s").number == second.number
@@ -393,4 +393,4 @@ def test_the_remaining_time_follows_from_the_rate(engine):
     running = job(engine, made.number)
     assert running.units_per_second(NOW + timedelta(seconds=10)) == 5.0
     assert running.seconds_left(NOW + timedelta(seconds=10)) == 30.0  # 150 of them at 5 a second
-    assert running.seconds_left(NOW + timedelta(seconds=2)) is None  # too early to tell
+    assert running.seconds_left(NOW + timedelta(seconds=2)) is None  # too early for an estimate

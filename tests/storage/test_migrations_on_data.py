@@ -1,4 +1,4 @@
-"""Migrations down and up on a filled workspace: what people did stays, on both databases."""
+"""Migrations down and up on a filled workspace keep what people did, on both databases."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_every_step_down_and_up_leaves_the_rows_as_they_were(engine):
 
 
 def test_the_walk_finds_a_row_that_a_step_loses(engine, monkeypatch):
-    """What the test above says is worth as much as what it would find."""
+    """Shows that the test above would detect a lost row."""
     import tests.storage.migration_walk as walking
 
     fill(engine, questions=6, judged=0)

@@ -1,4 +1,4 @@
-"""What a person is told when the database can't write just now, and that reading goes on meanwhile."""
+"""The message that a person gets while the database cannot be written, and that reads continue meanwhile."""
 
 import shutil
 import sqlite3
@@ -50,7 +50,7 @@ def test_who_is_signed_in_is_known_while_somebody_else_writes(sqlite_template, t
     engine = current_engine()
     try:
         person = add(engine)
-        long_ago = datetime.now(UTC) - 2 * accounts.SEEN_EVERY  # so that being seen is due to be written
+        long_ago = datetime.now(UTC) - 2 * accounts.SEEN_EVERY  # so that the time last seen is written
         with unit_of_work() as db:
             accounts.begin_sign_in(db, person=person, token="t1", replaces=None, now=long_ago)
         with unit_of_work() as writer:

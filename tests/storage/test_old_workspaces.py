@@ -1,4 +1,4 @@
-"""Workspaces that older commits made open, are repaired, back up and restore."""
+"""Workspaces that older commits made can be opened, repaired, backed up and restored."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.full
 
 #: Made before 0007 had the table second_opinions.
 WITHOUT_SECOND_OPINIONS = ("966ec8d", "1d45ff8")
-#: 0007 as it was in those commits, as PostgreSQL ran it.
+#: The migration 0007 of those commits, as run on PostgreSQL.
 OLD_0007 = """
 CREATE TABLE adjudication (
     batch_id INTEGER NOT NULL REFERENCES batch (id),
@@ -72,7 +72,7 @@ def old_workspace(name: str, home: Path) -> Workspace:
 
 @pytest.fixture
 def command(monkeypatch, capsys):
-    """Runs a command on a workspace; what it printed, once it has ended with 0."""
+    """Run a command on a workspace; return its output once it has ended with 0."""
     used: set[str] = set()
 
     def run(workspace: Workspace, *arguments: str) -> str:
@@ -108,12 +108,12 @@ def test_an_old_workspace_goes_to_a_server(name, postgres_engine, command, tmp_p
 
 
 def empty_workspace(folder: Path) -> Workspace:
-    """Where a backup is restored to: nothing is there yet."""
+    """An empty destination for a restore."""
     return Workspace(home=folder / "there", database_url=f"sqlite:///{folder / 'there.sqlite'}")
 
 
 def back_up_and_restore(old: Workspace, there: Workspace, command) -> None:
-    """The restored workspace has the schema and, but for what a restore adds on record, the rows."""
+    """Check that the restored workspace has the schema and the same rows, except what a restore adds."""
     made = make_backup(old, old.home / "old.backup", with_images=False, now=NOW)
     assert check_backup(made.path).rows == made.manifest.rows
     restore_backup(made.path, there, replace=True, now=LATER)
@@ -125,7 +125,7 @@ def back_up_and_restore(old: Workspace, there: Workspace, command) -> None:
 
 @pytest.mark.parametrize("name", WITHOUT_SECOND_OPINIONS)
 def test_a_backup_of_an_old_workspace_that_was_never_repaired_restores(name, command, tmp_path):
-    """It lacks a table of its revision; the restored workspace has it, empty."""
+    """The backup lacks a table of its revision; the restored workspace has it, empty."""
     old = old_workspace(name, tmp_path / "old")
     made = make_backup(old, tmp_path / "old.backup", with_images=False, now=NOW)
     check_backup(made.path)
@@ -147,7 +147,7 @@ def test_only_workspaces_from_before_0007_was_changed_lack_its_table(name, tmp_p
 
 @pytest.mark.parametrize("name", WITHOUT_SECOND_OPINIONS)
 def test_second_opinions_fail_before_the_repair_and_work_after(name, tmp_path, command):
-    """What the version with 0009 as its last migration did with such a workspace."""
+    """Does what the version whose last migration is 0009 did with such a workspace."""
     engine = engine_for(old_workspace(name, tmp_path / "old").database_url)
     upgrade(engine, "0009")
     with pytest.raises(NotNow):
@@ -167,7 +167,7 @@ def test_a_server_that_ran_the_old_0007_is_repaired(postgres_engine, command, tm
 
 
 def seek(engine: Engine, *, batch: str, to: list[str]) -> int:
-    """Ask for second opinions on a fifth of the batch; how many questions were given."""
+    """Request second opinions on a fifth of the batch; return how many questions were assigned."""
     with unit_of_work(engine) as db:
         summary = review.seek_second_opinions(
             db, by=accounts.command_line_person(), batch=batch, to=to, where_found=False, share=0.2,

@@ -1,4 +1,4 @@
-"""Patient data in a workspace: what the door keeps, what is found in texts, who has looked at the pixels."""
+"""Patient data in a workspace: de-identification on import, hits in texts, and the check of pixels."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def db(sqlite_engine):
 
 @pytest.fixture
 def either(engine):
-    """For what is asked of the database itself: on SQLite and on PostgreSQL."""
+    """A session on SQLite and on PostgreSQL, for tests of queries."""
     with Session(engine, expire_on_commit=False) as session:
         yield session
 
@@ -116,7 +116,7 @@ def test_a_change_of_the_rules_is_on_record(db):
     assert "deidentified" in new
 
 
-# ----------------------------------------------------------------------------------------------- the door
+# ---------------------------------------------------------------------------- de-identification on import
 def test_kept_whole_the_file_is_there_byte_for_byte(db, tmp_path, workspace):
     bring_in(db, tmp_path, workspace)
     assert dicom(ramp(200, 200), **SECRET) in every_byte_below(workspace.images)
@@ -133,7 +133,7 @@ def test_the_hash_is_of_what_is_kept(db, tmp_path, workspace):
     deidentify_at_the_door(db)
     bring_in(db, tmp_path, workspace)
     sha256 = db.execute(text("SELECT sha256 FROM image")).scalar_one()
-    kept = FolderStore(workspace.images).read(sha256)  # which checks that it is
+    kept = FolderStore(workspace.images).read(sha256)  # reading verifies the file
     assert dcmread(BytesIO(kept)).PatientIdentityRemoved == "YES"
 
 

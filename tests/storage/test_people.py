@@ -88,7 +88,7 @@ def test_two_admins_who_remove_each_other_at_the_same_moment_leave_one(engine, w
     def without(name):
         with unit_of_work(engine) as db:
             remove(db, by=BY, name=name)
-            sleep(0.3)  # the other has checked by now, if nothing makes it wait
+            sleep(0.3)  # gives the other transaction time to check, unless a lock makes it wait
 
     assert sorted(map(type, at_once(partial(without, "anna"), partial(without, "bert"))), key=str) == [
         type(None), Refused,

@@ -1,4 +1,4 @@
-"""People who come by a sign-in provider, on both databases."""
+"""People who sign in through a provider, on both databases."""
 
 import pytest
 

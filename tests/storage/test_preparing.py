@@ -1,4 +1,4 @@
-"""At every start the tables are brought to this version: by one process, and said plainly where not."""
+"""Every start migrates the tables to this version, in one process, or states clearly why it cannot."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def started(engine: Engine, home: Path) -> subprocess.Popen[str]:
-    """A command on that workspace; each prepares it first."""
+    """Run a command on that workspace; each command prepares it first."""
     settings = {
         "OVERREAD_HOME": str(home),
         "OVERREAD_DATABASE_URL": engine.url.render_as_string(hide_password=False),

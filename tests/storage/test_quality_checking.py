@@ -1,4 +1,4 @@
-"""Checking a dataset again: found while others write, recorded in one short transaction."""
+"""Checking a dataset again: computed while others write, stored in one short transaction."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Making a study, giving it readers, and what stays once the first answer is in; on both databases."""
+"""Creating a study, assigning readers, and what is frozen after the first answer; on both databases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading a case: what is fetched, what is refused, that nothing is saved twice; on both databases."""
+"""Reading a case: what is loaded, what is refused, and that nothing is saved twice; on both databases."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CROSSED: dict[str, Any] = {"crossing": Crossing.CROSSOVER, "arms": (TOLD, BARE),
 
 
 def texts(value: object) -> str:
-    """All that an object holds, as one text."""
+    """All texts in an object, joined into one."""
     if is_dataclass(value) and not isinstance(value, type):
         return " ".join(texts(getattr(value, each.name)) for each in fields(value))
     if isinstance(value, tuple | list | frozenset):

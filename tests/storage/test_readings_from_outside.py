@@ -1,4 +1,4 @@
-"""Readings that come in by file: whole or not at all, each refusal with line and field."""
+"""Readings imported from a file: all or nothing; each refusal has line and field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""sample, batch and release in the terminal, and a release that is imported again."""
+"""sample, batch and release in the terminal, and the import of a release."""
 
 from __future__ import annotations
 

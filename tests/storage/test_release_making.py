@@ -1,4 +1,4 @@
-"""Making releases: in one step, the same again, never over something else, and only by who may."""
+"""Creating releases: in one step, reproducibly, never over existing files, and only with permission."""
 
 from __future__ import annotations
 
@@ -259,7 +259,7 @@ def test_a_manifest_that_was_changed_gives_no_files(sqlite_world, tmp_path):
     release_id = record(sqlite_world, write(sqlite_world, tmp_path / "v1"))
     path = tmp_path / "v1" / "manifest.json"
     path.write_text(path.read_text().replace('"seed": 7', '"seed": 8'))
-    assert verify_release(tmp_path / "v1").ok  # by itself it agrees
+    assert verify_release(tmp_path / "v1").ok  # its own files are consistent
     with reading(sqlite_world.engine) as db:
         report = verify_known(db, by=BY, release_id=release_id)
         assert report.faults == ("manifest.json: not the one that was recorded when the release was made",)

@@ -1,4 +1,4 @@
-"""A release and the pixels: an image taken out takes its questions along, and rules may ask for looks."""
+"""A release and its pixels: a removed image removes its questions, and rules may require a check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The look ahead at a release counts what making it would, without reading every question."""
+"""The preview of a release counts what the release would contain, without reading every question."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.storage.worlds import World, make_world
 
 
 def looked_at(world: World) -> Tally:
-    """Every judged question read and settled, as making a release does it."""
+    """The counts from reading and resolving every judged question, as the creation of a release does."""
     with reading(world.engine) as db:
         _, drawn = drawn_batches(db, "demo", None)
         counting = Counting()

@@ -1,4 +1,4 @@
-"""The sheet before a reviewer: what is fetched, what is not, the way through the batch. Both databases."""
+"""The review sheet: what is loaded, what is not, and the order through the batch. Both databases."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_blinded_sheet_selects_no_column_that_gives_the_answer_away(engine):
     with statements(engine) as seen:
         assert sheet(world).blind
     assert [each for each in seen if GIVES_AWAY.search(each)] == []
-    assert any("question.stem" in each for each in seen)  # the search does look at what was sent
+    assert any("question.stem" in each for each in seen)  # shows that the search does cover what was sent
 
 
 def test_a_blinded_sheet_holds_none_of_the_planted_secrets(engine):
@@ -101,7 +101,7 @@ def test_an_own_answer_to_one_question_opens_no_other(engine):
     assert sheet(world, question=2).blind
 
 
-# ------------------------------------------------------------------------------------------ through the batch
+# -------------------------------------------------------------------------------- the order through the batch
 @pytest.fixture
 def world(engine: Engine) -> World:
     return make_world(engine, questions=6, assigned_to=["ruth"])

@@ -1,4 +1,4 @@
-"""The tables on both databases: migrations match the models, judgements can't be changed."""
+"""The tables on both databases: migrations match the models, and judgements cannot be changed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from storage.schema import downgrade, is_current, upgrade
 
 
 def test_the_migrations_make_exactly_the_tables_of_the_models(engine: Engine) -> None:
-    """A column that is in a model but in no migration would be missing on every real database."""
+    """A column that is in a model but in no migration would be missing in every real database."""
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"include_name": _ours})
         assert compare_metadata(context, metadata) == []
@@ -33,7 +33,7 @@ def _ours(name: str | None, kind: str, _parents: object) -> bool:
 
 
 def test_down_to_nothing_and_up_again(engine: Engine) -> None:
-    """Each migration undoes what it did."""
+    """Each migration's downgrade reverses its upgrade."""
     downgrade(engine, "base")
     assert set(inspect(engine).get_table_names()) <= {"alembic_version"}
     assert not is_current(engine)
@@ -44,7 +44,7 @@ def test_down_to_nothing_and_up_again(engine: Engine) -> None:
 @pytest.mark.parametrize("table", APPEND_ONLY)
 @pytest.mark.parametrize("statement", ["UPDATE {0} SET person_id = 2", "DELETE FROM {0}"])
 def test_the_database_refuses_to_change_a_judgement(engine: Engine, table: str, statement: str) -> None:
-    """Append-only is held by the database, not by good manners."""
+    """The database itself enforces that verdicts are append-only."""
     when = "'2026-01-02 03:04:05+00:00'"
     values = {
         "verdict": f"(1, 1, 1, 1, 'accept', '[]', '{{}}', '', '', '', 1, 1, 0, {when})",
@@ -71,7 +71,7 @@ def test_the_database_refuses_to_change_a_judgement(engine: Engine, table: str, 
     sqlite = engine.dialect.name == "sqlite"
     connection = engine.raw_connection()
     cursor = connection.cursor()
-    # The row stands alone here: no batch, question or person is needed for what is tested.
+    # The row is inserted alone: the test needs no batch, question or person.
     cursor.execute("PRAGMA foreign_keys = OFF" if sqlite else "SET session_replication_role = replica")
     cursor.execute(f"INSERT INTO {table} {columns} VALUES {values}")
     cursor.execute("PRAGMA foreign_keys = ON" if sqlite else "SET session_replication_role = origin")
@@ -81,7 +81,7 @@ def test_the_database_refuses_to_change_a_judgement(engine: Engine, table: str, 
 
 
 def test_sqlite_is_opened_so_that_an_acknowledged_commit_survives(sqlite_engine: Engine) -> None:
-    """WAL, synchronous=FULL (2), foreign keys on, and a writer waits for another."""
+    """WAL, synchronous=FULL (2), foreign keys on, and a writer waits for another writer."""
     with sqlite_engine.connect() as connection:
         found = [
             connection.exec_driver_sql(f"PRAGMA {name}").scalar()

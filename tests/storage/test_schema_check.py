@@ -41,7 +41,7 @@ def execute(engine: Engine, *statements: str) -> None:
 
 
 def drop_trigger(engine: Engine, name: str, table: str) -> str:
-    """The statement; PostgreSQL wants the table, SQLite refuses it."""
+    """The DROP TRIGGER statement; PostgreSQL requires the table, SQLite rejects it."""
     return f"DROP TRIGGER {name}" + ("" if is_sqlite(engine) else f" ON {table}")
 
 
@@ -61,7 +61,7 @@ def run(engine: Engine, home: Path, *arguments: str) -> subprocess.CompletedProc
 
 
 def test_the_committed_file_is_what_the_migrations_make(engine: Engine) -> None:
-    """After a new migration: ``make landed``. A changed digest of an older one is a changed migration."""
+    """After a new migration, run ``make landed``. A changed older digest means a changed migration."""
     downgrade(engine, "base")
     file = expected_file(engine.dialect.name)
     assert expected_text(schemas_by_revision(engine)) == file.read_text(encoding="utf-8")
@@ -144,7 +144,7 @@ def test_missing_constraints_are_named(postgres_engine: Engine) -> None:
 
 
 def test_missing_constraints_are_named_on_sqlite(sqlite_engine: Engine) -> None:
-    """SQLite can't drop a constraint: the table is made anew without it."""
+    """SQLite cannot drop a constraint, so the table is recreated without it."""
     execute(
         sqlite_engine,
         "DROP TABLE look",
@@ -248,7 +248,7 @@ def test_the_app_does_not_start_on_a_database_with_differences(sqlite_engine: En
 
 
 def test_a_repaired_database_is_the_same_as_a_new_one(engine: Engine) -> None:
-    """What 0007 gained after it was used: the table second_opinions."""
+    """The table second_opinions was added to migration 0007 after that migration had been used."""
     downgrade(engine, "0009")
     execute(engine, "DROP TABLE second_opinions")
     assert "table second_opinions is missing" in differences(engine)
@@ -271,7 +271,7 @@ def test_the_repair_leaves_a_table_that_is_there(engine: Engine) -> None:
 
 
 def test_missing_triggers_and_indexes_come_back_by_a_backup_that_is_restored(engine: Engine, tmp_path: Path):
-    """The way out that the message names."""
+    """A backup and restore is the remedy that the message names."""
     workspace = workspace_on(engine, tmp_path / "home")
     make_world(engine, assigned_to=["ruth"])
     execute(
@@ -282,7 +282,7 @@ def test_missing_triggers_and_indexes_come_back_by_a_backup_that_is_restored(eng
     )
     assert len(differences(engine)) == 3
     made = make_backup(workspace, tmp_path / "as-it-is.backup", now=NOW)
-    engine.dispose()  # as one stops the app before a restore
+    engine.dispose()  # the app is stopped before a restore
     restore_backup(made.path, workspace, replace=True, now=LATER)
     assert differences(engine) == []
 
@@ -297,7 +297,7 @@ def test_no_backup_is_written_that_could_not_be_restored(engine: Engine, tmp_pat
 
 
 def test_tables_of_others_are_not_in_a_backup(engine: Engine, tmp_path: Path):
-    """Before, they were, and the backup could not be restored."""
+    """In earlier versions a backup contained them and could not be restored."""
     workspace = workspace_on(engine, tmp_path / "home")
     execute(engine, "CREATE TABLE others (id INTEGER PRIMARY KEY, value JSON)")
     made = make_backup(workspace, tmp_path / "a.backup", now=NOW)

@@ -1,4 +1,4 @@
-"""A second reviewer for a random share, and where the first found something."""
+"""A second reviewer for a random share, and for questions in which the first reported an error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.storage.worlds import NOW, World, make_world
 
 @pytest.fixture
 def world(engine) -> World:
-    """Twelve questions, all of them with ruth."""
+    """Twelve questions, all assigned to ruth."""
     return make_world(engine, assigned_to=("ruth",))
 
 

@@ -1,4 +1,4 @@
-"""Sign-ins, on both databases: how long they hold and what ends them."""
+"""Sign-ins, on both databases: how long they are valid and what ends them."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""A short form of `benchmarks/soak_files.py`: nothing a stranger sends breaks it, or comes in by half."""
+"""A short form of `benchmarks/soak_files.py`: hostile files cause no crash and no partial import."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verdicts that stand, read as columns from a real database."""
+"""The latest verdicts, read as columns from a real database."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.storage.worlds import NOW, World, make_world
 
 
 def judged(engine) -> World:
-    """Ruth judges two questions, the first of them twice, and accepts a third; Remo rejects the first."""
+    """Ruth rejects question 2, accepts and then revises 1, and accepts 3; Remo rejects 1."""
     world = make_world(engine, assigned_to=["ruth", "remo"])
     give(world, reject(world, question=2, difficulty=None, ratings=Ratings(image_alignment=5)))
     give(world, accept(world, question=1, seconds_looking=10.0))

@@ -1,4 +1,4 @@
-"""A dataset in numbers: counts that the database makes, lengths and words, and the files of them."""
+"""Dataset statistics: counts by the database, lengths and words, and their files."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_a_word_counts_once_a_text() -> None:
 def test_words_of_ascii_are_those_of_any_text(text: str) -> None:
     plain, other = TextCounts(), TextCounts()
     plain.add([text])
-    other.add([f"{text} …"])  # no ASCII, and no word more
+    other.add([f"{text} …"])  # not ASCII, and no further word
     assert plain.frequencies == other.frequencies
     assert plain.words == other.words
 

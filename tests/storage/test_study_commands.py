@@ -1,4 +1,4 @@
-"""`study` and `import readings` in the terminal: exit codes, refusals, and JSON that can be read back."""
+"""`study` and `import readings` in the terminal: exit codes, refusals, and valid JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of a study: the right n, the right figures, the same in every form."""
+"""The report of a study: the right n and figures, identical in every format."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_what_is_excluded_is_in_no_figure_and_listed_with_why(made, tmp_path):
 
 
 def test_a_faulty_question_without_an_answer_is_neither_right_nor_wrong(made):
-    while True:  # past the training case
+    while True:  # after the training case
         if answer(made, "rea", answer=None, faulty="two are right").key.case_id in {
             case.shown.id for case in scored(made)
         }:
@@ -259,6 +259,6 @@ def test_holm_counts_the_family_of_the_protocol_and_the_report_says_its_size(sql
     inside = {(each.a, each.b) for each in found.tables.paired if each.p_holm is not None}
     assert inside == {("m", "rea")}
     one = of(found.tables.paired, a="m", b="rea", task="all")
-    assert one.p_holm == one.p_exact  # alone in its family
+    assert one.p_holm == one.p_exact  # the only comparison of its family
     assert "1 pair within a task: rea : m" in html_of(found)
     assert found.facts.settings.family == ("rea : m",)

@@ -1,4 +1,4 @@
-"""What a study's report lays out as papers do: accuracies by task and category, kappas, boxes."""
+"""The tables of a study's report, laid out as in papers: accuracy by task and category, kappa, boxes."""
 
 from __future__ import annotations
 

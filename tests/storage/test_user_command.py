@@ -18,7 +18,7 @@ PASSWORD = "correct horse battery"
 
 
 class Terminal(io.StringIO):
-    """Standard input that is a terminal."""
+    """Standard input that acts as a terminal."""
 
     def isatty(self) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""Verdicts: append-only, once each, in order. On both databases."""
+"""Verdicts: append-only, saved once, in order. On both databases."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_only_reviewers_with_a_live_account_judge(world, name):
 
 
 def test_a_verdict_of_another_tab_is_never_lost_silently(world):
-    """Two tabs opened the same question; the second to save is told, and its content is not saved."""
+    """Two tabs opened the same question; the second save gets a message, and its content is not saved."""
     give(world, accept(world, question=1, comment="tab one"))
     with pytest.raises(StaleRevision, match="Open the question again"):
         give(world, accept(world, question=1, comment="tab two"))

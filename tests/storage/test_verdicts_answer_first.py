@@ -106,7 +106,7 @@ def test_the_rating_stays_what_it_was_before_the_report(engine):
     world = with_settings(engine, show_report=True)
     open_report(world, rating=3)
     with pytest.raises(Refused, match="rated 3 before the report was opened"):
-        give(world, accept(world, question=1))  # says 4
+        give(world, accept(world, question=1))  # accept() rates it 4
     rated = Ratings(clinical_quality=4, explanation_clarity=4, factual_correctness=4, image_alignment=3)
     give(world, accept(world, question=1, ratings=rated))
 

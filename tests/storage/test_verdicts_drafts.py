@@ -1,4 +1,4 @@
-"""What comes before a verdict: skips, drafts, time on a question. On both databases."""
+"""What is stored before a verdict: skips, drafts, time on a question. On both databases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two clicks, two tabs, two coordinators at once: one row each, or a refusal that says so. Both databases."""
+"""Concurrent saves by two clicks, tabs or coordinators: one row each, or a clear refusal. Both databases."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def world(engine: Engine) -> World:
 
 
 def at_once(*works: Callable[[], object]) -> list[Any]:
-    """Run all of them at the same moment; what each returned, or the domain's error that it raised."""
+    """Run all functions at the same moment; each result, or the domain error that was raised."""
     start = Barrier(len(works))
 
     def run(work: Callable[[], object]) -> object:

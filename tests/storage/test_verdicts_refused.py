@@ -1,4 +1,4 @@
-"""Which verdicts are not taken, and what the refusal says. On both databases."""
+"""Verdicts that are refused, and the message of each refusal. On both databases."""
 
 from __future__ import annotations
 

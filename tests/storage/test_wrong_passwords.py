@@ -1,4 +1,4 @@
-"""Wrong passwords make the next attempt wait, in all processes; nobody is locked out for good."""
+"""Wrong passwords delay the next attempt, in all processes; nobody is locked out permanently."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def may_try(engine, **where) -> bool:
 
 
 def wrong(engine, times: int, **where) -> None:
-    """So many wrong ones, each as soon as it may be made."""
+    """That many wrong attempts, each as soon as it is permitted."""
     now = NOON
     for _ in range(times):
         while True:
@@ -49,7 +49,7 @@ def test_the_first_five_cost_nothing(engine):
 
 
 def wait_after(engine, count: int) -> int:
-    """Seconds to wait after so many wrong ones, all at noon."""
+    """Seconds to wait after that many wrong attempts, all at noon."""
     with unit_of_work(engine) as db:
         db.execute(WrongPasswordRow.__table__.update().values(count=count, last_at=NOON))
     for seconds in range(100):
@@ -114,7 +114,7 @@ def test_somebody_elses_browser_is_no_way_round(sqlite_engine):
 
 
 def test_a_hundred_guesses_at_once_are_let_through_as_five(engine):
-    """Two processes are two connections to the database; both count in the same place."""
+    """Two processes are two connections to the database; both count in the same row."""
     let_through = []
 
     def guess() -> None:

@@ -1,6 +1,6 @@
 """A small world to judge in: a dataset of exams and questions, people, and batches drawn from it.
 
-Rows are put in directly, so that a test of one room needs no other. Times are fixed.
+Rows are inserted directly, so that the test of one package needs no other. Times are fixed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from storage.sampling.batches import add_batch, load_batch, save_state
 from storage.unit_of_work import unit_of_work
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
-#: Planted in every column that gives the answer away, so that a leak is found by searching for it.
+#: Planted in every column that reveals the answer; a test finds a leak by searching for it.
 SECRETS = {
     "explanation": "SECRET-explanation: the opacity is basal.",
     "report": "SECRET-report: right pleural effusion.",
@@ -141,7 +141,7 @@ def make_batch(
 
 
 def assign_all(db: Session, *, batch: Batch, questions: Sequence[int], person: Person) -> None:
-    """Give that person every one of the questions, open, in that order."""
+    """Assign every question to that person, open, in that order."""
     db.add_all(
         AssignmentRow(
             batch_id=batch.id,
@@ -158,7 +158,7 @@ def assign_all(db: Session, *, batch: Batch, questions: Sequence[int], person: P
 
 
 def close(engine: Engine, batch: Batch) -> Batch:
-    """Close the batch, and give it back as it is then."""
+    """Close the batch, and return it in its new state."""
     with unit_of_work(engine) as db:
         save_state(db, batch_id=batch.id, state=BatchState.CLOSED, by=None, now=NOW)
         return load_batch(db, batch_id=batch.id)
