@@ -1,4 +1,4 @@
-"""The JSON Schema of the native format, as documentation has it."""
+"""The JSON Schema of the native format, as published in the documentation."""
 
 import json
 from pathlib import Path

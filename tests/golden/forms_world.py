@@ -55,7 +55,7 @@ BOX = [101.25, 203.5, 305.0, 399.125]
 
 
 def questions() -> list[dict[str, Any]]:
-    """Native records; the sixth can't be told in a conversation, the seventh only in our own forms."""
+    """Native records; the sixth cannot be written as a conversation, the seventh only in our own formats."""
     options = ["Nodule, 8 mm", "Effusion", "Pneumothorax: small", "None of these"]
     box = {"radiograph": "pa", "label": "Nodule, left", "box": BOX}
     first, second = _EXAMS
@@ -94,7 +94,7 @@ class FormsWorld:
     gold: dict[str, Question]
 
     def write(self, out: Path, **choices: Any) -> Written:
-        """A release of it in that folder."""
+        """Write a release of the dataset to that folder."""
         with reading(self.engine) as db:
             return write_release(
                 db, by=command_line_person(), dataset="forms", name=choices.pop("name", "v1"), out=out,
@@ -103,7 +103,7 @@ class FormsWorld:
 
 
 def make_forms_world(engine: Engine, folder: Path) -> FormsWorld:
-    """All of it, by the services."""
+    """Create the world through the services."""
     by, images = command_line_person(), folder / "images"
     (images / "p1" / "s1").mkdir(parents=True)
     (images / "p1" / "s1" / "pa.dcm").write_bytes(dicom(ramp(600, 500), **_UIDS))

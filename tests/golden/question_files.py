@@ -1,7 +1,7 @@
-"""Question files of the published shapes, traps included, and what must come of them: ``expected.json``.
+"""Question files of the published formats, edge cases included, and their expected import: ``expected.json``.
 
-The texts are made up, the images are made here. After a wanted change run
-``python -m tests.golden.question_files`` and read the difference.
+The texts are invented, and the images are generated here. After an intended change run ``python -m
+tests.golden.question_files`` and review the difference.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ WORLDS: dict[str, tuple[list[str], dict[str, tuple[int, int, str]]]] = {
         {
             "exam-1/pa.png": (100, 100, "L"),
             "exam-1/lat.png": (100, 80, "L"),
-            # as macOS keeps the name: decomposed, while the file's text comes out composed
+            # as macOS stores the name: decomposed Unicode, whereas the text in the file is composed
             "e\u0301tude/ap.jpg": (60, 50, "L"),
         },
     ),
@@ -66,7 +66,7 @@ WORLDS: dict[str, tuple[list[str], dict[str, tuple[int, int, str]]]] = {
 
 
 def imported(world: str, engine: Engine, folder: Path) -> dict[str, Any]:
-    """What the database holds after the world's files came in: questions and their exams, in plain values."""
+    """The database after the import of the world's files: questions and their exams, as plain values."""
     files, images = WORLDS[world]
     for name, (rows, columns, mode) in images.items():
         write_image(folder / name, rows, columns, mode)
@@ -92,13 +92,13 @@ def imported(world: str, engine: Engine, folder: Path) -> dict[str, Any]:
         ]
     for exam in exams:
         for radiograph in exam["radiographs"]:
-            # Another version of the image library writes other bytes.
+            # Another version of the image library writes different bytes.
             radiograph["sha256"] = "there" if radiograph["sha256"] else None
     return json.loads(json.dumps({"questions": questions, "exams": exams}))
 
 
 def write_image(path: Path, rows: int, columns: int, mode: str) -> None:
-    """A grey ramp, another for each size."""
+    """Write a grey ramp, which differs by image size."""
     path.parent.mkdir(parents=True, exist_ok=True)
     ramp = np.linspace(0, 255 if mode == "L" else 65535, columns)
     pixels = np.tile(ramp, (rows, 1)).astype(np.uint8 if mode == "L" else np.uint16)

@@ -1,6 +1,7 @@
-"""The small judged world whose release is kept in tests/golden/release/, and the writing of that release.
+"""The small judged world whose release is kept in tests/golden/release/, and the code that writes it.
 
-After a wanted change of the files: ``python -m tests.golden.release_world``, then read the difference.
+After an intended change of the files run ``python -m tests.golden.release_world``, then review the
+difference.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ def judged_world(engine: Engine) -> World:
 
 
 def write(world: World, out: Path, **more: Any) -> Written:
-    """The release v1 of the world, in that folder."""
+    """Write release v1 of the world to that folder."""
     workspace = Workspace(home=out.parent, database_url="")
     with reading(world.engine) as db:
         return write_release(
@@ -113,7 +114,7 @@ def write(world: World, out: Path, **more: Any) -> Written:
 
 
 def main() -> None:
-    """Write the golden files anew."""
+    """Write the golden files again."""
     with tempfile.TemporaryDirectory() as folder:
         engine = make_engine(f"sqlite:///{folder}/overread.sqlite")
         upgrade(engine)

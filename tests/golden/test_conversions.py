@@ -1,4 +1,4 @@
-"""Each script of docs/examples on small files of the same shape, written here, as far as the figures."""
+"""Each script of docs/examples on small files of the same format, created here, up to its figures."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def write(path: Path, lines: list[str]) -> None:
 
 def test_chexpert_joins_columns_by_name_and_marks_who_set_the_reference(tmp_path):
     write(tmp_path / "groundtruth.csv", ["Study,Edema,Cardiomegaly", "s1,1,0", "s2,0,1", "s3,1,1"])
-    # the same answers with the columns the other way round, and floats
+    # the same answers with columns swapped, and floats
     turned = ["Study,Cardiomegaly,Edema", "s1,0.0,1.0", "s2,1.0,0.0", "s3,0.0,1.0"]
     write(tmp_path / "radiologists" / "groundtruth" / "bc1_gt.csv", turned)
     write(tmp_path / "radiologists" / "benchmark_radiologists" / "bc4.csv", turned)

@@ -1,8 +1,8 @@
-"""Workspaces made at commit 1d5f6f1 open, migrate and release the very files that they released then.
+"""Workspaces made at commit 1d5f6f1 open, migrate and release files identical to those of that time.
 
-``at_1d5f6f1/NAME.sqlite.gz`` is a database as that commit left it, ``at_1d5f6f1/NAME/`` the release made
-of it then. "forms" holds all four answer formats with boxes on DICOM and PNG exams; "judged" holds
-corrections of every field, rejections, two reviewers and an adjudication.
+``at_1d5f6f1/NAME.sqlite.gz`` is a database as that commit left it, ``at_1d5f6f1/NAME/`` the release made from
+it then. "forms" holds all four answer formats with boxes on DICOM and PNG exams; "judged" holds corrections
+of every field, rejections, two reviewers and an adjudication.
 """
 
 import gzip
@@ -27,7 +27,7 @@ RELEASES: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(params=list(RELEASES))
 def old(request, tmp_path):
-    """(name, engine of a workspace of that name, brought up to date)."""
+    """(name, engine of a migrated workspace of that name)."""
     path = tmp_path / "overread.sqlite"
     path.write_bytes(gzip.decompress((KEPT / f"{request.param}.sqlite.gz").read_bytes()))
     engine = make_engine(f"sqlite:///{path}")

@@ -1,4 +1,4 @@
-"""What ReXVQA prints, through the command: its reader study's counts, and Table 2 by Table 1's questions."""
+"""The printed results of ReXVQA, by the command: counts of the reader study, and Tables 1 and 2."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TABLE_2 = {
 
 @pytest.fixture
 def counts(tmp_path, capsys):
-    """``counts(text)``: exit code, what was printed, and the figures."""
+    """``counts(text)``: exit code, printed output, and the figures."""
 
     def run(text: str):
         path, out = tmp_path / "counts.csv", tmp_path / "counts.json"
@@ -49,7 +49,7 @@ def test_the_best_reader_against_the_model_is_a_range(counts):
     assert code == 0
     assert "MedGemma: 166 of 198, 83.84 %, 78.1 to 88.3" in printed
     [pair] = found["paired"]
-    # at least 13 cases were the model's alone, at most all 45 that the reader missed
+    # the model alone had at least 13 right, at most all 45 that the reader missed
     assert (pair["a_only_least"], pair["a_only_most"]) == (13, 45)
     assert pair["difference"] == pytest.approx(13 / 198)
     assert pair["p_exact_least"] < 0.001
@@ -76,7 +76,7 @@ def test_table_2_has_macro_for_seven_models_and_micro_for_the_eighth(counts):
     for model, (*_, printed, weighted) in TABLE_2.items():
         assert micro[model] == pytest.approx(weighted, abs=0.0101)
         assert (micro if model == "MedGemma" else macro)[model] == pytest.approx(printed, abs=0.0101)
-    # some percentages of geometry are no count of 179: others were scored, and nobody prints how many
+    # some percentages of geometry fit no count out of 179: another, unpublished number was scored
     odd = {(each["rater"], each["task"]) for each in found["accuracy"] if each["correct"] is None}
     assert {("Gemini", "geometric"), ("Qwen2VL", "geometric")} <= odd
     assert macro["MedGemma"] == pytest.approx(82.17, abs=0.0101)

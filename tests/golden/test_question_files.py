@@ -1,4 +1,4 @@
-"""Question files of the published shapes come in as the questions, keys, boxes and exams they mean."""
+"""Question files of the published formats are imported with the right questions, keys, boxes and exams."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The files of a release, byte for byte, from either database."""
+"""The files of a release are identical, byte for byte, from either database."""
 
 from __future__ import annotations
 

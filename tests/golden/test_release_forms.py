@@ -1,4 +1,4 @@
-"""Every form of a release is read back by the library it is for, or by our own import, and is equal."""
+"""Each format of a release is read back, by its target library or by our own import, and is equal."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def folder(world: FormsWorld, tmp_path_factory):
 
 @pytest.fixture
 def imported(sqlite_template, world, tmp_path):
-    """Import files of a release into an empty database, with the images as they came, or none."""
+    """Import files of a release into an empty database, with the original images or without images."""
     shutil.copy(sqlite_template, tmp_path / "again.sqlite")
     engine = make_engine(f"sqlite:///{tmp_path}/again.sqlite")
 
@@ -77,7 +77,7 @@ def manifest(folder: Path) -> dict:
 
 
 def close(one: Question, other: Question) -> bool:
-    """Equal but for the last digits of the boxes, which have been to another grid and back."""
+    """Equality except for the last digits of boxes, which were converted to another grid and back."""
     if [(each.radiograph, each.label) for each in one.boxes] != [
         (each.radiograph, each.label) for each in other.boxes
     ]:
@@ -112,7 +112,7 @@ def test_the_rexvqa_form_imports_again_to_equal_questions(folder, imported, worl
 
 
 def test_gemexs_test_form_imports_again_to_equal_questions(world, tmp_path, imported):
-    world.write(tmp_path / "plain")  # paths as they came, which name the exam
+    world.write(tmp_path / "plain")  # original paths, which identify the exam
     files = sorted((tmp_path / "plain" / "gemex").glob("*.jsonl"))
     assert [path.stem for path in files] == [
         "closed_ended_questions", "multi_choice_questions", "open_ended_questions", "single_choice_questions",
@@ -164,7 +164,7 @@ def test_the_datasets_library_loads_the_parquet_file_with_its_images(folder, wor
     assert (first["stem"], first["answer"], first["boxes"][0]["box"]) == ("Which?", [1], BOX)
     assert rows[6]["also_right"] == [[2]]
     picture = np.asarray(first["images"][0])
-    assert picture.shape == (600, 500)  # the DICOM file's own matrix, so the boxes fit
+    assert picture.shape == (600, 500)  # the matrix of the DICOM file, so that the boxes fit
     stored = ramp(600, 500)
     assert picture[0, 0] == 0
     assert picture[-1, -1] == 255
@@ -211,7 +211,7 @@ def test_mlcroissant_validates_the_description_and_reads_the_records(folder):
 
 
 def test_another_library_reads_the_structured_report(folder, world):
-    """pydicom, on the file that highdicom wrote: the tree, the image it points to, the corners."""
+    """pydicom reads the file that highdicom wrote: the tree, the referenced image, the corners."""
     (path,) = (folder / "sr").iterdir()
     report = dcmread(path)
     assert report.StudyInstanceUID == "1.2.826.0.1.3680043.8.498.1"

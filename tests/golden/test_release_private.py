@@ -1,4 +1,4 @@
-"""Private questions leave without what tells their answers; releases are compared."""
+"""Private questions are released without the fields that reveal their answers; releases are compared."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_side_without_a_question_is_refused(forms_world, tmp_path):
 
 
 def test_the_same_pixels_in_another_file_have_the_same_hash(forms_world):
-    """A near-leak: the image compressed anew has another SHA-256, and must still tie its exams together."""
+    """A near-leak: the recompressed image has another SHA-256, and its exams must still count as one."""
     store = image_store(forms_world.workspace)
     files = {
         "raw": dicom(ramp(60, 50)),

@@ -1,4 +1,4 @@
-"""Predictions are scored against a release, the private side by the keys that lie beside it."""
+"""Predictions are scored against a release; the private part is scored with its separate key file."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_boxes_of_predictions_are_held_against_the_keys_by_format(folder):
     told = []
     for each in keys:
         boxes = [dict(box, label="whatever") for box in each.get("boxes", [])]
-        # of q3's two boxes one is drawn; of q5's none, which counts 0
+        # one of q3's two boxes is drawn, and none of q5's, which counts as 0
         some = {"q3": boxes[:1], "q5": []}.get(each["id"], boxes)
         told.append(said(each, each["answer"]) | {"boxes": some})
     found = [each for each in scores(folder, told) if each["by"] == "boxes (mean IoU)"]

@@ -1,7 +1,7 @@
 """Estimators of questions and raters against the worked examples of statistics/: published, recomputed in R.
 
-Where R prints an error or interval for a constant rater, ours are not defined, by rule. The stratified
-examples hold estimate and error; their intervals are of other methods than ours.
+Where R prints an error or interval for a constant rater, ours are undefined by definition. For the stratified
+examples, estimate and error are compared; their intervals use other methods than ours.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ NAMES = {"kripp": "alpha", "bp": "brennan_prediger", "pa": "percent", "ac2": "ac
 
 
 def pairs_of(table):
-    """One row a count of the table: the two raters' categories."""
+    """One row per count of the table: the two raters' categories."""
     cells = [(row, column) for row, counts in enumerate(table) for column in range(len(counts))]
     return np.repeat(np.array(cells), np.ravel(table), axis=0)
 
 
 def weights_of(k, name):
     """Agreement weights by the name that the examples use."""
-    if name == "ordinal":  # Gwet's: by the number of pairs of categories from one to the other
+    if name == "ordinal":  # Gwet's weights: by the number of pairs of categories between the two
         steps = np.abs(np.subtract.outer(np.arange(k), np.arange(k)))
         apart = (steps + 1) * steps / 2
         return 1 - apart / apart.max()
@@ -64,7 +64,7 @@ def test_kappa_its_error_and_its_large_sample_interval(name, weights):
     found = kappa_interval(answers[:, 0], answers[:, 1], weights=used, draws=0)
     wanted = expected[f"kappa_{weights}"]
     assert found.value == pytest.approx(wanted["value"], abs=tolerance)
-    if name == "edge_constant_rater":  # R prints SE 0: there is nothing to estimate it from
+    if name == "edge_constant_rater":  # R prints SE 0, although there is nothing to estimate it from
         assert (found.se, found.low, found.high) == (None, None, None)
         return
     assert found.se == pytest.approx(wanted["se"], abs=tolerance)
@@ -85,7 +85,7 @@ def test_the_other_coefficients_of_two_raters(name):
     ):
         found = agreement_of(answers, coefficient, weights=np.eye(k))
         assert found.value == pytest.approx(expected[key]["value"], abs=tolerance), key
-        # A table's error divides by n, a group's by n - 1.
+        # The standard error of a table divides by n, that of a group by n - 1.
         by_n = found.se * np.sqrt((n - 1) / n)
         assert by_n == pytest.approx(expected[key]["se"], abs=tolerance), key
     for key, weights in (
@@ -117,7 +117,7 @@ def test_the_coefficients_of_a_group(name):
         found = agreement_of(
             ratings, Coefficient(NAMES.get(short, short)), weights=weights_of(k, weights or "none")
         )
-        # five printed digits: half of the last one more
+        # the tolerance is half a unit of the fifth printed digit
         assert found.value == pytest.approx(wanted["value"], abs=tolerance / 2 + 1e-9), key
         assert found.se == pytest.approx(wanted["se"], abs=tolerance / 2 + 1e-9), key
         limits = [float(limit) for limit in wanted["ci95_t"].strip("()").split(",")]
@@ -144,7 +144,7 @@ def test_krippendorffs_alpha_with_missing_answers(metric):
     ratings = np.array([[-1 if it is None else it - 1 for it in row] for row in data["ratings"]])
     values = np.arange(1.0, 6.0)
     apart, together = np.abs(np.subtract.outer(values, values)), np.add.outer(values, values)
-    # A weight is 1 less the distance over the largest one.
+    # A weight is 1 minus the distance divided by the largest distance.
     distances = {"nominal": apart > 0, "interval": (apart / 4) ** 2, "ratio": (apart / together) ** 2 * 2.25}
     weights = ordinal_weights(ratings, k=5) if metric == "ordinal" else 1.0 - distances[metric]
     found = agreement_of(ratings, Coefficient.ALPHA, weights=weights).value

@@ -21,13 +21,13 @@ def ratings_of_van_dyke():
 
 
 def area(truth, ratings):
-    """Area under the empirical curve, by ranks."""
+    """Area under the empirical ROC curve, by ranks."""
     ranks, sick = rankdata(ratings), int(truth.sum())
     return (ranks[truth == 1].sum() - sick * (sick + 1) / 2) / (sick * (len(truth) - sick))
 
 
 def jackknife(truth, ratings, figure):
-    """Figures (treatments, readers) and their covariance by leaving out one case at a time."""
+    """Figures (treatments, readers) and their covariance, by the jackknife over cases."""
     kept = [np.arange(len(truth)) != case for case in range(len(truth))]
 
     def figures(truth, ratings):
@@ -39,7 +39,7 @@ def jackknife(truth, ratings, figure):
 
 
 def check(found, wanted, tolerance):
-    """One comparison with the row of differences or means that R prints."""
+    """Compare one result with the row of differences or means that R prints."""
     assert found.difference == pytest.approx(wanted["Estimate"], abs=tolerance)
     assert found.se == pytest.approx(wanted["StdErr"], abs=tolerance)
     assert found.df == pytest.approx(wanted["df"], abs=1e-4)
@@ -50,7 +50,7 @@ def test_obuchowski_and_rockette_on_areas():
     truth, ratings, expected, tolerance = ratings_of_van_dyke()
     figures, covariance = jackknife(truth, ratings, area)
     wanted = expected["auc_jackknife"]
-    # One treatment on the differences of two is the two-treatment analysis: reader by reader.
+    # One treatment on the differences of two equals the two-treatment analysis, reader by reader.
     less = np.hstack([np.eye(5), -np.eye(5)])
     found = obuchowski_rockette(figures[0] - figures[1], less @ covariance @ less.T, cases=114)
     check(found, wanted["diffs"], tolerance)

@@ -1,4 +1,4 @@
-"""The worked examples of tests/golden/statistics: published data, and what R computes from them."""
+"""The worked examples of tests/golden/statistics: published data, and the values that R computes."""
 
 from __future__ import annotations
 

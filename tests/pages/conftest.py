@@ -1,4 +1,4 @@
-"""Pages by AppTest: a workspace on tmp_path, and a person who is signed in."""
+"""Pages in AppTest: a workspace on tmp_path, and a person who is signed in."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from storage.unit_of_work import unit_of_work
 from ui.background_jobs.running import worker
 
 ROOT = Path(__file__).resolve().parents[2]
-# AppTest puts pages/ before everything else on the path, where files are named like these.
+# AppTest puts pages/ first on the path, where files have the same names as modules here.
 for _name in ("statistics", "review.service", "sampling.service"):
     importlib.import_module(_name)
 SLOW = 20  # seconds that a page may take before AppTest gives up; on a busy machine the first run is slow
@@ -30,7 +30,7 @@ SLOW = 20  # seconds that a page may take before AppTest gives up; on a busy mac
 
 @dataclass
 class Browser:
-    """What Streamlit knows of the browser that a page is for: its cookies and headers."""
+    """What Streamlit knows about the browser of a page: its cookies and headers."""
 
     cookies: dict[str, str] = field(default_factory=dict)
     headers: list[tuple[str, str]] = field(default_factory=list)
@@ -39,7 +39,7 @@ class Browser:
 
 @pytest.fixture(autouse=True, scope="session")
 def packages_scanned_once() -> Iterator[None]:
-    """Each AppTest looks for components in every installed package, which takes longer than most pages."""
+    """Scan the installed packages for components once; each AppTest does so, at more cost than most pages."""
     with pytest.MonkeyPatch.context() as patch:
         scan = manifest_scanner.scan_component_manifests
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(scan))
@@ -57,7 +57,7 @@ def main_module_as_it_was() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def nothing_behind_the_page() -> Iterator[None]:
-    """Jobs end with their test: they would look for their workspace in the next."""
+    """Stop all jobs at the end of their test; they would look for their workspace in the next one."""
     yield
     settled()
 
@@ -69,18 +69,18 @@ def settled(within: float = SLOW) -> None:
 
 @pytest.fixture(autouse=True, scope="module")
 def passwords_at_little_cost(cheap_passwords: None) -> None:
-    """None of these tests is about what a password costs."""
+    """Make password hashes cheap: none of these tests is about their cost."""
 
 
 @pytest.fixture
 def workspace(workspace_engine: Engine) -> Engine:
-    """A workspace of the test's own, which ``unit_of_work()`` finds by the environment; its engine."""
+    """A workspace for one test, which ``unit_of_work()`` finds through the environment; its engine."""
     return workspace_engine
 
 
 @pytest.fixture
 def browser(workspace: Engine, monkeypatch: pytest.MonkeyPatch) -> Browser:
-    """The browser of the page under test, without a sign-in at first. AppTest has none of its own."""
+    """The browser of the page under test, at first without a sign-in. AppTest has none of its own."""
     there = Browser()
     monkeypatch.setattr("streamlit.runtime.context._get_client_context", lambda: there)
     return there
@@ -88,7 +88,7 @@ def browser(workspace: Engine, monkeypatch: pytest.MonkeyPatch) -> Browser:
 
 @pytest.fixture
 def sign_in_as(browser: Browser) -> Callable[..., Person]:
-    """``sign_in_as("anna", Role.REVIEWER)``: make the person where there is none, and sign them in."""
+    """``sign_in_as("anna", Role.REVIEWER)``: sign in that person, who is created if necessary."""
 
     def sign_in(name: str, *roles: Role) -> Person:
         now = datetime.now(UTC)
@@ -109,7 +109,7 @@ def sign_in_as(browser: Browser) -> Callable[..., Person]:
 
 @pytest.fixture
 def open_page(browser: Browser) -> Callable[[str], AppTest]:
-    """``open_page("pages/home.py")``: run the app's shell, go to that page by its navigation, and run it."""
+    """``open_page("pages/home.py")``: run the app's shell, open that page through its navigation, run it."""
 
     def open_at(file: str) -> AppTest:
         shell = AppTest.from_file(str(ROOT / "ui" / "shell.py"), default_timeout=SLOW).run()
@@ -120,7 +120,7 @@ def open_page(browser: Browser) -> Callable[[str], AppTest]:
 
 @pytest.fixture
 def run_page(browser: Browser) -> Callable[[str], AppTest]:
-    """``run_page("pages/people.py")``: run the page's file alone, past the navigation."""
+    """``run_page("pages/people.py")``: run the page's file alone, without the navigation."""
 
     def run(file: str) -> AppTest:
         return AppTest.from_file(str(ROOT / file), default_timeout=SLOW).run()
@@ -132,7 +132,7 @@ COMMAND_LINE = accounts.command_line_person()
 
 
 def texts(page: AppTest) -> str:
-    """All text that a page shows, one element a line; escaped signs as they look on screen."""
+    """All text of a page, one element per line; escaped characters as they appear on screen."""
     kinds = (
         page.title, page.header, page.subheader, page.markdown, page.caption, page.error, page.info,
         page.success, page.warning,
@@ -143,6 +143,6 @@ def texts(page: AppTest) -> str:
 
 
 def a_moment_later(page: AppTest) -> AppTest:
-    """The page as it is when a click is no longer the second half of a double click."""
+    """The page after the time in which a further click counts as part of a double click."""
     page.session_state["overread-last-action"] = None
     return page

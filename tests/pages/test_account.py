@@ -1,4 +1,4 @@
-"""My account: one's own sign-ins and password, and nobody else's."""
+"""My account: a person's own sign-ins and password, and nobody else's."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def right(name: str, password: str) -> bool:
 
 @pytest.fixture
 def anna(sign_in_as) -> Person:
-    """Signed in here, and in two more places; bert is signed in somewhere too."""
+    """Anna is signed in here and in two other places; bert is signed in elsewhere too."""
     begin(sign_in_as("bert", Role.READER), "of-bert", "Safari on Mac")
     with unit_of_work() as db:
         accounts.add_person(

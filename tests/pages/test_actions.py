@@ -1,4 +1,4 @@
-"""Actions: what a click saves, what is said of it, and that a double click is one."""
+"""Actions: what a click saves, which message it shows, and that a double click counts once."""
 
 from sqlalchemy import select
 from streamlit.testing.v1 import AppTest

@@ -1,4 +1,4 @@
-"""The page Agreement: each number with its n, words where nothing is defined, and not for reviewers."""
+"""The page Agreement: each number with its n, text where a value is undefined, and closed to reviewers."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The page Batches: assigning with a preview, moving, closing, settings that nobody overwrites unseen."""
+"""The page Batches: assigning with a preview, reassigning, closing, and settings without lost updates."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from tests.storage.judgements import accept, give
 from tests.storage.worlds import NOW, make_world
 
 PAGE = "pages/assign.py"
-FIRST = "settings-1-0"  # the forms of batch 1, before the saved settings were asked for
+FIRST = "settings-1-0"  # the forms of batch 1, until the saved settings are loaded
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The page Audit trail: a filter that fits nothing, one entry whole, and a trail that is verified."""
+"""The page Audit trail: a filter without results, one entry in full, and the verification."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A job on a page: its progress, Cancel, what came of it, and that another tab shows the same."""
+"""A job on a page: its progress, Cancel, its result, and the same view in another tab."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SUBJECT = "the test"
 
 @pytest.fixture(autouse=True)
 def cora(monkeypatch, sign_in_as):
-    """A coordinator is signed in; the kinds of the tests are among those of the app."""
+    """A coordinator is signed in; the tests' kinds of jobs are registered beside those of the app."""
     for kind in job_kinds.KINDS:
         constant = kind.replace(" ", "_").upper()
         monkeypatch.setitem(running._DECLARED, kind, f"tests.storage.job_kinds:{constant}")

@@ -1,10 +1,10 @@
-"""What one saved verdict costs the database: the statements of the request, the next question included."""
+"""The number of SQL statements of a request that saves a verdict and returns the next question."""
 
 from tests.pages.test_review_routes import Client, verdict
 from tests.storage.statements import counted
 from tests.storage.worlds import make_world
 
-#: The verdict and the question that comes next; the look-up of the sign-in comes on top.
+#: For the verdict and the next question; the look-up of the sign-in is counted separately.
 MOST_STATEMENTS = 15
 
 
@@ -24,4 +24,4 @@ def test_a_verdict_and_the_next_question_take_15_statements(workspace, sign_in_a
     signing_in, *rest = seen.statements
     assert "sign_in" in signing_in
     assert len(rest) <= MOST_STATEMENTS, "\n".join(rest)
-    assert seen.transactions == 2  # the sign-in's, and the verdict's
+    assert seen.transactions == 2  # the transactions of the sign-in and of the verdict

@@ -1,4 +1,4 @@
-"""Every denied cell of role x page, by the page's own file: past the navigation nothing of it is drawn."""
+"""Every denied cell of role x page, by running the page's file without the navigation: nothing is drawn."""
 
 import pytest
 

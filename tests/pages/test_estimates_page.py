@@ -1,4 +1,4 @@
-"""The pages on what the sample says, on statistics, and the step that applies a finding to many."""
+"""The pages Dataset estimates and Statistics, and the step that applies one correction to many questions."""
 
 from __future__ import annotations
 

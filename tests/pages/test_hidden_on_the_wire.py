@@ -1,4 +1,4 @@
-"""Nothing that reaches a reviewer's browser tells a hidden question from any other."""
+"""Nothing that reaches a reviewer's browser distinguishes a hidden question from any other."""
 
 import asyncio
 import json
@@ -27,13 +27,13 @@ PLAN = HiddenPlan(
     repeats=0.2, distance=5, planted=2, faults=(PlantedFault.KEY_SWAPPED, PlantedFault.PRIOR_WORDS), seed=3
 )
 TIMES = {"seconds": 9.5, "seconds_looking": 8, "seconds_away": 0}
-#: What differs from question to question of an exam, and so between the first time and the repeat.
+#: The fields that differ between the questions of an exam, and so between first showing and repeat.
 OF_THE_PLACE = {"question", "place", "previous", "next", "prefetch", "upcoming", "batches", "anyJudged"}
 
 
 @pytest.fixture(params=[Mode.JUDGE, Mode.ANSWER_FIRST])
 def world(request, workspace):
-    """Thirty of forty questions are ruth's; a fifth of them come again, and two are planted."""
+    """Ruth has thirty of forty questions; a fifth of them are repeated, and two planted ones are added."""
     made = make_world(workspace, questions=40)
     with unit_of_work() as db:
         asked = made.questions[:30]
@@ -51,7 +51,7 @@ def world(request, workspace):
 
 
 class Browser:
-    """Ruth's: what it is answered is kept."""
+    """Ruth's browser, which keeps every response."""
 
     def __init__(self, cookies, person):
         self.cookies, self.person, self.seen = dict(cookies), person, []
@@ -85,7 +85,7 @@ def verdict(sheet, **changes):
 
 
 def walk(browser, sheet):
-    """Every question as it is opened, judged one after the other as the form does it."""
+    """Every question as it is opened; they are judged in order, as the form does it."""
     opened = []
     while sheet is not None:
         here = {"batch": sheet["batch"], "question": sheet["question"]}
@@ -117,12 +117,12 @@ def test_a_hidden_question_looks_like_any_other(world, sign_in_as, browser, run_
         by_number.setdefault(veil.meant(sheet["question"]), []).append(sheet)
     assert len(by_number) == 38 == len({each["question"] for each in opened})
 
-    # The total stands from the first question on, and the place counts on by one.
+    # The total is fixed from the first question on, and the position increases by one.
     assert {each["place"]["total"] for each in opened} == {38}
     places = [each["place"]["position"] for each in opened if each["full"]]
     assert places == list(range(1, 39))
 
-    # No part, no key and no draft tells them: of a repeat all but the place is what the first time was.
+    # Parts, key and drafts are alike: a repeat differs from the first showing in its position only.
     for sheets in by_number.values():
         assert all(set(each) == set(opened[0]) for each in sheets)
         assert all((each["last"], each["drafts"], each["revision"]) == (None, {}, 1) for each in sheets)
@@ -132,14 +132,14 @@ def test_a_hidden_question_looks_like_any_other(world, sign_in_as, browser, run_
         if each.kind is HiddenKind.REPEAT:
             assert _said(by_number[each.number]) == _said(by_number[each.source])
 
-    # Neither order nor size of the numbers says which came later.
+    # Neither order nor size of the numbers shows which was created later.
     numbers = {each["question"] for each in opened}
     later = {veil.shown(each.number) for each in hidden}
     ranks = sorted(sorted(numbers).index(each) for each in later)
     assert ranks[0] < 30
     assert numbers.isdisjoint(range(1, 60))
 
-    # No id, no word, no number of its own.
+    # No id, no text and no number of its own.
     everything = "\n".join([*client.seen, json.dumps(opened[0]), texts(page)])
     assert not re.search(r"hidden|planted|repeat|XqId\d+zk", everything.replace("hidden for", ""))
     for each in hidden:
@@ -158,7 +158,7 @@ def test_an_error_names_no_number(world, sign_in_as, browser):
 
 
 def _said(sheets):
-    """Both states of a sheet, without its place and the name that it goes by there."""
+    """Both states of a sheet, without its position and the number that identifies it there."""
     return [
         {name: value for name, value in each.items() if name not in OF_THE_PLACE | {"full", "ownAnswer"}}
         | {"full": each["full"] and {**each["full"], "id": ""}}

@@ -20,7 +20,7 @@ PLAN = HiddenPlan(repeats=0.2, distance=5, planted=2, faults=(PlantedFault.KEY_S
 
 @pytest.fixture
 def world(workspace):
-    """Ruth has thirty of forty questions, which are the batch "asked"."""
+    """Ruth has thirty of forty questions; they are the batch "asked"."""
     made = make_world(workspace, questions=40)
     with unit_of_work() as db:
         batch = make_batch(db, dataset_id=made.dataset_id, name="asked", questions=made.questions[:30])

@@ -1,4 +1,4 @@
-"""Home: each role is told what to do next."""
+"""Home: each role sees its next task."""
 
 from domain.people import Role
 from tests.pages.conftest import texts

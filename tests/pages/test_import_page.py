@@ -1,4 +1,4 @@
-"""The page Import: a look before anything is written, one import for a double click, and what came of it."""
+"""The page Import: a preview before any write, one import for a double click, and its result."""
 
 import zipfile
 from pathlib import Path
@@ -26,7 +26,7 @@ PAGE = "pages/import_questions.py"
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder on the machine with a question file and its image, below which files may be read."""
+    """A folder on the machine with a question file and its image, from which the app may read files."""
     found = tmp_path / "data"
     write_image(found / "pa.png", 30, 20, "L")
     (found / "set.jsonl").write_bytes(lines(record(1), record(2)))
@@ -59,7 +59,7 @@ def questions():
 
 
 def the_import():
-    """The import that was started last, when it has ended."""
+    """The import that was started last, once it has ended."""
     settled()
     with reading() as db:
         return next(job for job in list_jobs(db, by=COMMAND_LINE) if job.kind == "import")

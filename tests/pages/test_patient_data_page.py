@@ -1,4 +1,4 @@
-"""The page Patient data: rules with their consequences, a wall of images, the texts."""
+"""The page Patient data: rules with their consequences, the grid of images, the hits in texts."""
 
 from __future__ import annotations
 

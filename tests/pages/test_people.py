@@ -1,4 +1,4 @@
-"""The people page: accounts by the screen, and closed to everybody but admins."""
+"""The page People: accounts on screen, and closed to everybody but admins."""
 
 from datetime import UTC, datetime
 

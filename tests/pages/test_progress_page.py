@@ -1,4 +1,4 @@
-"""The page Progress: numbers with their n, and words where a number is not defined."""
+"""The page Progress: numbers with their n, and text where a number is undefined."""
 
 import pytest
 
@@ -82,7 +82,7 @@ def test_verdicts_are_counted_and_errors_have_share_and_interval(workspace, page
 def test_tiers_show_kappa_with_its_n(workspace, page_of):
     world = make_world(workspace, questions=6, per_exam=1, assigned_to=["ruth"])
     for number in world.questions:
-        give(world, accept(world, question=number))  # the expert says medium each time
+        give(world, accept(world, question=number))  # the reviewer rates each as medium
     kappas = next(each.value for each in page_of().dataframe if "Kappa" in each.value)
     assert list(kappas["Estimate"]) == ["0.00", "0.00"]
     assert list(kappas["95 % interval"]) == ["none", "none"]

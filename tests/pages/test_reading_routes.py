@@ -1,4 +1,4 @@
-"""The routes that the reading form saves by, asked as a browser and as a stranger would."""
+"""The routes that the reading form uses to save, called as a browser and as a stranger."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TIMES = {"seconds": 9.5, "seconds_looking": 8, "seconds_away": 0}
 
 
 class Client:
-    """What sends requests to the routes: its headers and cookies go with each."""
+    """An HTTP client for the routes; its headers and cookies go with each request."""
 
     def __init__(self, cookies, person):
         self.cookies, self.person = dict(cookies), person
@@ -53,7 +53,7 @@ def said(**changes):
 
 @pytest.fixture
 def client(workspace, sign_in_as, browser):
-    """A browser that rea is signed in with; six cases are hers."""
+    """A browser in which rea is signed in; she has six cases."""
     make_study_world(workspace)
     return Client(browser.cookies, sign_in_as("rea"))
 

@@ -1,4 +1,4 @@
-"""GET /files/…: who gets a file and who gets no byte of it, by raw HTTP past the gate."""
+"""GET /files/…: who gets a file and who gets no byte of it, by raw HTTP behind the gate."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FIGURE = "/files/statistics/task.svg?dataset=demo"
 
 @pytest.fixture(scope="module")
 def released(sqlite_template, tmp_path_factory) -> tuple[Path, Written]:
-    """A workspace with release 1, made once: its folder, to be copied, and what was written."""
+    """A workspace with release 1, made once: the folder, which tests copy, and what was written."""
     home = tmp_path_factory.mktemp("released")
     shutil.copyfile(sqlite_template, home / "overread.sqlite")
     engine = make_engine(f"sqlite:///{home / 'overread.sqlite'}")
@@ -48,12 +48,12 @@ def released(sqlite_template, tmp_path_factory) -> tuple[Path, Written]:
 
 @pytest.fixture
 def folder(workspace, released):
-    """Release 1 in a workspace of the test's own, and a list of refused records."""
+    """A workspace for one test, with release 1 and a list of refused records."""
     home, written = released
     shutil.copyfile(home / "overread.sqlite", current_workspace().home / "overread.sqlite")
     shutil.copytree(home / "releases", current_workspace().releases)
     written = replace(written, folder=current_workspace().releases / "demo" / "v1")
-    with unit_of_work(workspace) as db:  # known already: it is found in its new folder
+    with unit_of_work(workspace) as db:  # recorded already: only its folder is updated
         record_release(db, by=command_line_person(), written=written, now=NOW)
     current_workspace().refusals.mkdir()
     (current_workspace().refusals / "20260302-demo.csv").write_text("file,record,field,reason\n")
@@ -63,7 +63,7 @@ def folder(workspace, released):
 
 @pytest.fixture
 def get(folder, browser) -> Callable[[str], httpx.Response]:
-    """Ask the routes behind the gate with the cookies of the browser."""
+    """Call the routes behind the gate with the cookies of the browser."""
     app = Starlette(routes=[*REFUSAL_ROUTES, *RELEASE_ROUTES, *STATISTICS], middleware=[Middleware(Gate)])
 
     def ask(address: str) -> httpx.Response:

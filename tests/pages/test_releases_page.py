@@ -1,4 +1,4 @@
-"""The page Releases: what one would hold, making it, its files, checking it."""
+"""The page Releases: preview, creation, files and verification."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_release_is_made_and_its_files_are_linked(page):
 
 def test_made_again_under_its_name_it_is_the_same(page, run_page):
     make(page, "v1")
-    page = make(run_page(PAGE), "v1")  # another tab: in this one it would be a double click
+    page = make(run_page(PAGE), "v1")  # another tab; in this one it would count as a double click
     assert "there already, the same byte for byte" in texts(page)
     assert len(releases()) == 1
 

@@ -1,4 +1,4 @@
-"""The review page: its states, and what the form is handed. What the form does is tested in a browser."""
+"""The review page: its states, and the data that the form gets. The form itself is tested in a browser."""
 
 import json
 
@@ -20,7 +20,7 @@ PAGE = "pages/review.py"
 
 @pytest.fixture
 def judge(workspace, sign_in_as, run_page):
-    """``judge(settings=…)``: a world of six questions of ruth's, and the page as she sees it."""
+    """``judge(settings=…)``: a world with six questions assigned to ruth, and the page as she sees it."""
 
     def see(do=None, **settings):
         world = make_world(workspace, questions=6, assigned_to=["ruth"], settings=BatchSettings(**settings))
@@ -34,7 +34,7 @@ def judge(workspace, sign_in_as, run_page):
 
 
 def form(page):
-    """The data that the form is handed; None where the page shows no form."""
+    """The data that the form gets; None where the page shows no form."""
     for element in page.main:
         if element.type == "bidi_component":
             return json.loads(element.proto.json or element.proto.mixed.json)
@@ -42,7 +42,7 @@ def form(page):
 
 
 def on_the_wire(page):
-    """All that the page sends to the browser, as text."""
+    """Everything that the page sends to the browser, as text."""
     protos = [element.proto for element in page.main if getattr(element, "proto", None) is not None]
     assert protos
     return "\n".join(str(MessageToDict(proto)) for proto in protos)

@@ -1,4 +1,4 @@
-"""The routes that the judging form saves by, asked as a browser and as a stranger would."""
+"""The routes that the review form uses to save, called as a browser and as a stranger."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ TIMES = {"seconds": 9.5, "seconds_looking": 8, "seconds_away": 0}
 
 
 class Client:
-    """What sends requests to the routes: its headers and cookies go with each."""
+    """An HTTP client for the routes; its headers and cookies go with each request."""
 
     def __init__(self, cookies, person):
         self.cookies = dict(cookies)
@@ -47,7 +47,7 @@ class Client:
 
 @pytest.fixture
 def client(workspace, sign_in_as, browser):
-    """A browser that ruth is signed in with; two questions are hers."""
+    """A browser in which ruth is signed in; she has two questions."""
     make_world(workspace, questions=2, assigned_to=["ruth"])
     ruth = sign_in_as("ruth")
     return Client(browser.cookies, ruth)
@@ -119,7 +119,7 @@ def test_a_question_that_comes_next_is_as_blind_as_on_the_page(workspace, sign_i
     make_world(workspace, questions=2, assigned_to=["ruth"], settings=BatchSettings(mode=Mode.ANSWER_FIRST))
     blind = Client(browser.cookies, sign_in_as("ruth"))
     own = blind.post("/judging/own-answer", json={**BASE, "answer": [0], "confidence": 3, "image": "drawn"})
-    assert own.json()["sheet"]["full"]["answer"] == [1]  # of the same question, once the answer is in
+    assert own.json()["sheet"]["full"]["answer"] == [1]  # of the same question, after the answer is saved
     after = blind.post("/judging/verdict", json=verdict())
     assert (after.json()["sheet"]["question"], after.json()["sheet"]["blind"]) == (2, True)
     assert not [word for word in SECRETS.values() if word in after.text]
@@ -145,7 +145,7 @@ def test_what_is_missing_is_named(client):
 
 
 def without_image_field():
-    """What a page sends that was loaded before the forms said whether the radiographs are on screen."""
+    """The request of a page loaded before the form reported whether the radiographs were on screen."""
     return {name: value for name, value in verdict().items() if name != "image"}
 
 
@@ -218,7 +218,7 @@ def test_a_report_is_opened_without_the_radiograph_with_the_confirmation_alone(
 
 def test_boxes_are_kept_in_pixels_of_the_matrix(client):
     shape = {"type": "LabeledRect", "label": "nodule", "left": 160, "top": 320, "width": 80, "height": 40}
-    body = {"drawings": {"pa": [shape]}}  # the surface is 1600 high for 3000 rows
+    body = {"drawings": {"pa": [shape]}}  # the image surface is 1600 high for 3000 rows
     draft = {**BASE, "part": "boxes", "revision": 0, "body": body}
     assert client.post("/judging/draft", json=draft).json()["revision"] == 1
     with reading() as db:

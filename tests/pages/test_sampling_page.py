@@ -1,4 +1,4 @@
-"""The page Draw a batch: what will be drawn is shown before, and then it is drawn."""
+"""The page Draw a batch: a preview of the draw, and then the draw."""
 
 from __future__ import annotations
 

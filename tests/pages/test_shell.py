@@ -1,4 +1,4 @@
-"""The shell: navigation from the role's own list, and nothing for those who are not signed in."""
+"""The shell: navigation by role, and no page for people who are not signed in."""
 
 from domain.people import Role
 from tests.pages.conftest import texts

@@ -1,4 +1,4 @@
-"""The coordinator's page of reader studies, and the reader's page where there is no case."""
+"""The coordinator's page Reader studies, and the reader's page when there is no case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a coordinator brings into a study and amends on its page: files, protocol, exclusions."""
+"""What a coordinator imports into a study and amends on its page: files, protocol, exclusions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def made(workspace):
 
 @pytest.fixture
 def page(made, sign_in_as, run_page):
-    """``page(part)``: the study's page as cora sees it, on one of its parts."""
+    """``page(part)``: the study's page as cora sees it, on one of its views."""
 
     def run(part: str):
         sign_in_as("cora", Role.COORDINATOR)
@@ -44,7 +44,7 @@ def press(page, label: str):
 
 
 def bring_in(made, page, what="predictions"):
-    """Press it, and look again once the work behind the page is done."""
+    """Press the button, and run the page again once the background job is done."""
     press(page, f"Bring in the {what}")
     settled()
     page.run(timeout=60)

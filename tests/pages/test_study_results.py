@@ -1,4 +1,4 @@
-"""The report of a study on the page: computed behind it when it is asked for, then kept."""
+"""The report of a study on its page: computed in the background on request, then stored."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def report_page(run_page):
 
 
 def compute(page) -> str:
-    """What the page shows when the thread behind it is through."""
+    """The page once the background thread has finished."""
     next(each for each in page.button if each.label == "Compute the figures").click().run(timeout=120)
     settled(within=60)
     page.run(timeout=120)

@@ -1,4 +1,4 @@
-"""How a table writes what is in it."""
+"""How tables format the values of their cells."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _page(rows):
 
 
 def written(*rows):
-    """What stands in the cells, column by column."""
+    """The texts of the cells, column by column."""
     page = AppTest.from_function(_page, kwargs={"rows": rows}).run()
     assert not page.exception
     [found] = page.dataframe
@@ -50,5 +50,5 @@ def test_of_a_long_table_so_many_rows_are_in_sight_as_asked_for_and_half_a_row(m
     monkeypatch.setattr(st, "dataframe", lambda _shown, **how: heights.append(how["height"]))
     for count in (7, 8):
         tables.table([{"batch": f"b-{number}"} for number in range(count)], at_once=6)
-    # A heading and six and a half rows of 35 pixels.
+    # A heading and six and a half rows of 35 pixels each.
     assert heights == ["content", 262]

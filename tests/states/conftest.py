@@ -1,4 +1,4 @@
-"""A workspace in the state that a test asks for, and a browser in which a person is signed in."""
+"""A workspace in the state that a test requests, and a browser in which a person is signed in."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import streamlit as st
 from accounts import service as accounts
 from storage.engine import current_engine, engine_for
 from storage.unit_of_work import unit_of_work
-from tests.pages.conftest import (  # fixtures, each under its own name
+from tests.pages.conftest import (  # fixtures, each imported under its own name
     Browser,
     main_module_as_it_was,
     nothing_behind_the_page,
@@ -26,7 +26,7 @@ __all__ = ["main_module_as_it_was", "nothing_behind_the_page", "packages_scanned
 
 @pytest.fixture(scope="session")
 def workspaces(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Workspaces:
-    """Every state that was asked for so far."""
+    """All states that were requested so far."""
     return Workspaces(tmp_path_factory.mktemp("states"), sqlite_template)
 
 
@@ -51,7 +51,7 @@ def workspace_in(
 
 @pytest.fixture
 def sign_in(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Browser]:
-    """``sign_in("cora")``: the browser that Streamlit sees is that person's."""
+    """``sign_in("cora")``: Streamlit sees the browser of that person."""
 
     known: dict[str, Browser] = {}
 

@@ -1,4 +1,4 @@
-"""Every command that only shows something runs in every state of a workspace, and says something."""
+"""Every command that only reads runs in every state of a workspace and prints something."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.states.workspaces import STATES, State, Subject, subject_in
 
 pytestmark = pytest.mark.slow
 
-#: Commands that show something, each with all the ways in which they are called here.
+#: Commands that only read, each with all its forms of call that are tested here.
 SHOWING = {
     "user list": ["user list"],
     "patient-data next": ["patient-data next {dataset}"],
@@ -71,7 +71,7 @@ SHOWING = {
     "audit export": ["audit export", "audit export --format jsonl --person cora"],
     "health": ["health"],
 }
-#: Commands that change the workspace, or make another.
+#: Commands that change the workspace or create another.
 CHANGING = {
     "user add", "user roles", "user disable", "user enable", "user sign-out", "user first-admin",
     "user password", "import questions", "import predictions", "import readings", "check",
@@ -79,7 +79,7 @@ CHANGING = {
     "study create", "study close", "study reopen", "study assign", "study remove", "study exclude",
     "job cancel", "restore", "demo",
 }  # fmt: skip
-#: Commands that show nothing of the workspace: they read files, count, or write what it holds.
+#: Commands that show nothing of the workspace: they read files, count, or export.
 OF_FILES = {"deidentify", "study power", "measure", "counts", "score", "image render", "backup"}
 
 STATES_TO_ASK = (
@@ -91,7 +91,7 @@ STATES_TO_ASK = (
 
 
 def commands() -> Iterator[str]:
-    """Every command with its subcommand, by the parser of cli.py."""
+    """Every command with its subcommand, from the parser of cli.py."""
     parser = argparse.ArgumentParser()
     subparsers = parser.add_subparsers()
     for name in cli.COMMANDS:
@@ -114,12 +114,12 @@ def test_every_command_is_declared_once():
 
 @pytest.fixture(autouse=True)
 def prepared_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each command compares the workspace's tables with those expected, which takes longer than most do."""
+    """Check the tables once: each command compares them with the expected schema, which is slow."""
     monkeypatch.setattr(schema, "prepare_workspace", cache(schema.prepare_workspace))
 
 
 def lines_for(subject: Subject, out: Path) -> list[str]:
-    """Every command line of this dataset."""
+    """All command lines for this dataset."""
     names = {
         "dataset": subject.dataset,
         "batch": subject.batch,
@@ -131,7 +131,7 @@ def lines_for(subject: Subject, out: Path) -> list[str]:
 
 
 def fault(line: str, capsys: pytest.CaptureFixture[str]) -> tuple[int | None, str]:
-    """The command's exit code, and what is wrong with what it did; "" where nothing is."""
+    """The command's exit code, and a description of what is wrong with its output; "" if nothing is."""
     capsys.readouterr()
     try:
         code = cli.main([word.replace("not_judged", "drawn, not judged") for word in line.split()])
@@ -164,7 +164,7 @@ def test_every_command_that_shows_something_runs(
     assert wrong == {}
 
 
-#: Both reviewers have judged everything, so nobody is left to be asked where something was found.
+#: Both reviewers have judged everything, so no reviewer is left for a second opinion.
 REFUSED_AT_THE_END = {"assign first --to ruth remo rita --second-where-found --dry-run"}
 
 

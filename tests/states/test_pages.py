@@ -1,4 +1,4 @@
-"""Every page opens in every state of a workspace, for everybody who may open it, whatever is chosen on it."""
+"""Every page opens in every state of a workspace, for everybody who may open it, with every choice."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ui.navigation import HOME, PAGES, pages_for
 
 pytestmark = pytest.mark.slow
 
-#: Each state of a dataset alone, and those between which the services differ with another dataset beside it.
+#: Each state of a dataset alone, and the states in which a second dataset changes the services' result.
 STATES_TO_OPEN = (
     *(State(name=name) for name in STATES),
     State(name="nothing", beside="drawn"),
@@ -30,20 +30,20 @@ STATES_TO_OPEN = (
     State(name="released", beside="drawn"),
     State(name="partly read", beside="study made"),
 )
-#: Remo and Rob see what Ruth and Rea see, one state later.
+#: Remo and Rob see the same as Ruth and Rea, one state later.
 WHO = ("ada", "cora", "ruth", "rita", "rea")
-#: What is chosen of these changes the whole page.
+#: Widgets whose choice changes the whole page.
 SUBJECTS = {"Dataset", "Batch", "Study"}
-#: What turns to another part of a page, the inner one first; those of a chart show the same figures.
+#: Widgets that switch to another part of a page, the inner one first; those of a chart keep its figures.
 VIEWS = ("Where they are", "Look at", "Part", "View")
-#: Parts of a page that ask nothing of the workspace, and take long.
+#: Parts of a page that are slow and read nothing from the workspace.
 NEED_NO_DATA = {"Plan"}
-#: What is no content of a page: its frame, and the text that is counted by itself.
+#: Elements that do not count as content: the page's frame, and text that is counted separately.
 FRAMES = {"vertical", "horizontal", "flex_container", "column", "title", "markdown", "caption"}
 
 
 def open_all(name: str) -> Iterator[tuple[str, AppTest]]:
-    """Each page of the person's navigation, as it is opened and for each choice on it; what was chosen."""
+    """Each page of the person's navigation, as opened and with each choice on it; what was chosen."""
     page = AppTest.from_file(str(ROOT / "ui" / "shell.py"), default_timeout=SLOW).run()
     with reading() as db:
         person = accounts.person_named(db, name=name)
@@ -69,7 +69,7 @@ def choose_each(page: AppTest) -> Iterator[str]:
 
 
 def choose_each_subject(page: AppTest) -> Iterator[str]:
-    """Run the page with each dataset, batch or study that it offers; nothing where it offers one alone."""
+    """Run the page with each dataset, batch or study that it offers; not at all if it offers only one."""
     for label in sorted({box.label for box in page.selectbox} & SUBJECTS):
         options = options_of(page.selectbox, label)
         for option in options if len(options) > 1 else ():
@@ -84,13 +84,13 @@ def options_of(widgets: Iterable[Any], label: str) -> list[str]:
 
 
 def choose(page: AppTest, widget: Any, option: str) -> None:
-    """Choose an option by its text, as a browser does; AppTest would format it once more."""
+    """Choose an option by its text, as a browser does; AppTest would format it a second time."""
     page.session_state[TESTING_KEY][widget.id] = str
     widget.set_value(option).run()
 
 
 def faults(page: AppTest) -> list[str]:
-    """What is wrong with the page: an error, or nothing on it that leads on."""
+    """What is wrong with the page: an error, or no content and no next step."""
     found = [element.value for kind in (page.exception, page.error) for element in kind]
     shown = [element.type for element in elements(page.main)]
     sentences = sum(kind in {"markdown", "caption"} for kind in shown)
@@ -100,7 +100,7 @@ def faults(page: AppTest) -> list[str]:
 
 
 def elements(block) -> Iterator:
-    """All elements of a page below that block."""
+    """All elements of a page inside that block."""
     for child in getattr(block, "children", {}).values():
         yield child
         yield from elements(child)

@@ -1,4 +1,4 @@
-"""Every address that gives a page something answers in every state, with the thing or with a sentence."""
+"""Every route that a page loads from answers in every state, with its content or with a message."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from web.routes import ROUTES
 
 pytestmark = pytest.mark.slow
 
-#: Whom each route is asked by, and the addresses. Routes of files that are part of the app are not asked.
+#: The person and the addresses by which each route is called, without routes of the app's own files.
 ADDRESSES = {
     "GET /files/refusals/{name}": ("cora", ["/files/refusals/none.csv"]),
     "GET /files/statistics/{name}": (
@@ -47,7 +47,7 @@ ADDRESSES = {
     "GET /first-admin": ("ruth", ["/first-admin"]),
     "GET /sign-in": ("ruth", ["/sign-in"]),
 }
-#: Files of the app, and pictures, which the tests of the sign-in and of the viewer ask for.
+#: Files of the app, and images, which the tests of the sign-in and of the viewer load.
 NOT_ASKED = {
     "GET /frontend/{digest}/{name}", "GET /pixels/{exam_number:int}/{anything:path}",
     "GET /radiographs/{exam_number:int}/{radiograph_key:path}", "GET /sign-in/provider", "GET /health/ready",
@@ -60,7 +60,7 @@ def test_every_route_that_gives_something_is_asked_or_named():
 
 
 def digest_of(subject: Subject) -> str:
-    """Of the report of the study as it is; zeros where there is no study."""
+    """The digest of the current report of the study; zeros if there is no study."""
     try:
         with reading() as db:
             return report_state(db, by=command_line_person(), study=subject.study).digest

@@ -1,4 +1,4 @@
-"""The states are what their names say: the matrix would open the same workspace over and over otherwise."""
+"""The states contain what their names say; otherwise the matrix would test one workspace repeatedly."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from storage.rows import metadata
 from storage.unit_of_work import reading
 from tests.states.workspaces import STATES, State, person
 
-#: The state from which on a table has rows.
+#: For each table, the state from which on it has rows.
 FIRST_ROWS = {
     "person": "nothing",
     "question": "imported",

@@ -1,7 +1,7 @@
-"""A workspace in each state that real use goes through: every state is made from the one before, by services.
+"""A workspace in each state that real use goes through, each created from the previous one by services.
 
-A dataset has twelve questions on six exams. Two reviewers judge a batch of eight, a third settles what they
-disagree on, and two readers read a study of four cases.
+A dataset has twelve questions on six exams. Two reviewers judge a batch of eight, a third person adjudicates
+their disputes, and two readers read a study of four cases.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from ui.patients.searching import SEARCH_TEXTS, SearchRequest
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 BY = accounts.command_line_person()
-#: Everybody is there from the first state on, without a password.
+#: Everybody exists from the first state on, without a password.
 PEOPLE = {
     "ada": Role.ADMIN,
     "cora": Role.COORDINATOR,
@@ -122,7 +122,7 @@ class Subject:
         )
 
     def judge_partly(self, db: Session) -> None:
-        """Ruth accepts one question and puts another aside."""
+        """Ruth accepts one question and skips another."""
         self._judge(db, "ruth", most=1)
         sheet = self._sheet(db, "ruth")
         review.skip_question(
@@ -131,7 +131,7 @@ class Subject:
         )  # fmt: skip
 
     def judge_all(self, db: Session) -> None:
-        """Ruth accepts the rest; Remo rejects two questions and corrects two, hidden ones among them."""
+        """Ruth accepts the rest; Remo rejects two questions and corrects two, hidden ones included."""
         self._judge(db, "ruth")
         key = Correction(stem="Which one of these findings is there?", answer=(0,))
         wrong_key = frozenset({ErrorKind.WRONG_KEY})
@@ -140,7 +140,7 @@ class Subject:
         self._judge(db, "remo")
 
     def settle(self, db: Session) -> None:
-        """Rita settles every dispute: the question stays as it is."""
+        """Rita adjudicates every dispute: the question stays unchanged."""
         rita, batch = person(db, "rita"), self._batch_id(db)
         for each in review.disputed(db, person=rita, batch_id=batch):
             review.adjudicate(
@@ -174,7 +174,7 @@ class Subject:
         studies.assign_readers(db, by=BY, study=self.study, to=["rea", "rob"], now=NOW)
 
     def read_partly(self, db: Session) -> None:
-        """Rea answers the training case and one that counts."""
+        """Rea answers the training case and one scored case."""
         self._read(db, "rea", most=2)
 
     def read_all(self, db: Session) -> None:
@@ -182,7 +182,7 @@ class Subject:
             self._read(db, name)
 
     def report(self, db: Session) -> None:
-        """A model's predictions come in, the report is computed and kept, and a job is cancelled."""
+        """Import a model's predictions, compute and store the report, and cancel a job."""
         study = studies.study_summary(db, by=BY, study=self.study).study
         file = self.workspace.home / f"{self.study}.jsonl"
         cases = [case for case in cases_of(db, study_id=study.id) if case.scored]
@@ -205,7 +205,7 @@ class Subject:
     def _judge(
         self, db: Session, name: str, *, most: int = 99, decision: Decision = Decision.ACCEPT, **said: Any
     ) -> None:
-        """Give that verdict on the person's next questions."""
+        """Save that verdict on the person's next questions."""
         for number in range(most):
             sheet = self._sheet(db, name)
             if sheet is None:
@@ -264,7 +264,7 @@ STATES = tuple(STEPS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """How far the dataset of a workspace is, and how far the one beside it; None where there is none."""
+    """The state of the workspace's first dataset and of the second one; None if there is none."""
 
     name: str
     beside: str | None = None
@@ -274,15 +274,15 @@ class State:
 
 
 class Workspaces:
-    """Workspaces by their state, each made once: a copy of the one before, and one step."""
+    """Workspaces by state, each created once: a copy of the previous one, and one step."""
 
     def __init__(self, folder: Path, template: Path) -> None:
-        """Make them in that folder; ``template`` is a database with all tables."""
+        """Create them in that folder; ``template`` is a database with all tables."""
         self._folder, self._template = folder, template
         self._made: dict[State, Path] = {}
 
     def folder_of(self, state: State) -> Path:
-        """The folder of the workspace in that state, to be copied, not written to."""
+        """The folder of the workspace in that state; tests copy it and never write to it."""
         if state not in self._made:
             self._made[state] = self._make(state)
         return self._made[state]
@@ -294,7 +294,7 @@ class Workspaces:
         if place > 0:
             before = replace(state, name=STATES[place - 1])
         elif state.beside not in (None, STATES[0]):
-            # The other dataset goes its way first, with the people of the first state.
+            # The second dataset goes through its states first, with the people of the first state.
             before = replace(state, beside=STATES[STATES.index(state.beside) - 1])
             subject = subject_in(home, beside=True)
         else:
@@ -308,7 +308,7 @@ class Workspaces:
         engine = make_engine(subject.workspace.database_url)
         with unit_of_work(engine) as db:
             step(subject, db)
-        engine.dispose()  # the last connection folds the write-ahead log into the file
+        engine.dispose()  # closing the last connection merges the write-ahead log into the file
         return home
 
 
@@ -316,7 +316,7 @@ FIRST = "chest"
 
 
 def subject_in(home: Path, *, beside: bool = False) -> Subject:
-    """The first dataset of the workspace in that folder, or the one beside it."""
+    """The first dataset of the workspace in that folder, or the second one."""
     workspace = Workspace(home=home, database_url=f"sqlite:///{home / 'overread.sqlite'}")
     if beside:
         return Subject(workspace=workspace, dataset="beside", batch="second", study="other")
