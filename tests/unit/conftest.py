@@ -1,4 +1,4 @@
-"""The routes of radiographs behind the gate, by raw HTTP, on a workspace with an exam."""
+"""The radiograph routes behind the gate, by raw HTTP, on a workspace with an exam."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from web.images import pixels, radiographs
 
 ROUTES = [*radiographs.ROUTES, *pixels.ROUTES, *health.ROUTES]
 PLATE = dicom(ramp(300, 400), PhotometricInterpretation="MONOCHROME1")
-PLATE_SHA256 = f"{1:062d}{0:02d}"  # as the made world has it
+PLATE_SHA256 = f"{1:062d}{0:02d}"  # as in make_world
 
 
 @dataclass
 class RawBrowser:
-    """Requests to the route behind the gate, with whatever cookies are in here."""
+    """Requests to the routes behind the gate, with the cookies that are set here."""
 
     cookies: dict[str, str] = field(default_factory=dict)
 
@@ -55,7 +55,7 @@ def reading_processes() -> Iterator[None]:
 
 @pytest.fixture
 def world(workspace_engine: Engine, reading_processes: None) -> World:
-    """Ruth has questions, remo has none. The first exam's PA image is there, the other files are missing."""
+    """Ruth has questions, remo has none. The first exam's PA image exists, the other files are missing."""
     world = make_world(workspace_engine, assigned_to=("ruth",))
     path = image_path(current_workspace(), sha256=PLATE_SHA256)
     path.parent.mkdir(parents=True)
@@ -65,7 +65,7 @@ def world(workspace_engine: Engine, reading_processes: None) -> World:
 
 @pytest.fixture
 def browser_of(world: World):
-    """``browser_of("ruth")``: a browser with her cookie; ``browser_of(None)``: one without."""
+    """``browser_of("ruth")``: a browser with her cookie; ``browser_of(None)``: one without a cookie."""
 
     def open_browser(name: str | None) -> RawBrowser:
         browser = RawBrowser()

@@ -11,14 +11,14 @@ from measures.records.settings import Settings
 from measures.whole import Measures, measure
 
 Result = TypeVar("Result")
-#: Without resamples: the tests that need none are quick.
+#: Without resampling, for tests that need no intervals and should be quick.
 PLAIN = Settings(bootstrap=0)
 
 
 def ratings(answers: dict[str, str], **more: dict[str, str] | str) -> pd.DataFrame:
-    """One row an answer: rater -> answers of q1, q2, … in one string, blank for missing; ``kind`` by name.
+    """One row per answer: rater -> answers of q1, q2, … in one string, blank for missing; ``kind`` by name.
 
-    ``ref`` is the reference, names with m are models. Other columns: one string of values, a character a
+    ``ref`` is the reference, names with m are models. Other columns: one string of values, one character per
     question.
     """
     rows = []

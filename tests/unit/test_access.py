@@ -1,4 +1,4 @@
-"""Who may do what: roles, pages and routes agree, and each page asks for the action of its own row."""
+"""Permissions: roles, pages and routes agree, and each page requires the action of its row."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ui.navigation import PAGES
 from web.routes import ROUTE_GROUPS
 
 ROOT = Path(__file__).resolve().parents[2]
-#: What everybody may open who is signed in.
+#: The pages that everybody who is signed in may open.
 FOR_EVERYBODY = {"pages/home.py", "pages/account.py"}
 
 
 def action_asked_for(file: str) -> str | None:
-    """The name of the action that a page's file hands to ``require_page``, "" when it never asks."""
+    """The name of the action that a page's file passes to ``require_page``; "" if it never calls it."""
     for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "require_page":
             return node.args[0].attr if node.args and isinstance(node.args[0], ast.Attribute) else None

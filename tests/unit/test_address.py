@@ -1,4 +1,4 @@
-"""What a page's address says is anybody's word: a number of the database, or nothing."""
+"""The parameters of a page's address are untrusted: each is a valid database number or nothing."""
 
 from __future__ import annotations
 

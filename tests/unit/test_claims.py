@@ -1,4 +1,4 @@
-"""What is believed of a sign-in provider's claims."""
+"""Which claims of a sign-in provider are accepted."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which sign-ins this process has found to hold, for files that are the same for all."""
+"""The cache of sign-ins that this process has verified, for files that are the same for all."""
 
 from __future__ import annotations
 

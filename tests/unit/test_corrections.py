@@ -1,4 +1,4 @@
-"""Corrections: what they change, and what they leave."""
+"""Corrections: what they change, and what they leave unchanged."""
 
 from domain.corrections import Correction, changes, corrected, without_unchanged
 from domain.questions import Question

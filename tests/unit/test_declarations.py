@@ -1,4 +1,4 @@
-"""Ratings, yes-or-no fields and closed lists are declared once; tables, forms and documentation follow."""
+"""Ratings, yes/no fields and closed lists are declared once; tables, forms and documentation follow."""
 
 from pathlib import Path
 from typing import get_type_hints
@@ -67,7 +67,7 @@ def test_the_gold_table_has_a_column_for_each_field_of_a_question():
 
 
 def test_a_new_field_of_a_record_is_held_back_from_private_questions():
-    """What is not named as unrevealing tells, so that a field that somebody adds does not slip out."""
+    """Only fields declared as harmless are published, so a field that is added later is withheld."""
     shown = {"id", "exam", "format", "stem", "options", "task", "difficulty", "source"}
     assert set(QuestionRecord.__struct_fields__) - TELLING == shown
 

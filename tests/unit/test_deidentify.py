@@ -1,4 +1,4 @@
-"""A file without its patient: nothing of the profile is left, the picture stays, exams stay together."""
+"""De-identified files: nothing of the profile is left, the image is unchanged, exams stay grouped."""
 
 from __future__ import annotations
 

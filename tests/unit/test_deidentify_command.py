@@ -1,4 +1,4 @@
-"""``cli.py deidentify``: a folder without its patients, names of files included, and the input untouched."""
+"""``cli.py deidentify``: a de-identified folder, file names included; the input is unchanged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.unit.makers.raster_files import png
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
-    """What a command ended with and printed."""
+    """The exit code and the output of a command."""
 
     code: int
     out: str
@@ -25,7 +25,7 @@ class Ran:
 
 
 def run(*arguments: object) -> Ran:
-    """The command in this process: to start another costs more than all that it does."""
+    """Run the command in this process: starting another process takes longer than the command."""
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         code = cli.main([str(each) for each in arguments])
@@ -46,7 +46,7 @@ def source(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def done(source, tmp_path_factory):
-    """A key for this run alone: the workspace of whoever runs the tests is not asked."""
+    """The key is for this run alone, so that the workspace of the person running the tests is not read."""
     out = tmp_path_factory.mktemp("out")
     before = {path: path.read_bytes() for path in source.rglob("*") if path.is_file()}
     ran = run(

@@ -1,4 +1,4 @@
-"""The demo's questions are sound where they should be, and wrong exactly where an error was planted."""
+"""The demo's questions are correct where intended, and wrong exactly where an error was planted."""
 
 import itertools
 import random
@@ -22,7 +22,7 @@ from quality.checks import check_question
 
 pytestmark = pytest.mark.full
 
-# Normal, nodule, heart and fluid, free air, devices, and each way in which report and image part.
+# Normal, nodule, heart and fluid, free air, devices, and each way in which report and image differ.
 NUMBERS = (1, 3, 4, 5, 7, 10, 11, 12, 15, 24, 27, 32, 36)
 
 

@@ -1,4 +1,4 @@
-"""The news that a browser has left waits, so that its last click is taken up."""
+"""The message that a browser has disconnected is delayed, so that its last click is processed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ANSWER = {"type": "websocket.send", "bytes": b"drawn"}
 
 
 def heard(messages, *, send_fails=False):
-    """The messages that the app gets, each with the seconds after the first; and what the browser got."""
+    """The messages that the app gets, each with the seconds since the first; and what the browser got."""
     waiting, got, sent = list(messages), [], []
 
     async def receive():

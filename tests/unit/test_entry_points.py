@@ -1,7 +1,7 @@
-"""The two entries lead to services and nothing behind them; a command asks a room's pure modules as well.
+"""Both entry points call services and nothing below; commands may also use a package's pure modules.
 
-A pure module reaches no storage (the contracts of import-linter hold that), and a command prints by the
-same words and rates as the screens do.
+A pure module does not use storage (import-linter's contracts check that), and a command formats with the same
+texts and rates as the pages.
 """
 
 import ast
@@ -15,14 +15,14 @@ STAGES = {
     "accounts", "browsing", "intake", "jobs", "privacy", "quality", "reader_study", "release", "review",
     "sampling",
 }  # fmt: skip
-# What is done to a workspace as a whole belongs to no stage.
+# Modules that act on a workspace as a whole belong to no stage.
 WHOLE = {"storage.backup", "storage.health"}
-# The edge opens the one transaction and asks where the workspace is; the rest of storage is the services'.
+# The entry points open the transaction and locate the workspace; other storage is for services only.
 DOORS = {"storage.unit_of_work", "storage.workspace", "storage.schema", *WHOLE}
 
 
 def imported(text: str) -> Iterator[str]:
-    """Each module that is imported anywhere in a file; ``from review import service`` is review.service."""
+    """Every module that is imported anywhere in a file; ``from review import service`` is review.service."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -32,7 +32,7 @@ def imported(text: str) -> Iterator[str]:
 
 
 def past_the_doors(text: str) -> set[str]:
-    """What a file imports of storage, or of the libraries under it, but for its doors."""
+    """Imports of storage, or of the libraries under it, other than the permitted modules."""
     found = set()
     for module in imported(text):
         room = module.partition(".")[0]
@@ -42,7 +42,7 @@ def past_the_doors(text: str) -> set[str]:
 
 
 def past_the_service(text: str) -> set[str]:
-    """What a file imports from behind the services."""
+    """Imports of modules behind the services."""
     found = past_the_doors(text)
     for module in imported(text):
         room, _, rest = module.partition(".")

@@ -1,4 +1,4 @@
-"""The answer in a model's free text: what may be read is read, and nothing is ever guessed."""
+"""The answer in a model's free text: unambiguous answers are read, and nothing is guessed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reader_study.extraction import extract
 
 OPTIONS = ("Cardiomegaly", "Pleural effusion", "Pneumothorax", "Normal")
 SINGLE, MULTIPLE = AnswerFormat.SINGLE, AnswerFormat.MULTIPLE
-#: Words of a report with no option among them, and with letters that could be taken for one.
+#: Words of a report that contain no option, but letters that could be mistaken for one.
 WORDS = (
     "a", "A", "I", "the", "chest", "because", "Because", "small", "Both", "and", "Dense", "cannot", "seen",
     "unsure", "opacity", "Can", "be", "CT", "Doctor", "lungs", "possible", "AB", "BAD", "no", "D-dimer",

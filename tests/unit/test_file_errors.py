@@ -1,4 +1,4 @@
-"""What is said when a file can't be read or written: which file, and whether it is room or permission."""
+"""The message for a file that cannot be read or written: which file, and whether space or permission."""
 
 import errno
 from pathlib import Path

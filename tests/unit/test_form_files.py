@@ -35,7 +35,7 @@ def sources_digest() -> str:
 
 @pytest.mark.parametrize("path", BUILT, ids=lambda path: path.name)
 def test_a_bundle_is_built_from_the_sources_as_they_are(path: Path):
-    # build.mjs writes the hash of what it read at the top of every bundle, so this needs no Node
+    # build.mjs writes the hash of its input at the top of every bundle, so this test needs no Node
     [written] = re.findall(r"^/\* Built from frontend/src/ \((\w+)\)", path.read_text(encoding="utf-8"))
     assert written == sources_digest(), "run `make frontend` and commit frontend/dist/"
 

@@ -1,4 +1,4 @@
-"""Alive and ready: what strangers, admins and the command line are told."""
+"""Liveness and readiness: what strangers, admins and the command line are shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The veil over numbers, the faults that are planted, and what finding one is."""
+"""The masking of numbers, the planted faults, and when a planted fault counts as found."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_neighbours_lie_far_apart_and_another_secret_shows_other_numbers():
     shown = [Veil(secret=5).shown(number) for number in range(1, 1001)]
     assert len(set(shown)) == 1000
     ups = sum(later > before for before, later in pairwise(shown))
-    assert 400 < ups < 600  # half of them, were it a draw
+    assert 400 < ups < 600  # a random draw would contain half of them
     assert Veil(secret=6).shown(1) != shown[0]
 
 
@@ -80,9 +80,9 @@ def test_a_finding_that_the_report_names_is_not_said_to_be_absent():
 
 
 def test_a_question_that_does_not_allow_a_fault_gets_none():
-    assert made(CLOSED, PlantedFault.WRONG_SIDE) is None  # it names no side
+    assert made(CLOSED, PlantedFault.WRONG_SIDE) is None  # it states no side
     assert made(CLOSED, PlantedFault.SECOND_RIGHT) is None  # it has no options
-    assert made(CLOSED, PlantedFault.NOT_THERE, report="") is None  # nobody knows what is not there
+    assert made(CLOSED, PlantedFault.NOT_THERE, report="") is None  # an absent finding has no known location
 
 
 @pytest.mark.parametrize("fault", PlantedFault)

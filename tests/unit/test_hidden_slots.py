@@ -1,4 +1,4 @@
-"""The gaps of a reviewer's queue: the quick way finds those that going through all of them would find."""
+"""The gaps of a reviewer's queue: the fast search agrees with the exhaustive one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from review.hiding import Slots, between
 
 @st.composite
 def queues(draw):
-    """Some exams with some questions each, with or without room between their places."""
+    """Some exams with some questions each, with or without gaps between their positions."""
     found, position = [], 0
     for _ in range(draw(st.integers(0, 8))):
         exam = draw(st.integers(1, 4))

@@ -39,7 +39,7 @@ def render(capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Two exams, one file that is damaged, one that is no image, one that is hidden."""
+    """Two exams, a damaged file, a file that is no image, and a hidden file."""
     source = tmp_path / "in"
     (source / "exam 1" / "deep").mkdir(parents=True)
     (source / "exam 2").mkdir()

@@ -1,4 +1,4 @@
-"""A bucket that accepts and never answers: only those who want an uncached radiograph notice, by raw HTTP."""
+"""A bucket that accepts and never answers delays only requests for uncached radiographs, by raw HTTP."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ROUTES = [
 
 @pytest.fixture
 def bucket(monkeypatch, workspace_engine, reading_processes):
-    """A workspace of 41 exams whose images are in a bucket, in place of the folder."""
+    """A workspace of 41 exams whose images are in a bucket instead of the folder."""
     with scripted_bucket() as server:
         for name, value in server.settings.items():
             monkeypatch.setenv(name, value)
@@ -56,7 +56,7 @@ def bucket(monkeypatch, workspace_engine, reading_processes):
 
 @pytest.fixture
 def without_time_limit(monkeypatch):
-    """Requests to the bucket are never given up, so that a busy machine does not end them during a test."""
+    """Requests to the bucket never time out, so that a busy machine does not end them during a test."""
     monkeypatch.setattr("storage.images.bucket._READ", 600)
     store = cache(lambda address: BucketStore(address, seconds=600))
     monkeypatch.setattr("storage.images.files._bucket_store", store)
@@ -81,7 +81,7 @@ def world(bucket, workspace_engine):
 
 @asynccontextmanager
 async def browser(world, name=None):
-    """A client of the app's routes behind the gate; many requests may be under way at once."""
+    """A client of the app's routes behind the gate; many requests may run concurrently."""
     app = Starlette(routes=ROUTES, middleware=[Middleware(Gate)])
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
@@ -96,7 +96,7 @@ async def browser(world, name=None):
 
 
 async def hanging(client, server, addresses):
-    """Those requests, once as many are at the store as may be there at once."""
+    """Those requests, once the store has as many as it accepts at once."""
     server.behaviour = Behaviour.HANG
     tasks = [asyncio.create_task(client.get(address)) for address in addresses]
     await until(lambda: len(server.requests) >= min(len(set(addresses)), PIXEL_FETCHES.threads))
@@ -120,7 +120,7 @@ def test_a_save_a_sign_in_and_the_connection_are_served_while_41_radiographs_wai
                 "/judging/verdict", json=verdict(world.questions[0], "saved meanwhile"), headers=headers
             )
             page, there = await stranger.get("/sign-in"), await ruth.get("/connected")
-            served_meanwhile = sum(task.done() for task in waiting) <= 1  # the queue has no place for one
+            served_meanwhile = sum(task.done() for task in waiting) <= 1  # the queue is full
             bucket.behaviour = Behaviour.ANSWER
             await asyncio.gather(*waiting)
             return saved, page, there, served_meanwhile
@@ -203,4 +203,4 @@ def test_readiness_answers_although_the_store_does_not_and_names_it(world, bucke
     checks = {check["name"]: check for check in of_admin.json()["checks"]}
     assert [name for name, check in checks.items() if not check["good"]] == ["images"]
     assert checks["images"]["said"] == "no answer within 3 seconds"
-    assert len(bucket.requests) == 1  # fifty-one asked; they share one look
+    assert len(bucket.requests) == 1  # fifty-one requests share one look-up

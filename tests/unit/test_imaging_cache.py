@@ -1,4 +1,4 @@
-"""What is made once is kept, names nothing of an exam, and gives way when space runs out."""
+"""Rendered images are cached, under names that reveal no exam, and evicted when space runs out."""
 
 from __future__ import annotations
 

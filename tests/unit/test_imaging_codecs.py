@@ -52,7 +52,7 @@ OTHERS = [
 
 
 def plate(*, bits: int, signed: bool = False) -> np.ndarray:
-    """A ramp with noise on it, which has no runs and no flat parts."""
+    """A ramp with noise, which has neither runs nor flat areas."""
     smooth = ramp(61, 47, bits=bits, signed=signed).astype(np.int32)
     noise = np.random.default_rng(bits).integers(-9, 10, smooth.shape)
     return np.clip(smooth + noise, smooth.min(), smooth.max()).astype(ramp(bits=bits, signed=signed).dtype)
@@ -86,7 +86,7 @@ def test_another_decoder_agrees(syntax, plugin):
 
 
 def test_twelve_bits_of_extended_jpeg_come_out():
-    # what plates of the nineties write; no plug-in of pydicom's under a licence that we may use reads it
+    # as plates of the 1990s write; no pydicom plug-in under a licence that we may use reads it
     stored = ramp(64, 64, bits=12)
     frame = bytes(imagecodecs.jpeg8_encode(stored, level=98, bitspersample=12))
     content = dicom(stored, syntax=JPEGExtended12Bit, pixel_data=encapsulate([frame]))

@@ -1,4 +1,4 @@
-"""Which DICOM files come in, what is kept of them, and what is refused with which attribute."""
+"""Which DICOM files are accepted, which facts are stored, and which attribute a refusal names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is seen: polarity, modality and VOI transforms, padding, aspect, size."""
+"""What is displayed: polarity, modality and VOI transforms, padding, aspect, size."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def decoded(pixels=None, **attributes):
 
 
 def levels(radiograph, window=None):
-    """The grey level of each pixel, before it becomes a JPEG."""
+    """The grey level of each pixel, before JPEG compression."""
     table = grey_table(radiograph, window=window or first_window(radiograph))
     return table[radiograph.pixels.view(np.uint16) if radiograph.lowest else radiograph.pixels]
 

@@ -1,4 +1,4 @@
-"""What the browser is told, and that showing by it alone gives the picture that the server draws."""
+"""The facts that the browser gets suffice to show the same image as the server renders."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SIGNED = np.repeat(np.repeat(ramp(8, 8, signed=True), 16, axis=0), 16, axis=1)
 
 
 def facts_of(content: bytes) -> dict[str, Any]:
-    """As the browser gets them: through JSON."""
+    """The facts as the browser gets them: through JSON."""
     decoded = read_radiograph(content, name="a file")
     return json.loads(json.dumps(viewer_facts(content, decoded, name="a file"), allow_nan=False))
 
@@ -40,7 +40,7 @@ def table(first: int, entries: list[int], *, bits: int = 16, name: str = "") -> 
 
 
 def shown_by_the_browser(content: bytes) -> np.ndarray:
-    """Grey levels 0 to 255 by nothing but matrix and facts, in the order that the standard gives."""
+    """Grey levels 0 to 255 from matrix and facts alone, in the order of steps that the standard gives."""
     facts = facts_of(content)
     decoded = read_radiograph(content, name="a file")
     wire = decode_matrix(
@@ -154,7 +154,7 @@ def test_a_modality_table_is_sent_without_the_ends_that_only_go_on():
 def test_a_window_for_another_image_is_not_the_first_look():
     facts = facts_of(dicom(SMOOTH, WindowCenter=60000, WindowWidth=10))
     assert facts["first_look"]["kind"] == "automatic"
-    assert len(facts["windows"]) == 1  # it is stored, so it can still be chosen
+    assert len(facts["windows"]) == 1  # it is stored, so it can still be selected
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Strangers' files are read in a process of their own, within limits, and work goes on."""
+"""Untrusted files are read in a separate process, within limits, and a failure does not stop the app."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_the_process_knows_nothing_of_the_database(reader, file, monkeypatch):
 # ------------------------------------------------------------------------------------------ limits
 def test_a_file_that_takes_too_long_is_refused_and_the_next_one_is_read(file, tmp_path):
     waiting = tmp_path / "waiting.dcm"
-    os.mkfifo(waiting)  # to open it waits for a writer, who never comes
+    os.mkfifo(waiting)  # opening it blocks until a writer opens it, which never happens
     with GuardedReader(workers=1, limits=Limits(seconds=1)) as reader:
         began = time.monotonic()
         with pytest.raises(UnreadableImage, match=r"waiting.dcm: takes longer than 1 seconds"):
@@ -141,7 +141,7 @@ def test_hostile_files_are_refused_and_the_process_lives_on(reader, file, conten
     assert process_of(reader) is before
 
 
-# ------------------------------------------------------------------------------------- many at once
+# -------------------------------------------------------------------------------------- concurrency
 def test_threads_share_the_processes(file):
     path = file(RICH)
     with GuardedReader(workers=2) as reader, ThreadPoolExecutor(12) as threads:

@@ -1,4 +1,4 @@
-"""The stored values on their way to the browser: exact, the same for every lossless syntax, and small."""
+"""The stored values as sent to the browser: exact, equal for all lossless syntaxes, and small."""
 
 from __future__ import annotations
 

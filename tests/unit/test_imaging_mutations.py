@@ -1,4 +1,4 @@
-"""Damage at random, a short form of a longer run: a file gives facts and a picture, or a refusal."""
+"""Random damage, a short form of a longer run: a file gives facts and an image, or a refusal."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def mutated(content: bytes, chance: random.Random) -> bytes:
 
 
 def comes_of(content: bytes) -> tuple[str, str]:
-    """What reading the facts gives, and what drawing does; an error of ours passes through."""
+    """The result of reading the facts and of rendering; a DomainError is passed on."""
     return _ends(lambda: describe(content, name="f")), _ends(
         lambda: display_jpeg(read_radiograph(content, name="f"), longest=300)
     )
@@ -108,7 +108,7 @@ def test_damaged_files_give_facts_or_a_refusal(kind):
     chance = random.Random(kind)  # noqa: S311 - seeded on purpose, nothing secret
     ends = {comes_of(mutated(whole_files()[kind], chance)) for _ in range(MUTANTS)}
     assert all(map(is_facts_or_refusal, ends)), ends
-    assert len(ends) > 1  # some are refused, and some are not
+    assert len(ends) > 1  # some are refused, others are not
 
 
 @pytest.mark.parametrize("kind", list(whole_files()))

@@ -1,4 +1,4 @@
-"""PNG and JPEG: every kind that holds a radiograph gives its grey values; damaged files are refused."""
+"""PNG and JPEG: every kind that can hold a radiograph gives its grey values; damaged files are refused."""
 
 from __future__ import annotations
 
@@ -88,10 +88,10 @@ def test_a_jpegs_orientation_is_honoured_and_noted(orientation):
     exif = Image.Exif()
     exif[0x0112] = orientation
     upright = np.zeros((16, 32), np.uint8)
-    upright[:8, :8] = 255  # a white corner top left, as it lies in the file
+    upright[:8, :8] = 255  # a white corner at the top left, as stored in the file
     content = saved(Image.fromarray(upright), "JPEG", quality=95, exif=exif)
     decoded = read_radiograph(content, name="a.jpg")
-    # EXIF 2.3, 4.6.4: where the file's row 0 and column 0 are to be shown
+    # EXIF 2.3, 4.6.4: where row 0 and column 0 of the file are displayed
     corners = {1: (0, 0), 2: (0, -1), 3: (-1, -1), 4: (-1, 0), 5: (0, 0), 6: (0, -1), 7: (-1, -1), 8: (-1, 0)}
     assert decoded.pixels[corners[orientation]] > 200
     assert decoded.pixels.shape == ((16, 32) if orientation < 5 else (32, 16))

@@ -1,4 +1,4 @@
-"""PNG files for models: the right values, polarity and size, whatever decoder reads them."""
+"""PNG files for models: the right values, polarity and size, with every decoder."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_every_chunk_has_its_check_sum():
 
 def test_pixels_that_are_not_square_say_so():
     image = Image.open(io.BytesIO(grey_png(ramp(), aspect=(2, 1))))
-    assert image.info["aspect"] == (2, 1)  # twice as many pixels to the side as down, on the same length
+    assert image.info["aspect"] == (2, 1)  # twice as many pixels across as down, over the same length
 
 
 # ---------------------------------------------------------------------------------------------- levels

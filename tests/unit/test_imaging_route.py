@@ -1,4 +1,4 @@
-"""GET /radiographs/…: who gets a picture and who gets no byte of it, by raw HTTP past the gate."""
+"""GET /radiographs/…: who gets an image and who gets no byte of it, by raw HTTP behind the gate."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_coordinator_gets_the_picture(browser_of):
 
 @pytest.mark.parametrize(("name", "status"), [(None, 401), ("remo", 403), ("rea", 403), ("ada", 403)])
 def test_everybody_else_gets_no_byte_of_it(browser_of, name, status):
-    browser_of("ruth").get(ADDRESS)  # so that it lies in the cache
+    browser_of("ruth").get(ADDRESS)  # so that it is in the cache
     answer = browser_of(name).get(ADDRESS)
     assert answer.status_code == status
     assert answer.headers["content-type"] == "application/json"

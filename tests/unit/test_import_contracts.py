@@ -1,4 +1,4 @@
-"""The import contracts of pyproject.toml find what is planted, each in its own words."""
+"""The import contracts of pyproject.toml detect planted violations, each with its own message."""
 
 import shutil
 import subprocess
@@ -20,7 +20,7 @@ def rooms() -> list[str]:
 
 @pytest.fixture
 def house(tmp_path, rooms):
-    """An empty house with the project's contracts."""
+    """An empty project with the project's contracts."""
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     for room in rooms:
         (tmp_path / room).mkdir()

@@ -1,4 +1,4 @@
-"""Records taken many at once come out as they do one by one."""
+"""Records read in bulk give the same result as records read one by one."""
 
 import json
 from typing import Any

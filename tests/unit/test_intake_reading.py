@@ -1,4 +1,4 @@
-"""Records are found in files of any size and spacing, ids are met once, folders are not left."""
+"""Records are found in files of any size and spacing, ids are unique, and paths stay in their folder."""
 
 import json
 import os

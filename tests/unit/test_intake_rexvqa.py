@@ -1,4 +1,4 @@
-"""ReXVQA's records: a report section may be NaN, as the files' writer left it; nothing else may."""
+"""ReXVQA's records: a report section may be NaN, as the published files have it; no other field may."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lint that pins landed migrations: a change to one is found, a new one has to be put on record."""
+"""The lint that pins landed migrations: it detects a change, and requires a record of a new one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each own lint finds an offence that is planted, and leaves the right way alone."""
+"""Each of the project's lints detects a planted offence and accepts the correct form."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from lints.names import hides_a_room
 from lints.source import Source
 from lints.wording import unclear_words
 
-#: A function that writes, as it stands in a page.
+#: A function that writes, as a page contains it.
 WRITER = "def save():\n    with unit_of_work() as db:\n        add_person(db)\n"
 
 

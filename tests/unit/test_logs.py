@@ -1,4 +1,4 @@
-"""The log has what helps and nothing of a patient: no values of exceptions, no words of libraries."""
+"""The log is useful and has no patient data: no values of exceptions, no messages of libraries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SECRET = "SECRET-patient Jane Roe"
 
 @pytest.fixture(autouse=True)
 def factory():
-    """The safe factory for these tests alone."""
+    """The safe record factory, set for these tests alone."""
     before = logging.getLogRecordFactory()
     without_values()
     yield

@@ -1,4 +1,4 @@
-"""``cli.py measure`` from the outside: where it reads, where it writes, what it refuses."""
+"""``cli.py measure``: what it reads, where it writes, and what it refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weighted kappa against published tables, scikit-learn and statsmodels, and in the hard cases."""
+"""Weighted kappa against published tables, scikit-learn and statsmodels, and in edge cases."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ pairs_of_three = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_s
 
 
 def pairs(table):
-    """The table's cells as one pair a count."""
+    """The table's cells as one pair per count."""
     cells = [
         (row, column)
         for row, counts in enumerate(table)
@@ -88,11 +88,11 @@ def test_unweighted_kappa_by_hand():
 def test_kappa_is_scikit_learns_and_its_error_is_statsmodels(cells, weights):
     first, second = [a for a, _ in cells], [b for _, b in cells]
     if len(set(first)) == 1 or len(set(second)) == 1:
-        return  # our own rule for constant raters has its own tests
+        return  # our rule for constant raters has its own tests
     found = weighted_kappa(first, second, k=3, weights=weights)
     theirs = cohen_kappa_score(first, second, labels=[0, 1, 2], weights=weights.value)
     assert found.estimate == pytest.approx(theirs, abs=1e-9)
-    with np.errstate(all="ignore"):  # statsmodels divides 0 by 0 in what it calls not a number
+    with np.errstate(all="ignore"):  # statsmodels divides 0 by 0 here and gives NaN
         peer = cohens_kappa(contingency(first, second, k=3), wt=weights.value)
     if not math.isnan(peer.std_kappa):
         assert found.se == pytest.approx(peer.std_kappa, abs=1e-6)
@@ -132,7 +132,7 @@ def test_every_pair_twice_under_one_cluster_is_no_more_evidence():
 
 
 def test_one_side_with_a_single_category_gives_kappa_0_and_no_interval():
-    # R prints SE 0 here; there is nothing to estimate it from, so none is shown.
+    # R prints SE 0 here; it cannot be estimated, so none is shown.
     found = weighted_kappa([0] * 90 + [1] * 10, [0] * 100, k=2, weights=Weights.LINEAR)
     assert (found.estimate, found.se, found.low, found.high) == (0.0, None, None, None)
     assert "single category" in found.note

@@ -1,4 +1,4 @@
-"""Readers against one model: which error, which design, which readers."""
+"""Readers against one model: standard errors, designs, and random or fixed readers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from measures.mrmc import (
 
 
 def readings(seed=1, cases=60, readers=4):
-    """Right and wrong of readers (cases, readers) and of a model (cases,)."""
+    """Correctness of readers (cases, readers) and of a model (cases,)."""
     random = np.random.default_rng(seed)
     easy = random.standard_normal((cases, 1))
     right = easy + random.standard_normal((cases, readers)) > -0.8
@@ -36,7 +36,7 @@ def test_fully_crossed_the_u_statistic_is_obuchowski_and_rockettes():
 
 
 def test_the_u_statistic_is_unbiased_by_brute_force():
-    # every pair of readings that have nothing in common estimates the square of the true difference
+    # each pair of readings without common parts estimates the square of the true difference
     right, model = readings(cases=7, readers=3)
     differences = right - model[:, None]
     differences[0, 1] = differences[3, 2] = np.nan
@@ -68,7 +68,7 @@ def test_random_readers_are_less_certain_than_fixed_ones_who_differ():
 
 
 def test_fixed_readers_by_hand():
-    # one reader: the error of a mean of paired differences
+    # one reader: the standard error of a mean of paired differences
     right, model = readings(readers=1)
     step = right[:, 0] - model
     found = fixed_readers(step[:, None])

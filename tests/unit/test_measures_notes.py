@@ -1,4 +1,4 @@
-"""What is not defined in ``measures.json`` is null, and the record's note says why: in every record."""
+"""Undefined values in ``measures.json`` are null, and the record's note states why, in every record."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def test_ties_have_p_1():
 
 
 def test_an_exam_is_swapped_as_a_whole():
-    # Four questions of one exam, all to a: one coin, p = 1. Four exams of one: 2 / 16.
+    # Four questions of one exam, all for a: one coin, p = 1. Four exams of one question: 2 / 16.
     assert swap_test(np.array([4]))[0] == 1.0
     assert swap_test(np.array([1, 1, 1, 1]))[0] == pytest.approx(2 / 16)
     # sizes 2 and 1: the sums are -3, -1, 1, 3
@@ -94,7 +94,7 @@ def test_the_readers_of_rexvqa_printed_as_shares_of_200_were_198():
     # section 6.1: every printed accuracy is k/198
     for printed, count in ((83.84, 166), (77.78, 154), (77.27, 153), (69.70, 138), (65.66, 130), (24.75, 49)):
         assert round(100 * count / 198, 2) == pytest.approx(printed)
-        assert abs(100 * round(printed * 2) / 200 - printed) > 0.005  # no k/200 prints so
+        assert abs(100 * round(printed * 2) / 200 - printed) > 0.005  # no k/200 rounds to it
 
 
 def test_166_of_198_has_wilsons_78_1_to_88_3():

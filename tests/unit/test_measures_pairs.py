@@ -1,4 +1,4 @@
-"""Every pair at once: against scikit-learn, statsmodels and the loop; the joint bootstrap."""
+"""All pairs at once, against scikit-learn, statsmodels and a loop; the joint bootstrap."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ tables = st.integers(2, 5).flatmap(lambda k: arrays(np.int64, (k, k), elements=s
 
 
 def pairs_of(table):
-    """The table's counts as one row a question."""
+    """The table's counts as one row per question."""
     k = len(table)
     return np.divmod(np.repeat(np.arange(k * k), table.ravel()), k)
 
@@ -40,11 +40,11 @@ def test_kappa_of_random_tables_is_scikit_learns_and_its_error_statsmodels(table
     name = None if weights is Weights.NONE else weights.value
     theirs = cohen_kappa_score(first, second, labels=list(range(k)), weights=name)
     assert float(kappa) == pytest.approx(theirs, abs=1e-9)
-    with np.errstate(all="ignore"):  # statsmodels divides 0 by 0 in what it calls not a number
+    with np.errstate(all="ignore"):  # statsmodels divides 0 by 0 here and gives NaN
         peer = cohens_kappa(table, wt=name).std_kappa
     if math.isnan(peer):
         return
-    # compared as variances: near 0 the root magnifies what rounding leaves
+    # compared as variances: near 0 the root magnifies rounding errors
     assert float(se) ** 2 == pytest.approx(peer**2, abs=1e-12)
     if peer > 1e-3:
         assert float(se) == pytest.approx(peer, abs=1e-9)
@@ -53,7 +53,7 @@ def test_kappa_of_random_tables_is_scikit_learns_and_its_error_statsmodels(table
 @given(arrays(np.int64, (30, 4), elements=st.integers(-1, 2)))
 def test_tables_of_all_pairs_are_confusion_matrices_of_common_questions(answers):
     pairs = list(combinations(range(4), 2))
-    stratum = np.arange(30) % 3 - 1  # a third of the questions in no stratum
+    stratum = np.arange(30) % 3 - 1  # a third of the questions are in no stratum
     found = pair_tables(answers, pairs, k=3, stratum=stratum, strata=2)
     for at, (a, b) in enumerate(pairs):
         for place in range(2):

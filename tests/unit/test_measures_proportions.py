@@ -25,7 +25,7 @@ def test_wilson_is_statsmodels(counted, confidence):
     count, n = counted
     found = wilson(count, n, confidence=confidence)
     theirs = proportion_confint(count, n, alpha=1 - confidence, method="wilson")
-    assert (found.low, found.high) == theirs  # to the last digit: exported figures stay as they were
+    assert (found.low, found.high) == theirs  # to the last digit: exported figures must not change
 
 
 def test_wilson_by_hand():
@@ -85,6 +85,6 @@ def test_one_exam_only_says_so():
 
 
 def test_none_and_all_have_a_limit_of_exactly_0_and_1():
-    # not 1e-18, which rounding leaves
+    # not 1e-18, a rounding residue
     assert [wilson(0, n).low for n in (7, 200, 1290)] == [0.0] * 3
     assert [wilson(n, n).high for n in (7, 200, 1290)] == [1.0] * 3

@@ -1,4 +1,4 @@
-"""Files of ratings: what is read, and how what can't be is refused."""
+"""Files of ratings: what is read, and the messages for what cannot be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results become flat records in one place, and come back from them."""
+"""Results are converted to flat records, and back, in one module."""
 
 from __future__ import annotations
 

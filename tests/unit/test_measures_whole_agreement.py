@@ -1,4 +1,4 @@
-"""The hard cases of how far two raters of a table of ratings agree, each decided once."""
+"""Edge cases of agreement between two raters of a table of ratings, each tested once."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_how_often_two_agree_when_both_are_wrong():
 
 
 def test_second_opinions_sought_by_the_first_answer_show_no_agreement():
-    # r2 was asked only where r1 had found something
+    # r2 was asked only where r1 reported an error
     found = measured({"r1": "Y" * 12 + "Z" * 3 + "N" * 20, "r2": "Y" * 11 + "Z" * 4 + " " * 20}).agreement[0]
     assert (found.n, found.observed, found.kappa) == (15, None, None)
     assert "second opinion" in found.note

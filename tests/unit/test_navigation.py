@@ -1,4 +1,4 @@
-"""The role table decides which pages there are for whom."""
+"""The role table determines the pages of each person."""
 
 import pytest
 

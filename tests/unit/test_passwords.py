@@ -1,4 +1,4 @@
-"""Passwords: what is accepted, and that a hash tells nothing."""
+"""Passwords: which are accepted, and that a hash reveals nothing."""
 
 import pytest
 from argon2 import PasswordHasher

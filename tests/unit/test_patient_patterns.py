@@ -1,4 +1,4 @@
-"""What is found in a text, and, as important, what is not."""
+"""Patterns of patient data in texts: what is detected, and what is not."""
 
 from __future__ import annotations
 

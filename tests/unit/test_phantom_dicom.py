@@ -1,4 +1,4 @@
-"""Phantoms on disk: real DICOM DX that reads back as it was written, byte for byte the same each time."""
+"""Phantoms on disk: valid DICOM DX that reads back as written and is identical each time."""
 
 import numpy as np
 import pydicom

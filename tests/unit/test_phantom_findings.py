@@ -1,4 +1,4 @@
-"""What is put into a phantom is seen where its box is, and nowhere it should not be."""
+"""A finding of a phantom is visible inside its box and nowhere else."""
 
 import numpy as np
 import pytest

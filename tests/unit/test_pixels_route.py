@@ -1,4 +1,4 @@
-"""GET /pixels/…: the stored values for the viewer, and not a byte of them for anybody else, by raw HTTP."""
+"""GET /pixels/…: the stored values for the viewer, and no byte of them for anybody else, by raw HTTP."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_reviewer_with_a_question_on_the_exam_gets_the_stored_values(browser_o
     answer = browser_of("ruth").get(MATRIX)
     assert answer.status_code == 200
     assert answer.headers["content-encoding"] == "gzip"
-    # the client has undone the gzip, as a browser does
+    # the client has decompressed the gzip, as a browser does
     values = decode_matrix(gzip.compress(answer.content), rows=300, columns=400, bits=12)
     assert np.array_equal(values, ramp(300, 400))
 
@@ -52,7 +52,7 @@ def test_a_coordinator_gets_them(browser_of, address):
 @BOTH
 @pytest.mark.parametrize(("name", "status"), [(None, 401), ("remo", 403), ("rea", 403), ("ada", 403)])
 def test_everybody_else_gets_no_byte_of_them(browser_of, address, name, status):
-    browser_of("ruth").get(address)  # so that it lies in the cache
+    browser_of("ruth").get(address)  # so that it is in the cache
     answer = browser_of(name).get(address)
     assert answer.status_code == status
     assert set(answer.json()) == {"error", "kind"}

@@ -1,4 +1,4 @@
-"""Boxes to the drawable canvas and back: the pure pair, what counts, and the package's own terms."""
+"""Boxes to the drawable canvas and back: the conversions, what counts as a change, and the package's API."""
 
 import pytest
 from hypothesis import given
@@ -40,7 +40,7 @@ def test_a_surface_has_the_matrix_aspect_to_within_a_pixel(rows, columns):
 
 
 def test_a_resized_box_is_its_size_times_its_scale():
-    surface = surface_for(rows=3200, columns=3200)  # half a pixel of the surface for one of the matrix
+    surface = surface_for(rows=3200, columns=3200)  # half a pixel of the canvas per pixel of the matrix
     resized = rect(left=100, top=50, width=200, height=100) | {"scaleX": 1.5, "scaleY": 0.5}
     [box] = read([resized], radiograph="pa", surface=surface)
     assert box.box.as_tuple() == (200, 100, 800, 200)
@@ -107,7 +107,7 @@ def test_machine_and_own_boxes_differ_in_line_and_colour():
 
 
 def test_the_installed_canvas_takes_what_it_is_told():
-    """Its terms are not published: a new version that renames one would be seen here first."""
+    """The canvas's arguments are undocumented: a new version that renames one fails here first."""
     script, style = browser_part()
     text = script.read_text(encoding="utf-8")
     surface = surface_for(rows=1000, columns=800)

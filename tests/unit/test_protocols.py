@@ -1,4 +1,4 @@
-"""The protocol's one spelling, its hash, and what of it a file may say."""
+"""The canonical text of a protocol, its hash, and what a file of it may contain."""
 
 from __future__ import annotations
 

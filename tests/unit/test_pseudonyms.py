@@ -1,4 +1,4 @@
-"""A patient's number becomes another by the workspace's key."""
+"""A patient's number is replaced by a pseudonym that depends on the workspace's key."""
 
 from __future__ import annotations
 

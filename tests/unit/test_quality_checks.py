@@ -1,4 +1,4 @@
-"""The four structural checks, and the quick look that spares most questions them."""
+"""The four structural checks, and the fast test that makes them unnecessary for most questions."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The viewer's Python side: boxes there and back, and addresses."""
+"""The viewer's Python side: conversion of boxes in both directions, and addresses."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Orders of reader studies: counterbalanced, washed out, overlapping, repeats apart, one for one seed."""
+"""Orders of reader studies: counterbalanced, with wash-out, overlap and spaced repeats, fixed by the seed."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def test_training_cases_come_first_and_are_never_repeated():
 def test_options_are_shuffled_by_reader_and_a_repeat_has_its_own_order():
     by_reader = made(design(repeats=8, repeat_gap=5))
     found = {slot.option_order for slots in by_reader.values() for slot in slots}
-    assert len(found) == 24  # 4! orders, all of them met in 112 slots
+    assert len(found) == 24  # 4! orders, all of which occur in 112 slots
     assert all(sorted(order) == [0, 1, 2, 3] for order in found)
 
 

@@ -1,4 +1,4 @@
-"""Public and private: nothing that ties two exams together is on both sides."""
+"""Public and private parts: linked exams are never on both sides."""
 
 from __future__ import annotations
 

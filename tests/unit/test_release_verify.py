@@ -1,4 +1,4 @@
-"""Whatever is changed in a release's folder is found and named."""
+"""Every change in a release's folder is detected and named."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def folder(tmp_path):
 
 
 def reseal(folder):
-    """Make the manifest agree with the files again, as somebody would who wants to hide a change."""
+    """Update the manifest to match the files, as somebody would who wants to hide a change."""
     path = folder / "manifest.json"
     manifest = json.loads(path.read_text())
     for entry in manifest["files"]:

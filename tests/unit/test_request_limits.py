@@ -1,4 +1,4 @@
-"""How large and how slow a request may be, before anything reads it."""
+"""Limits on the size and duration of a request, applied before anything reads it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from web.request_limits import KIB, MIB, PATIENCE, SLOWEST, Limits, largest_body
 
 
 class Clock:
-    """A clock that stands still until it is set on."""
+    """A clock that stands still until a test advances it."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -42,7 +42,7 @@ APP = Starlette(
 
 
 def send(path: str, pieces: Iterator[bytes], **headers: str) -> tuple[int, dict[str, str]]:
-    """The status and headers that the app answers a body with that comes in these pieces."""
+    """The status and headers with which the app answers a body sent in these pieces."""
     sent: list[Message] = []
     READ.clear()
 

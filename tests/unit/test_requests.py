@@ -1,4 +1,4 @@
-"""What the app's own routes share: only our pages write, errors have their status, JSON is JSON."""
+"""What the app's own routes share: only our pages write, errors have their status, JSON is valid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is pinned is what is imported, and every pin is explained."""
+"""Every imported distribution is pinned, and every pin is explained."""
 
 import ast
 import re
@@ -14,7 +14,7 @@ ROOMS = (
     "privacy", "quality", "reader_study", "records", "release", "review", "sampling", "storage", "ui",
     "web",
 )  # fmt: skip
-# Needed at run time though no file of ours imports them.
+# Needed at run time although no file of ours imports them.
 PLUG_INS = {
     "authlib": "st.login imports it when a provider is configured",
     "httpx": "Authlib's client",
@@ -26,7 +26,7 @@ PLUG_INS = {
 
 
 def pins(name: str) -> dict[str, str]:
-    """Distribution (lower case, dashes) to version, of the lines that pin."""
+    """Distribution (lower case, dashes) to version, from the lines that pin."""
     lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
     found = (re.fullmatch(r"([A-Za-z0-9_.-]+)(?:\[\w+\])?==(\S+)", line) for line in lines)
     return {match[1].lower().replace("_", "-"): match[2] for match in found if match}
@@ -43,7 +43,7 @@ def imported_distributions() -> set[str]:
                 modules |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module:
                 modules.add(node.module.split(".")[0])
-    # _typeshed is there for the type checker only.
+    # _typeshed exists for the type checker only.
     modules -= set(sys.stdlib_module_names) | set(ROOMS) | {"app", "cli", "_typeshed"}
     known = packages_distributions()
     return {known[module][0].lower().replace("_", "-") for module in modules if module in known} | {

@@ -1,4 +1,4 @@
-"""Agreement between reviewers on hand-made verdicts, against scikit-learn and arithmetic written out."""
+"""Agreement between reviewers on constructed verdicts, against scikit-learn and written-out arithmetic."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ SECOND = ["accept"] * 16 + ["revise"] * 3 + ["reject"] * 2 + ["revise"] * 6 + ["
 
 @pytest.fixture(scope="module")
 def decided() -> Between:
-    """Forty questions on which two decide as above."""
+    """Forty questions that two reviewers decide as above."""
     (found,) = agreement_between(
         [
             shared(at, verdict(at, 1, one), verdict(at, 2, other))

@@ -1,4 +1,4 @@
-"""Counting a batch: lines, shares of errors, tiers, and what is said where a number is not defined."""
+"""Counts of a batch: totals, shares of errors, tiers, and the note where a number is undefined."""
 
 from __future__ import annotations
 

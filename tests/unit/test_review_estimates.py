@@ -1,4 +1,4 @@
-"""What a judged sample says of the whole: the measures' own figures, bounds, plans and the rule."""
+"""Dataset estimates from a reviewed sample: the measures' figures, bounds, plans and the rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a batch will be finished at the present pace."""
+"""The predicted end of a batch at the present pace."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_the_rate_of_the_verdicts_so_far_carries_on():
 
 
 def test_a_pause_until_now_slows_the_pace():
-    # 10 in 20 minutes, then 20 minutes of nothing: 10 in 40; 30 left take 120 minutes
+    # 10 in 20 minutes, then 20 minutes without any: 10 in 40; 30 left take 120 minutes
     now = START + timedelta(minutes=40)
     assert finish(every(2, 11), left=30, now=now).at == now + timedelta(minutes=120)
 

@@ -1,4 +1,4 @@
-"""Splitting questions over people: by exam, evenly, each person once, the same way every time."""
+"""Splitting questions among people: by exam, evenly, each person once, reproducibly."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_the_order_of_the_rows_changes_nothing(sizes, people, shuffler):
 
 
 def test_the_largest_exams_are_given_out_first():
-    # 5 to one, 4 to the other, then 3 to the lighter, 2, 1: 5 + 2 + 1 = 8 and 4 + 3 = 7
+    # 5 to one, 4 to the other, then 3 to the one with fewer, 2, 1: 5 + 2 + 1 = 8 and 4 + 3 = 7
     parts = split(exams_of(1, 2, 3, 4, 5), people=[7, 8])
     assert [len(parts.given[person]) for person in (7, 8)] == [8, 7]
 

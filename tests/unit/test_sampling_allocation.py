@@ -1,4 +1,4 @@
-"""How many questions a draw takes of each stratum."""
+"""How many questions a draw takes from each stratum."""
 
 from fractions import Fraction
 from typing import Any
@@ -49,7 +49,7 @@ def test_a_fixed_number_counts_what_is_drawn_already_and_what_is_there():
 
 
 def test_what_a_short_tier_lacks_is_taken_evenly_from_the_others():
-    # 33 or 34 each would be even; easy has 10, so 90 are left for two
+    # an even share is 33 or 34 each; easy has 10, so 90 are left for two
     assert over_tiers(100, sizes=tiers(10, 500, 490), plan=PLAN) == tiers(10, 45, 45)
 
 
@@ -111,7 +111,7 @@ def test_the_quick_start_gives_what_dealing_one_by_one_gives(sizes, shares, n):
 
 
 def test_within_a_tier_cells_are_in_proportion():
-    # 10 x (50, 30, 20) / 100 = 5, 3, 2; 11 x = 5.5, 3.3, 2.2: the largest remainder is the first's
+    # 10 x (50, 30, 20) / 100 = 5, 3, 2; 11 x = 5.5, 3.3, 2.2: the first has the largest remainder
     assert over_cells(10, sizes=[50, 30, 20]) == [5, 3, 2]
     assert over_cells(11, sizes=[50, 30, 20]) == [6, 3, 2]
 

@@ -1,4 +1,4 @@
-"""Which questions a draw takes: the lowest of a seeded hash in each stratum."""
+"""Which questions a draw takes: those with the lowest seeded hash in each stratum."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def test_the_hash_of_an_id_is_the_same_on_every_machine():
 
 
 def test_the_mixed_hash_is_the_same_on_every_machine():
-    # by hand, in Python's integers
+    # computed by hand with Python's integers
     def by_hand(value, seed):
         state = (value ^ mixed_seed(seed)) * 0xBF58476D1CE4E5B9 % 2**64
         return (state ^ (state >> 32)) * 0x94D049BB133111EB % 2**64
@@ -80,7 +80,7 @@ def test_a_larger_draw_holds_the_smaller():
 
 @given(hashes=st.lists(st.integers(-3, 3), min_size=2, max_size=40), n=st.integers(1, 40))
 def test_equal_hashes_are_settled_by_id(hashes, n):
-    # hashes this close to each other and this often equal also lie all on one side of the quick limit
+    # so close or so often equal that all hashes are on one side of the fast limit
     keys = [f"k{i:02d}" for i in range(len(hashes))][::-1]
     n = min(n, len(keys))
     stored = np.array(hashes, dtype=np.int64)
@@ -103,7 +103,7 @@ def test_hashes_all_above_the_quick_limit_are_found_all_the_same():
 
 
 def mixed_inverse_of_high_values():
-    """Hashes that mix, with seed 7, to the upper half: the highest hundred of ten thousand."""
+    """Hashes that map, with seed 7, to the upper half: the highest hundred of ten thousand."""
     return HASHES[np.argsort(mixed(HASHES, seed=7))[-100:]]
 
 
@@ -141,5 +141,5 @@ def test_each_bit_of_a_hash_turns_about_half_of_the_bits_that_order(bit):
     turned = HASHES ^ np.int64(np.uint64(1 << bit).view(np.int64))
     flipped = mixed(HASHES, seed=7) ^ mixed(turned, seed=7)
     upper = np.unpackbits(flipped.astype(">u8").view(np.uint8).reshape(-1, 8)[:, :3], axis=1)
-    # Bit 63 turns bit 63 for certain; the others of the upper 24 turn by chance.
+    # Flipping bit 63 always flips bit 63; the others of the upper 24 flip at random.
     assert upper[:, 1:].mean() == pytest.approx(0.5, abs=0.03)

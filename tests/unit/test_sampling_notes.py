@@ -1,4 +1,4 @@
-"""What a coordinator is told about a draw before it is made."""
+"""The notes that a coordinator sees before a draw is made."""
 
 from typing import Any
 

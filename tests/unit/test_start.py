@@ -1,4 +1,4 @@
-"""What a command and the app import at their start: nothing that they may not need."""
+"""The imports of a command and of the app at their start: only what they always need."""
 
 import gc
 import os
@@ -16,7 +16,7 @@ from ui.garbage import freeze_modules
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Half a second and more of a processor between them, for a figure, a chart, a migration, a Parquet file.
+#: These cost over half a second of processor time, for figures, charts, migrations and Parquet files.
 HEAVY = {
     "alembic", "altair", "joblib", "pandas", "pyarrow", "scipy.optimize", "scipy.special", "scipy.stats",
     "sklearn", "statsmodels",
@@ -45,7 +45,7 @@ print(*sys.modules, file=sys.stderr)
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
-    """A workspace whose tables are there, so that no start has a migration to run."""
+    """A workspace whose tables exist, so that no start runs a migration."""
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OVERREAD_HOME", str(home))
@@ -83,7 +83,7 @@ def test_no_command_imports_what_only_some_of_its_work_needs(home):
 
 
 def test_only_commands_that_read_radiographs_themselves_import_pydicom(home):
-    # The others ask a reading process.
+    # The others use a reading process.
     names = [MODULES.get(name, name) for name in COMMANDS if name not in {"deidentify", "image", "demo"}]
     program = (
         f"import sys, {', '.join(f'commands.{name}' for name in names)}\nprint(*sys.modules, file=sys.stderr)"

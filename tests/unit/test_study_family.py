@@ -1,4 +1,4 @@
-"""Holm in a study's report counts the family that the protocol declares, and says which it is."""
+"""Holm's adjustment in a study's report counts the declared family of the protocol, and names it."""
 
 from __future__ import annotations
 
@@ -79,6 +79,6 @@ def test_holm_by_hand_within_each_task():
         record("presence", "ben", "m", None),
     ]
     found = adjusted(paired, family_of(("readers : m",), KINDS))
-    # two of a family: the smaller twice, the other once; outside it none; alone in its task unchanged
+    # two in the family: the smaller p times 2, the other times 1; outside it none; alone unchanged
     assert [each.p_holm for each in found] == [0.04, 0.04, None, 0.03, None]
     assert paired[0].p_holm == 1.0

@@ -1,4 +1,4 @@
-"""The drawings of a study's report: colours that can be read, words that are not cut, nothing unsaid."""
+"""The figures of a study's report: legible colours, uncut text, and everything labelled."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AXIS = Axis(low=0.0, high=1.0, ticks=(0.0, 1.0))
 
 
 def contrast(one: str, other: str) -> float:
-    """By the definition of WCAG 2.2."""
+    """The contrast ratio as WCAG 2.2 defines it."""
 
     def light(name: str) -> float:
         shares = [int(name[at : at + 2], 16) / 255 for at in (1, 3, 5)]
@@ -69,7 +69,7 @@ def test_a_cell_that_is_not_there_is_left_empty_and_an_undefined_one_is_grey():
 def test_a_drawing_has_paper_of_its_own_under_it_in_both_themes():
     svg = forest([row()], title="t", caption="c", axis=AXIS)
     assert svg.index('class="paper"') < svg.index("<text")
-    assert svg.count("--paper:#") == 2  # light, and dark where the screen is
+    assert svg.count("--paper:#") == 2  # light by default, dark where the screen prefers it
     fromstring(svg)  # noqa: S314 - text of our own making
 
 

@@ -1,6 +1,6 @@
-"""Every service asks for its action before it does anything: each denied cell of role x service.
+"""Every service checks its permission before anything else: each denied cell of role x service.
 
-The services are found, not listed: a new one that takes a person has to be entered below, with its action.
+The services are discovered, not listed: a new one that takes a person must be entered below, with its action.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ ASKS_FOR: dict[str, Action] = {
     "sampling.list_questions": Action.DRAW_BATCH,
     "sampling.preview": Action.DRAW_BATCH,
 }
-#: Services that take a person and ask for no action of the table, and what they ask instead.
+#: Services that take a person and require no action of the table, and what they check instead.
 ASKS_OTHERWISE = {
     "accounts.begin_sign_in": "the person's own password or provider, just before",
     "accounts.change_own_password": "the person's own current password",
@@ -191,7 +191,7 @@ ASKS_OTHERWISE = {
 
 
 def services() -> Iterator[tuple[str, Callable[..., object], str]]:
-    """(name, function, the parameter that is the person) of each service that takes one."""
+    """(name, function, the parameter for the person) of each service that takes a person."""
     for stage in STAGES:
         module = import_module(f"{stage}.service")
         for name, function in sorted(vars(module).items()):
@@ -211,7 +211,7 @@ DENIED = [
 
 
 def call(name: str, person: Person) -> None:
-    """Call the service as that person with nothing in all other arguments, database included."""
+    """Call the service as that person, with None for all other arguments, the database included."""
     function, who = SERVICES[name]
     needed = [
         word for word, parameter in inspect.signature(function).parameters.items()

@@ -1,4 +1,4 @@
-"""A batch's facts as columns, from objects that a test can read."""
+"""The facts of a batch as columns, built from readable objects."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def facts_of(questions, judgements, assigned, *, people) -> BatchFacts:
 
 
 def latest_verdicts(count, **columns) -> LatestVerdicts:
-    """So many verdicts with these columns: accepted, each on an exam of its own, nothing found in them."""
+    """That many verdicts with these columns: accepted, each on its own exam, without reported errors."""
     numbers = np.arange(count)
     zeros, none = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=bool)
     moments = np.full(count, np.datetime64("2026-01-02", "us"))

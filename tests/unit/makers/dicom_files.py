@@ -1,4 +1,4 @@
-"""Small DICOM files, made here: a ramp of grey values with whatever attributes a test asks for."""
+"""Small generated DICOM files: a ramp of grey values with the attributes that a test sets."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CT = "1.2.840.10008.5.1.4.1.1.2"
 
 
 def ramp(rows: int = 24, columns: int = 32, *, bits: int = 12, signed: bool = False) -> NDArray[Any]:
-    """Grey values from the lowest to the highest that ``bits`` can hold, row after row."""
+    """Grey values from the lowest to the highest that ``bits`` can hold, row by row."""
     low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
     dtype = np.uint8 if bits <= 8 else (np.int16 if signed else np.uint16)
     return np.rint(np.linspace(low, high, rows * columns)).astype(dtype).reshape(rows, columns)
@@ -51,7 +51,7 @@ def dicom(
     preamble: bool = True,
     **attributes: Any,
 ) -> bytes:
-    """A DX file of ``pixels`` (a 12-bit ramp); further attributes by keyword replace what is there."""
+    """A DX file of ``pixels`` (a 12-bit ramp by default); keywords add or replace attributes."""
     pixels = ramp(bits=bits) if pixels is None else pixels
     dataset = header(pixels, bits=bits)
     dataset.update({})
@@ -110,7 +110,7 @@ def inflating_to(size: int) -> bytes:
     """A deflated DX file whose pixel data alone inflate to ``size`` bytes of zero."""
     content = dicom(ramp(2, 2), syntax=DeflatedExplicitVRLittleEndian)
     at = content.index(b"1.2.840.10008.1.2.1.99")
-    at = content.index(b"\x02\x00", at)  # what follows in the meta group
+    at = content.index(b"\x02\x00", at)  # the rest of the meta group
     meta_length = int.from_bytes(content[140:144], "little")
     start = 144 + meta_length
     plain = zlib.decompress(content[start:], -zlib.MAX_WBITS)
@@ -141,7 +141,7 @@ def _encoded(pixels: NDArray[Any], syntax: UID) -> bytes:
 
 
 def codestream(pixels: NDArray[Any], syntax: UID) -> bytes:
-    """The pixels compressed without loss (JPEG baseline: nearly)."""
+    """The pixels in lossless compression (JPEG baseline: nearly lossless)."""
     unsigned = pixels.view(np.uint16) if pixels.dtype == np.int16 else pixels
     if syntax == JPEGBaseline8Bit:
         return bytes(imagecodecs.jpeg8_encode(pixels, level=98))
@@ -159,7 +159,7 @@ def codestream(pixels: NDArray[Any], syntax: UID) -> bytes:
 
 
 def _rle(pixels: NDArray[Any]) -> bytes:
-    """PS3.5 annex G with literal runs only: of each sample the high bytes, then the low bytes."""
+    """PS3.5 annex G with literal runs only: for each sample, the high bytes, then the low bytes."""
     size = pixels.dtype.itemsize
     samples = [pixels] if pixels.ndim == 2 else list(np.moveaxis(pixels, -1, 0))
     segments = []

@@ -15,7 +15,7 @@ from tests.unit.makers.dicom_files import header, ramp, written
 
 WORD = "PLANTED"
 NUMBER = 1961
-# By value representation: what is planted, and the bytes that must be found nowhere afterwards.
+# By value representation: the planted value, and the bytes that must not occur afterwards.
 _VALUES: dict[str, Any] = {
     **dict.fromkeys(("AE", "CS", "LO", "LT", "SH", "ST", "UC", "UT"), WORD), "PN": f"{WORD}^{WORD}",
     "AS": "077Y", "DA": "19610203", "DT": "19610203040506", "TM": "040506", "UI": "1.2.3.1961",
@@ -26,13 +26,13 @@ TELLTALE = (WORD.encode(), b"077Y", b"19610203", b"040506", b"1.2.3.1961")
 
 
 def profile_tags() -> list[BaseTag]:
-    """Every attribute of the profile, the repeated ones once; without commands and meta information."""
+    """Every attribute of the profile, repeating groups once; without command and meta elements."""
     tags = {Tag(tag[0], tag[1] or 0x0010) for tag in map(tuple, table()["ALL_TAGS"])}
     return sorted(tag for tag in tags if tag.group > 0x0002)
 
 
 def plant(dataset: Dataset, *, depth: int = 1) -> int:
-    """Put a value into each attribute that the profile names; how many. Sequences hold planted ones, too."""
+    """Plant a value in each attribute of the profile, also within sequences; return how many."""
     tags = profile_tags()
     for tag in tags:
         representation = _representation(tag)
@@ -54,7 +54,7 @@ def plant(dataset: Dataset, *, depth: int = 1) -> int:
         dataset.ViewCodeSequence = Sequence([inner])
     private = dataset.private_block(0x0009, f"{WORD} CREATOR", create=True)
     private.add_new(0x01, "LO", WORD)
-    dataset.add_new(Tag(0x0008, 0xFFF0), "LO", WORD)  # no attribute of the standard
+    dataset.add_new(Tag(0x0008, 0xFFF0), "LO", WORD)  # not an attribute of the standard
     return len(tags)
 
 
@@ -74,5 +74,5 @@ def planted_file(**attributes: Any) -> tuple[bytes, int]:
 def _representation(tag: BaseTag) -> str:
     try:
         return str(dictionary_VR(tag)).split(" or ")[0]
-    except KeyError:  # newer than the dictionary
+    except KeyError:  # newer than pydicom's dictionary
         return "LO"

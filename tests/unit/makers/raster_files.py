@@ -1,4 +1,4 @@
-"""Small PNG and JPEG files, made here."""
+"""Small generated PNG and JPEG files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def saved(image: Image.Image, kind: str, **options: Any) -> bytes:
 def png(pixels: NDArray[Any], *, interlaced: bool = False) -> bytes:
     """A PNG of shape (rows, columns) or (rows, columns, 2 to 4), 8 or 16 bits, by the specification.
 
-    Pillow writes neither 16 bits of colour nor interlaced files, so this does: filter 0, Adam7.
+    Pillow writes neither 16-bit colour nor interlaced files, so this function does: filter 0, Adam7.
     """
     rows, columns = pixels.shape[:2]
     channels = 1 if pixels.ndim == 2 else pixels.shape[2]
@@ -44,12 +44,12 @@ def png(pixels: NDArray[Any], *, interlaced: bool = False) -> bytes:
 
 
 def chunk(kind: bytes, body: bytes = b"") -> bytes:
-    """One PNG chunk with its length and check sum."""
+    """One PNG chunk with its length and checksum."""
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
 
 def png_of_size(columns: int, rows: int) -> bytes:
-    """A few hundred bytes that say they are a grey PNG of that size."""
+    """A few hundred bytes whose header declares a grey PNG of that size."""
     head = struct.pack(">IIBBBBB", columns, rows, 8, 0, 0, 0, 0)
     data = zlib.compress(bytes(1000))
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", data) + chunk(b"IEND")

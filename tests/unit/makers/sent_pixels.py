@@ -1,4 +1,4 @@
-"""The stored values that the viewer is sent, read back as the browser reads them."""
+"""Decodes the stored values that the viewer receives, as the browser does."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 
 def decode_matrix(content: bytes, *, rows: int, columns: int, bits: int) -> NDArray[np.uint16]:
-    """The values of `imaging.matrix.encode_matrix`, as the browser has them.
+    """The values of `imaging.matrix.encode_matrix`, as the browser decodes them.
 
     Raises:
-        ValueError: it has not as many bytes as rows, columns and bits ask for.
+        ValueError: the number of bytes does not match rows, columns and bits.
     """
     planes = np.frombuffer(gzip.decompress(content), np.uint8)
     if bits <= 8:
