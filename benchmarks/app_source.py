@@ -1,4 +1,4 @@
-"""Starts of the app that need not import it anew: what is killed many times, or serves a module of tests."""
+"""Fast starts of the app without importing it again, for processes that are started or killed many times."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 class AppSource:
-    """A process that has imported the app (ready_app.py), and forks one that serves at each start."""
+    """A process that has imported the app (ready_app.py) and forks one app process per start."""
 
     def __init__(self) -> None:
-        """Imports what a start needs; nothing serves yet."""
+        """Import what a start needs; no app process runs yet."""
         self._process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.ready_app"],
             cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
-        self._to_process = cast("IO[str]", self._process.stdin)  # PIPE was asked for
+        self._to_process = cast("IO[str]", self._process.stdin)  # the process was opened with PIPE
         self._from_process = cast("IO[str]", self._process.stdout)
         if not self._line().startswith("ready"):
             raise RuntimeError("the app could not be imported")
 
     def start(self, *, port: int, environment: Mapping[str, str], log: Path) -> int:
-        """The number of a process that begins to serve on that port, and writes to that log."""
+        """Start a process that serves on that port and writes to that log; return its process id."""
         wish = {"port": port, "environment": dict(environment), "log": str(log)}
         self._to_process.write(json.dumps(wish) + "\n")
         self._to_process.flush()
         return int(self._line())
 
     def close(self) -> None:
-        """End the source; those that it started go on."""
+        """End the source process; the processes that it started continue."""
         self._process.kill()
-        with self._process:  # closes what was written to and read from, and waits
+        with self._process:  # closes the pipes and waits
             pass
 
     def _line(self) -> str:

@@ -1,9 +1,9 @@
 """Finding questions among 1.6 million on SQLite: words, facets, standing, the next page, count, history.
 
-Mark: at most 150 ms, median. Beside it the plain way, a scan with LIKE. Texts are built of a vocabulary of
-4,000 words whose frequencies fall off as in text (Zipf), so that there are common words and rare ones.
-``python -m benchmarks.browse [QUESTIONS]``. The filling takes minutes: ``--home FOLDER`` keeps the database
-there, and ``--only-fill`` stops before measuring, so that the measuring can have a quiet machine.
+Target: at most 150 ms, median. A scan with LIKE is measured for comparison. Texts are built from a vocabulary
+of 4,000 words with frequencies as in natural text (Zipf), so that there are common and rare words. ``python
+-m benchmarks.browse [QUESTIONS]``. Filling the database takes minutes: ``--home FOLDER`` keeps it there, and
+``--only-fill`` stops before measuring, so that the measurement can run on a quiet machine.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def _fill(engine: Engine, questions: int) -> None:
 
 
 def _judge(db: Session, questions: int) -> None:
-    """A batch of every tenth question, a tenth of it judged, a tenth of that rejected."""
+    """Add a batch of every tenth question; a tenth of it is judged, and a tenth of that rejected."""
     for statement in _JUDGED:
         db.execute(text(statement.format(questions=questions)))
 
@@ -195,7 +195,7 @@ _JUDGED = (
 
 
 def _median(work: Callable[[], None], repeats: int = REPEATS) -> float:
-    """Milliseconds."""
+    """The median in milliseconds."""
     taken = []
     for _ in range(repeats):
         start = time.perf_counter()

@@ -1,13 +1,14 @@
-"""Many workers take questions from one shared queue at once, on both databases; the naive way side by side.
+"""Many workers claim questions from one shared queue at once, on both databases, compared with a naive way.
 
 32 workers (processes and threads) claim 10,000 questions until nothing is left; one claim in twenty is handed
-back. Marks: no question is given out to two people beyond the overlap, and nobody is told "nothing is left"
-while a question is free, or with somebody who may yet hand it back. The naive way reads the first free
-question and then writes that it is taken, as one would without thinking of the others.
+back. Targets: no question goes to more people than the overlap requires, and no worker gets "nothing is left"
+while a question is free or claimed by somebody who may hand it back. The naive way reads the first free
+question and then writes that it is taken, without any lock.
 
     python -m benchmarks.claims [--questions 10000] [--workers 32] [--overlap 1] [--databases sqlite postgres]
 
-The naive way has the first --naive (1,000) of them: it gives each out many times, and would take far longer.
+The naive way has only the first --naive (1,000) questions: it gives each out many times, and would take far
+longer.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ Way = Callable[[Engine, Person], "Found"]
 
 @dataclass(slots=True, kw_only=True)
 class Found:
-    """What workers met: who kept which question, how often they were told wrongly that nothing is left."""
+    """The workers' results: who kept which question, and how often "nothing is left" was wrong."""
 
     kept: list[tuple[int, int]] = field(default_factory=list)
     claims: int = 0
@@ -61,7 +62,7 @@ class Found:
     seconds: list[float] = field(default_factory=list)
 
     def add(self, other: Found) -> None:
-        """Take the other's in."""
+        """Merge the results of another worker."""
         self.kept += other.kept
         self.seconds += other.seconds
         self.claims += other.claims
@@ -70,7 +71,7 @@ class Found:
         self.tried_again += other.tried_again
 
     def beyond(self, overlap: int) -> int:
-        """Questions that more people have than the overlap asks for, or one person twice."""
+        """Questions that more people have than the overlap requires, or one person twice."""
         people = Counter(question for _, question in self.kept)
         return (
             sum(max(0, count - overlap) for count in people.values()) + len(self.kept) - len(set(self.kept))
@@ -78,7 +79,7 @@ class Found:
 
 
 def furnish(engine: Engine, *, questions: int, workers: int, overlap: int) -> list[Person]:
-    """A batch of so many questions, five an exam, with a shared queue for so many reviewers."""
+    """A batch of that many questions, five per exam, with a shared queue for that many reviewers."""
     make_world(engine, questions=questions, per_exam=5)
     now = datetime.now(UTC)
     with unit_of_work(engine) as db:
@@ -101,13 +102,13 @@ def furnish(engine: Engine, *, questions: int, workers: int, overlap: int) -> li
 
 
 def work(engine: Engine, person: Person) -> Found:
-    """Claim, judge or hand back, until nothing is left."""
+    """Claim questions and judge them or hand them back, until nothing is left."""
     found, before, chance = Found(), None, random.Random(person.id)
     while True:
         begun = time.perf_counter()
         try:
             claim, left = _claim(engine, person, before)
-        except NotNow:  # SQLite gives up on a writer after 30 s; the person tries again
+        except NotNow:  # SQLite ends the wait of a writer after 30 s; the person tries again
             found.tried_again += 1
             continue
         found.seconds.append(time.perf_counter() - begun)
@@ -127,7 +128,7 @@ def work(engine: Engine, person: Person) -> Found:
 
 
 def _claim(engine: Engine, person: Person, before: int | None) -> tuple[review.NextClaim, int | None]:
-    """The next question; where there is none, how many this person could have had after all."""
+    """The next question; if there is none, the number that this person could still have had."""
     with unit_of_work(engine) as db:
         if before is not None:
             _judged(db, person, before)
@@ -147,7 +148,7 @@ def _handed_back(engine: Engine, person: Person, question: int) -> bool:
 
 
 def work_naively(engine: Engine, person: Person) -> Found:
-    """Read the first free question, write that it is taken."""
+    """Read the first free question, then write that it is taken."""
     found = Found()
     while True:
         begun = time.perf_counter()
@@ -170,7 +171,7 @@ def work_naively(engine: Engine, person: Person) -> Found:
 
 
 def all_together(url: str, people: list[Person], way: Way, *, processes: int) -> Found:
-    """Everybody works at once, spread over so many processes."""
+    """Run all workers at once, spread over that many processes."""
     total = Found()
     parts = [people[number::processes] for number in range(processes)]
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
@@ -189,7 +190,7 @@ def _one_process(url: str, way: Way, people: list[Person]) -> Found:
 
 
 def _judged(db: Session, person: Person, question: int) -> None:
-    """What a verdict does to the queue, without the verdict."""
+    """Change the queue as a verdict does, without saving one."""
     claims.finish(db, batch_id=BATCH, question_id=question, person_id=person.id)
     assignments.set_state(
         db, person_id=person.id, batch_id=BATCH, question_ids=[question], state=AssignmentState.DONE,
@@ -198,13 +199,13 @@ def _judged(db: Session, person: Person, question: int) -> None:
 
 
 def _left(db: Session, person: Person) -> int:
-    """Judgements that are free, or with somebody, and that this person could take."""
+    """Open judgements, free or claimed by somebody, that this person could take."""
     mine = claims.others_hold(db, batch_id=BATCH, person_id=person.id)
     return claims.count_takeable(db, batch_id=BATCH, person_id=person.id) + bool(mine)
 
 
 def measure(place: Place, *, questions: int, naive: int, workers: int, overlap: int, processes: int) -> bool:
-    """Both ways on one database, printed; whether the marks hold."""
+    """Measure and print both ways on one database; return whether the targets are met."""
     people = furnish(place.engine, questions=questions, workers=workers, overlap=overlap)
     begun = time.perf_counter()
     found = all_together(place.database_url, people, work, processes=processes)
@@ -237,7 +238,7 @@ def _say(way: str, found: Found, took: float, overlap: int) -> None:
 
 
 def main() -> int:
-    """1 where a mark does not hold."""
+    """Return 1 if a target is missed."""
     parser = argparse.ArgumentParser(description="Claims from a shared queue, many at once.")
     parser.add_argument("--questions", type=int, default=10_000)
     parser.add_argument(

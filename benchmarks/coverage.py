@@ -1,8 +1,8 @@
-"""How often the intervals that are shown hold the truth, simulated; and how often the plain ones would.
+"""Simulated coverage of the confidence intervals that the app shows, compared with plain intervals.
 
-Mark: every interval that is shown covers .93 or more of what it calls 95 %. 2,000 simulated data sets a cell.
-``python -m benchmarks.coverage [RUNS] [--out docs/coverage.md]``; 2,000 runs take some ten minutes on one
-core.
+Target: every interval that is shown as 95 % has a coverage of at least .93. There are 2,000 simulated data
+sets per cell. ``python -m benchmarks.coverage [RUNS] [--out docs/coverage.md]``; 2,000 runs take some ten
+minutes on one core.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def kappa_rows(runs: int) -> Iterator[Row]:
                     first, second = np.repeat([0, 0, 1, 1], table), np.repeat([0, 1, 0, 1], table)
                     one = kappa_interval(first, second, weights=NO_WEIGHTS, draws=0)
                     if one.value is None or (one.value == 0 and one.low is None):
-                        continue  # a constant rater: no interval, by rule
+                        continue  # a constant rater has no interval, by definition
                     other = kappa_interval(first, second, weights=NO_WEIGHTS, seed=drawn)
                     third = ac1_interval(first, second, weights=NO_WEIGHTS, seed=drawn)
                     plain.append(_holds(one.low, one.high, kappa))
@@ -83,7 +83,7 @@ def options_rows(runs: int) -> Iterator[Row]:
 
 
 def answers_rows(runs: int) -> Iterator[Row]:
-    """The same with more than ten answers, where empty cells are drawn as one; the r-th is 1/r as common."""
+    """The same with over ten answers, where empty cells are drawn as one; the r-th has frequency 1/r."""
     random = np.random.default_rng(SEED)
     for answers in (12, 40):
         falling = 1 / np.arange(1, answers + 1)
@@ -94,7 +94,7 @@ def answers_rows(runs: int) -> Iterator[Row]:
 def _kappas(
     shares: np.ndarray, sizes: tuple[int, ...], runs: int, random: np.random.Generator
 ) -> Iterator[Row]:
-    """Kappa, n, and how often the plain interval and the shown one hold, for two raters with these shares."""
+    """Kappa, n, and the coverage of the plain and the shown interval, for two raters with these shares."""
     k, weights = len(shares), np.eye(len(shares))
     for kappa in (0.3, 0.6, 0.85):
         cells = kappa * np.diag(shares) + (1 - kappa) * np.outer(shares, shares)
@@ -110,7 +110,7 @@ def _kappas(
 
 
 def paired_rows(runs: int) -> Iterator[Row]:
-    """Two raters' accuracies on the same questions, independent and four an exam."""
+    """Two raters' accuracies on the same questions, independent and with four questions per exam."""
     random = np.random.default_rng(SEED)
     truth = 0.8384 - 0.7727
     for correlation in (0.35, 0.8):
@@ -128,7 +128,7 @@ def paired_rows(runs: int) -> Iterator[Row]:
 
 
 def accuracy_rows(runs: int) -> Iterator[Row]:
-    """One rater's accuracy, independent and four questions an exam."""
+    """One rater's accuracy, with independent questions and with four questions per exam."""
     random = np.random.default_rng(SEED)
     for accuracy in (0.5, 0.8, 0.95):
         for n in (100, 200):
@@ -145,7 +145,7 @@ def accuracy_rows(runs: int) -> Iterator[Row]:
 
 
 def mrmc_rows(runs: int) -> Iterator[Row]:
-    """Readers against a model, fully crossed and half of the cases each; 200 cases."""
+    """Readers against a model, fully crossed and with half of the cases each; 200 cases."""
     random = np.random.default_rng(SEED)
     for readers in (3, 5, 10):
         for spread in (0.0, 0.02, 0.04, 0.06):
@@ -162,7 +162,7 @@ def mrmc_rows(runs: int) -> Iterator[Row]:
 
 
 def strata_rows(runs: int) -> Iterator[Row]:
-    """The rate of errors in 1,000 questions, tiers of 700, 200, 80 and 20, of which 95 were judged."""
+    """The rate of errors in 1,000 questions in tiers of 700, 200, 80 and 20, of which 95 were judged."""
     random = np.random.default_rng(SEED)
     sizes, judged = (700, 200, 80, 20), (25, 25, 25, 20)
     for wrong in ((28, 24, 19, 9), (7, 10, 12, 9), (70, 30, 16, 6), (14, 40, 40, 15), (105, 40, 16, 4)):
@@ -192,7 +192,7 @@ def strata_rows(runs: int) -> Iterator[Row]:
 def _raters(
     random: np.random.Generator, exam: np.ndarray, accuracies: tuple[float, ...], correlation: float
 ) -> list[np.ndarray]:
-    """Raters' results of latent normals: a part that raters share, and half of the rest the exam's own."""
+    """Raters' results from latent normals: one part is shared by raters; half of the rest is per exam."""
     common = random.standard_normal(len(exam))
     results = []
     for accuracy in accuracies:
@@ -204,7 +204,7 @@ def _raters(
 
 
 def _against(differences: np.ndarray, *, random_readers: bool = True) -> MrmcComparison:
-    """The comparison of differences that are known already: a model that is always wrong."""
+    """A comparison whose differences are given, through a model that is always wrong."""
     return against_model(differences, np.zeros(len(differences)), random_readers=random_readers)
 
 
@@ -213,7 +213,7 @@ def _covers(found: MrmcComparison, truth: float) -> bool:
 
 
 def _holds(low: float | None, high: float | None, truth: float) -> bool:
-    """An interval that is not there holds nothing."""
+    """Whether the interval contains the value; a missing interval does not."""
     return low is not None and high is not None and low <= truth <= high
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from domain.errors import DomainError
 
-# Imported only when atheris watches: what was imported before is not looked into.
+# Imported only under atheris: modules that were imported before are not instrumented.
 _WATCHED = {
     "image": ("imaging", ("imaging.deidentify", "imaging.reading")),
     "questions": ("intake", ("intake.parsing", "intake.recognition")),
@@ -24,7 +24,7 @@ _WATCHED = {
 
 
 def main(arguments: list[str]) -> int:
-    """Fuzz until told to stop; 2 where atheris is not installed."""
+    """Fuzz until stopped; return 2 if atheris is not installed."""
     if not arguments or arguments[0] not in _WATCHED:
         print(__doc__, file=sys.stderr)
         return 2

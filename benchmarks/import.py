@@ -38,7 +38,7 @@ from storage.schema import upgrade
 from storage.unit_of_work import unit_of_work
 from storage.workspace import Workspace
 
-QUESTIONS = 800_000  # half of the real size; with fewer, starting the second process counts for more
+QUESTIONS = 800_000  # half of the real size; with fewer, the start of the second process weighs more
 FULL = 1_600_000
 ROUNDS = 3
 ADD_ALL = 10_000
@@ -55,7 +55,7 @@ def main(questions: int, *, full: bool) -> None:
         size = file.stat().st_size / questions
         print(f"{questions:,} questions, {size:.0f} bytes each, {ROUNDS} times in turn")
         rows = _rows_of(folder, file)
-        gc.freeze()  # the ready rows are no part of an import: the collector must not look through them
+        gc.freeze()  # the prepared rows are not part of an import: the garbage collector must not scan them
         times: dict[str, list[float]] = {"ours": [], "executemany": []}
         for _ in range(ROUNDS):
             times["ours"].append(_timed(folder, lambda engine: _ours(engine, file)))
@@ -78,7 +78,7 @@ def main(questions: int, *, full: bool) -> None:
 
 
 def write_questions(path: Path, count: int) -> None:
-    """Native records of ReXVQA's usual length, ten on each exam of two radiographs."""
+    """Write native records of ReXVQA's usual length, ten per exam of two radiographs."""
     with path.open("w", encoding="utf-8") as file:
         for number in range(count):
             exam = number // PER_EXAM
@@ -234,7 +234,7 @@ def _tell_memory(file: Path, questions: int) -> None:
 def _one(file: Path) -> None:
     """Import once and print the seconds and the peak of resident memory in MB."""
     seconds = _timed(file.parent, lambda engine: _ours(engine, file))
-    # getrusage would tell the peak of the process that started this one, if that was higher.
+    # getrusage would report the peak of the parent process if that was higher.
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     own = int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) / 1024
     parser = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024

@@ -1,9 +1,9 @@
 """The next question of a reviewer, with 1.6 million questions and a batch of 160,000 over 20 people.
 
-Mark: at most 1 ms. Beside it two plain ways, the whole sheet as the page opens it, a verdict with its
-commit, and the numbers of the progress page. Half of the batch is judged.
-``python -m benchmarks.next_question [QUESTIONS] [--postgres]``; PostgreSQL from OVERREAD_TEST_POSTGRES_URL,
-else a server started from the development wheel.
+Target: at most 1 ms. For comparison: two plain ways, the whole sheet as the page opens it, a verdict with its
+commit, and the numbers of the progress page. Half of the batch is judged. ``python -m
+benchmarks.next_question [QUESTIONS] [--postgres]``; PostgreSQL from OVERREAD_TEST_POSTGRES_URL, else a server
+started from the development wheel.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def _people_and_dataset(db: Session) -> None:
     )  # fmt: skip
 
 
-# The same statements on both databases, so no % (a placeholder to one of them) and no generate_series.
+# The same statements run on both databases: no % (a placeholder in one) and no generate_series.
 _INCOMING = (
     """INSERT INTO exam (id, dataset_id, key)
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {exams})
@@ -220,7 +220,7 @@ _JUDGED = (
 
 
 def _median(work: Callable[[], object], repeats: int) -> float:
-    """Milliseconds, after one run that warms the caches."""
+    """The median in milliseconds, after one run that fills the caches."""
     work()
     times = []
     for _ in range(repeats):

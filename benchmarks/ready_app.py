@@ -1,7 +1,7 @@
-"""The app, ready to be started again and again: modules are imported once, each start is a fork of this.
+"""A process with the app's modules imported, which forks itself for each start of the app.
 
-Reads a start a line from standard input, as JSON (see app_source.py, which alone runs this), and answers with
-the number of the process. What runs there is `streamlit run app.py` as always.
+It reads one start per line from standard input, as JSON (see app_source.py, its only caller), and answers
+with the process id. The fork runs `streamlit run app.py` as usual.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def main() -> int:
-    """Until standard input ends."""
+    """Serve until standard input ends."""
     os.chdir(ROOT)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that have ended
-    # What the app imports when it first needs it is here, too: once for all starts.
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # processes that have ended are reaped automatically
+    # Modules that the app imports on first use are imported here too, once for all starts.
     here = (uvicorn, alembic, pd, scipy)
     print("ready", len(routes.ROUTES), *(library.__version__ for library in here), flush=True)
     for line in sys.stdin:

@@ -1,15 +1,15 @@
 """A release of 100,000 judged questions beside dumping the SQLModel rows of the same questions.
 
-The plain way is what somebody would write who has the tables and no release: it loads the rows of every
-judged question by SQLModel - question, exam, radiographs with the sizes of their images, place in the batch,
-verdicts - a thousand questions at a time, one query a table, and writes one line of JSON a question, each row
-by ``model_dump_json``. Python's collector of cycles is on for it, as anybody has it; the release holds it off
-for itself (intake/collector.py), which is a part of the ratio. It decides nothing, puts no correction into a
-question, hashes nothing, and syncs nothing to the disk.
+The plain way is what a user of the tables would write without the release: it loads the rows of every judged
+question with SQLModel (question, exam, radiographs with the sizes of their images, place in the batch,
+verdicts), a thousand questions at a time, one query per table, and writes one line of JSON per question, each
+row by ``model_dump_json``. Python's garbage collector is on for it, as by default; the release turns it off
+for itself (intake/collector.py), which contributes to the ratio. The plain way resolves no verdicts, applies
+no corrections, computes no hashes, and does not sync to the disk.
 
-Mark: the release in the native form (gold.jsonl, gold.csv, corrections.jsonl, left_out.jsonl, images.jsonl,
-data card, Croissant, manifest, all hashed and synced) is made at least twice as fast. For every other form
-there is the time with it, or not: ``python -m benchmarks.release [QUESTIONS] [--native-only]``.
+Target: the release in the native format (gold.jsonl, gold.csv, corrections.jsonl, left_out.jsonl,
+images.jsonl, data card, Croissant, manifest, all hashed and synced) is at least twice as fast. The time with
+each further format is printed, unless excluded: ``python -m benchmarks.release [QUESTIONS] [--native-only]``.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def main() -> None:
 
 
 def _judged(engine: Engine, questions: int) -> World:
-    """Verdicts that differ as people's do: ratings of 3 to 5, comments on a fifth, times of their own."""
+    """Verdicts that vary as people's do: ratings of 3 to 5, comments on a fifth, varying times."""
     world = make_world(engine, questions=questions, per_exam=5)
     chance = random.Random(7)
 

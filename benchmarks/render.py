@@ -1,11 +1,11 @@
 """DICOM to full + quarter PNG, 2500 x 3000 pixels of 12 bits, against pydicom + Pillow.
 
-Mark: at least 8 times as fast for uncompressed, JPEG lossless, JPEG-LS and RLE, twice for JPEG 2000. Both
-sides run in this process, in turns, from the file's bytes to the bytes of two PNG files, and their pixels
-are compared. The plain side is what one writes with the libraries' own functions: ``pixel_array``,
-``apply_voi_lut``, Pillow's ``reduce`` and ``save``, each with its defaults; pydicom chooses its decoders
-itself. Then the stored values for the browser: mark at most 1.5 times the decoding + 25 ms.
-``python -m benchmarks.render [REPEATS] [ROWS COLUMNS]``.
+Target: at least 8 times as fast for uncompressed, JPEG lossless, JPEG-LS and RLE, twice for JPEG 2000. Both
+sides run alternately in this process, from the file's bytes to the bytes of two PNG files, and their pixels
+are compared. The plain side uses the libraries' own functions: ``pixel_array``, ``apply_voi_lut``, Pillow's
+``reduce`` and ``save``, each with its defaults; pydicom chooses its decoders itself. Then the stored values
+for the browser are measured: target at most 1.5 times the decoding + 25 ms. ``python -m benchmarks.render
+[REPEATS] [ROWS COLUMNS]``.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ U = TypeVar("U")
 
 
 def main(repeats: int, rows: int, columns: int) -> int:
-    """Print every figure; 1 if a mark is missed or the pixels differ."""
+    """Print every figure; return 1 if a target is missed or the pixels differ."""
     pixels = plate(rows, columns)
     files = {
         syntax: dicom(
@@ -73,7 +73,7 @@ def against_plain(files: dict[UID, bytes], repeats: int) -> int:
         print(f"\nfull + quarter PNG of {bits} bits      pydicom + Pillow      ours     ratio     mark   MB")
         for syntax, content in files.items():
             if bits == 16 and syntax != ExplicitVRLittleEndian:
-                continue  # decoding is the same; once is enough to see the writing
+                continue  # decoding is the same; one run suffices to measure the writing
             plain, ours = in_turns(
                 partial(plain_way, content, bits=bits),
                 partial(our_way, content, bits=bits),
@@ -127,7 +127,7 @@ def plain_way(content: bytes, *, bits: int) -> Rendered:
     levels = np.rint(values * (((1 << bits) - 1) / 4095)).astype(f"u{bits // 8}")
     if bits == 8:
         small = Image.fromarray(levels).reduce(4)
-    else:  # Pillow reduces no 16 bits, but 32
+    else:  # Pillow cannot reduce 16-bit images, but 32-bit ones
         small = Image.fromarray(np.asarray(Image.fromarray(levels.astype(np.int32)).reduce(4), np.uint16))
     files = []
     for image in (Image.fromarray(levels), small):
@@ -138,7 +138,7 @@ def plain_way(content: bytes, *, bits: int) -> Rendered:
 
 
 class Timed(Generic[T]):
-    """What one side gave, and how long it took."""
+    """The result of one side, and how long it took."""
 
     result: T  # of the last run
 
@@ -156,7 +156,7 @@ class Timed(Generic[T]):
 
 
 def in_turns(one: Callable[[], T], other: Callable[[], U], repeats: int) -> tuple[Timed[T], Timed[U]]:
-    """Both sides by turns, so that what else the machine does hits both; a first time each is not counted."""
+    """Run both sides alternately, so that load affects both; the first run of each is not counted."""
     first, second = Timed[T](), Timed[U]()
     for turn in range(repeats + 1):
         first.run(one)
@@ -168,14 +168,14 @@ def in_turns(one: Callable[[], T], other: Callable[[], U], repeats: int) -> tupl
 
 
 def differ_at_most(one: Rendered, other: Rendered, *, levels: int) -> bool:
-    """Whether the pixels, decoded from both PNGs, are the same but for rounding."""
+    """Whether the pixels decoded from both PNGs differ by rounding only."""
     pairs = [(one.full, other.full), (one.quarter or b"", other.quarter or b"")]
     arrays = [[np.asarray(Image.open(io.BytesIO(png))).astype(np.int32) for png in pair] for pair in pairs]
     return all(a.shape == b.shape and int(np.abs(a - b).max()) <= levels for a, b in arrays)
 
 
 def plate(rows: int, columns: int) -> NDArray[np.uint16]:
-    """Something as smooth and as noisy as a chest, 12 bits."""
+    """An image as smooth and as noisy as a chest radiograph, 12 bits."""
     y, x = np.mgrid[0:rows, 0:columns].astype(np.float32)
     smooth = 2000 + 1200 * np.sin(x / columns * 6) * np.cos(y / rows * 6)
     noise = np.random.default_rng(1).normal(0, 12, (rows, columns))

@@ -1,9 +1,9 @@
 """The draw of 160,000 of 1.6 million questions, evenly over three tiers, against pandas in memory.
 
-Mark: at most 0.25 of pandas' time. Both sides begin with the frame as columns in memory, pandas with the
-tier as a categorical column, its fastest form. Pandas' faster ways draw by position, so another order of
-rows is another draw; its way to the same draw as ours, sorting by a hash, is printed too. Then the whole draw
-from a SQLite database. ``python -m benchmarks.sampling [QUESTIONS]``.
+Target: at most 0.25 of pandas' time. Both sides start from columns in memory; pandas has the tier as a
+categorical column, its fastest form. Pandas' faster methods draw by position, so their draw depends on the
+order of rows; its method for the same draw as ours, sorting by a hash, is printed too. Then the whole draw
+from a SQLite database is measured. ``python -m benchmarks.sampling [QUESTIONS]``.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def main(questions: int) -> None:
 
 
 def _in_turn(works: list[Callable[[], int]]) -> list[list[float]]:
-    """Milliseconds of each work, in turn, so that a busy moment hits all; each goes first as often."""
+    """Milliseconds of each function, run alternately, so that load affects all; each is first as often."""
     times: list[list[float]] = [[] for _ in works]
     for start in range(REPEATS):
         for place in range(start, start + len(works)):
@@ -119,7 +119,7 @@ def _from_database(folder: Path, hashes: np.ndarray, tiers: np.ndarray) -> None:
 
 
 def _fill(engine: Engine, hashes: np.ndarray, tiers: np.ndarray) -> None:
-    """Questions of ReXVQA's usual length, ten on each exam."""
+    """Questions of ReXVQA's usual length, ten per exam."""
     count = len(hashes)
     columns = (
         "id, dataset_id, key, exam_id, import_id, format, stem, options, answer, also_right, explanation, "

@@ -1,12 +1,12 @@
 """Races of clicks in Chromium on the running app: each action is done once, or visibly not saved.
 
-1,000 races, seeded. On the review page: a judged question's save and, 0 to 250 ms later, the same click
-again, another widget, F5, the same question in a second tab, the browser's way back, the key held down, the
-tab closed. On the coordinator's pages: draw, assign, close, release, each with the same seven. After it the
-database is read: one row of what was asked for, or none and "not saved" on screen; never two.
+There are 1,000 races, seeded. On the review page: the save of a judged question and, 0 to 250 ms later, the
+same click again, another widget, F5, the same question in a second tab, the browser's Back, the key held
+down, or the tab closed. On the coordinator's pages: draw, assign, close, release, each with the same seven.
+Afterwards the database must have one row of the action, or none and "not saved" on screen; never two.
 
 ``python -m benchmarks.soak_clicks [--races N] [--seed N] [--port PORT]`` prints a line for each kind of race;
-exits 1 where one left a double, or nothing and no word of it.
+it exits 1 if a race left a duplicate, or nothing and no message.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from benchmarks.viewer_app import chromium
 
 LONGEST_GAP = 250  # milliseconds between the two halves of a race
 _COORDINATORS = 0.35  # share of the races that are on the coordinator's pages
-PATIENCE = 20.0  # seconds until what is not there counts as not done
+PATIENCE = 20.0  # seconds after which a missing row counts as not saved
 
 
 @dataclass(slots=True, kw_only=True)
 class Results:
-    """How each kind of race ended: "once", "not saved" or what it should never be."""
+    """How each kind of race ended: "once", "not saved", or an outcome that must not occur."""
 
     ends: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     wrong: list[str] = field(default_factory=list)
@@ -71,7 +71,7 @@ def _races(
     results: Results,
     port: int,
 ) -> None:
-    """So many races of one person's, on a workspace and a server of their own."""
+    """Run that many races of one person, on a workspace and a server of their own."""
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder, sqlite_place(Path(folder)) as place:
         furnish(place, reviewers=1, questions_each=max(races, 20), per_exam=4)
@@ -107,14 +107,14 @@ def _race(number: int, kind: Reviewer | Coordinator, chance: random.Random, resu
         page.wait_for_timeout(gap)
         SECONDS[second](page, action, kind)
     except Error as error:
-        # The page or its button went away under the second half: what is counted is the first, below.
+        # The second action found its page or button gone; the first action is counted below.
         cause = "found nothing to click any more" if "Timeout" in str(error) else "cut off"
         results.ends[name][f"(second half {cause})"] += 1
     until = time.monotonic() + PATIENCE
     while (done := action.done()) == 0 and not kind.says_not_saved() and time.monotonic() < until:
         time.sleep(0.05)
     if done == 1:
-        time.sleep(0.1)  # a second one would come right behind
+        time.sleep(0.1)  # a second one would follow directly
         done = action.done()
     end = "once" if done == 1 else "not saved" if done == 0 and kind.says_not_saved() else f"{done} times"
     results.ends[name][end] += 1
@@ -140,14 +140,14 @@ def _second_tab(_page: Page, action: object, kind: Reviewer | Coordinator) -> No
     kind.same_in_second_tab(action)  # type: ignore[arg-type]  # each kind takes its own
 
 
-#: What comes second.
+#: The second action of a race.
 SECONDS: dict[str, Callable[[Page, object, Reviewer | Coordinator], object]] = {
     "the same again": _twice,
     "the key held down": _key,
     "another widget": _other,
     "F5": lambda page, _action, _kind: page.reload(wait_until="commit"),
     "a second tab": _second_tab,
-    # The call must be answered before the page that answers it is left, or it waits for ever.
+    # The call must be answered before its page is left; otherwise it never returns.
     "back": lambda page, _action, _kind: page.evaluate("setTimeout(() => history.back(), 0)"),
     "the tab closed": lambda page, _action, kind: kind.shut(page),
 }

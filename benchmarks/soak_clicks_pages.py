@@ -1,4 +1,4 @@
-"""The two kinds of pages that `soak_clicks.py` races on, and how each action is counted in the database."""
+"""The two kinds of pages on which `soak_clicks.py` races, and how each action is counted in the database."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _RATED = "3333nne"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Act:
-    """Something to click: ``done()`` is how many rows came of it, ``key`` does the same by the keyboard."""
+    """An action to click: ``done()`` counts the rows that it created, ``key`` triggers it by keyboard."""
 
     name: str
     click: Callable[[], None]
@@ -40,8 +40,8 @@ class Act:
 class _Pages:
     """A window, and the pages that are open in it.
 
-    Tabs are shut by the browser's own word for it, which does not wait: Playwright's waits for the page, and
-    for one that is being left at that moment it has waited for ever.
+    Tabs are closed by the browser's own command, which does not wait: Playwright's waits for the page, and
+    has hung forever on a page that was being left at that moment.
     """
 
     def __init__(self, window: BrowserContext, place: Place) -> None:
@@ -52,12 +52,12 @@ class _Pages:
         self._targets: dict[Page, str] = {}
 
     def says_not_saved(self) -> bool:
-        """Whether an open page of the window says so."""
+        """Whether an open page of the window shows "not saved"."""
         said = ("Not saved", "not saved")
         return any(page.get_by_text(text).first.is_visible() for page in self._targets for text in said)
 
     def tidy(self) -> None:
-        """Leave one page, a new one; the shutting itself is what some races are about."""
+        """Reduce the window to one new page; some races are about the closing of a tab itself."""
         before = list(self._targets)
         self.new_page()
         for page in before:
@@ -68,7 +68,7 @@ class _Pages:
         return next(reversed(self._targets), None) or self.new_page()
 
     def new_page(self) -> Page:
-        """One more tab."""
+        """Open one more tab."""
         page = self.window.new_page()
         session = self.window.new_cdp_session(page)
         self._targets[page] = session.send("Target.getTargetInfo")["targetInfo"]["targetId"]
@@ -76,14 +76,14 @@ class _Pages:
         return page
 
     def shut(self, page: Page) -> None:
-        """Close a tab, as its cross does; nothing where it is closed already."""
+        """Close a tab, as its close button does; do nothing if it is closed already."""
         target = self._targets.pop(page, None)
         if target is not None:
             self._browser.send("Target.closeTarget", {"targetId": target})
 
 
 class Reviewer(_Pages):
-    """The review page: one question a race."""
+    """The review page: one question per race."""
 
     def __init__(self, window: BrowserContext, place: Place) -> None:
         super().__init__(window, place)
@@ -92,7 +92,7 @@ class Reviewer(_Pages):
         self.number = 0
 
     def ready(self, chance: random.Random) -> tuple[Page, Act]:
-        """A fresh question, rated, with the way back leading to Home."""
+        """Open a fresh question and rate it; the browser's Back leads to Home."""
         self.number, page = next(self.numbers), self.page()
         page.goto("/")
         self._open(page)
@@ -110,7 +110,7 @@ class Reviewer(_Pages):
         page.get_by_label("Stem", exact=True).wait_for(timeout=60_000)
         seen = '[data-image-state="drawn"], [data-image-state="none"]'
         page.locator(seen).wait_for(state="attached", timeout=60_000)
-        page.wait_for_timeout(600)  # nothing is saved of a question that has only just come
+        page.wait_for_timeout(600)  # the form does not save a question that has only just appeared
         for key in _RATED:
             page.keyboard.press(key)
 
@@ -131,7 +131,7 @@ class Reviewer(_Pages):
 
 
 class Coordinator(_Pages):
-    """Draw, assign, close or open, release: one action a race, counted by its rows of the audit trail."""
+    """Draw, assign, close or open, release: one action per race, counted by its audit entries."""
 
     def __init__(self, window: BrowserContext, place: Place) -> None:
         super().__init__(window, place)
@@ -141,7 +141,7 @@ class Coordinator(_Pages):
             _judge_one(db)
 
     def ready(self, chance: random.Random) -> tuple[Page, Act]:
-        """One of the four, ready to be clicked, with the way back leading to Home."""
+        """Prepare one of the four actions for its click; the browser's Back leads to Home."""
         page, self.name = self.page(), f"race-{next(self.numbers)}"
         page.goto("/")
         self.prepare = chance.choice([self._draw, self._assign, self._close, self._release])
@@ -160,7 +160,7 @@ class Coordinator(_Pages):
     def same_in_second_tab(self, action: Act) -> None:
         page = self.new_page()
         button, _ = self.prepare(page)
-        if action.name != "close":  # there the second tab offers the opposite, which is another action
+        if action.name != "close":  # the second tab offers the opposite there, which is another action
             button.click(no_wait_after=True, timeout=10_000)
         page.wait_for_timeout(500)
 
@@ -172,13 +172,13 @@ class Coordinator(_Pages):
     def _assign(self, page: Page) -> tuple[Locator, set[str]]:
         page.goto("/assign")
         people = page.get_by_role("combobox", name=re.compile("Reviewers"))
-        # An open list closes as the page is scrolled, and Playwright scrolls in the moment of its click
-        # as no hand can: with many batches above it the list was shut again at once.
+        # An open list closes when the page scrolls, and Playwright scrolls at the moment of its click,
+        # which no person does: with many batches above it the list closed again at once.
         people.scroll_into_view_if_needed(timeout=60_000)
         page.wait_for_timeout(300)
         people.click()
         page.get_by_role("option").first.click()
-        page.keyboard.press("Escape")  # behind an open list nothing else can be found by its role
+        page.keyboard.press("Escape")  # behind an open list no other element can be found by its role
         return page.get_by_role("button", name="Assign", exact=True), {"assign questions"}
 
     def _close(self, page: Page) -> tuple[Locator, set[str]]:
@@ -194,10 +194,10 @@ class Coordinator(_Pages):
         field = page.get_by_label(label)
         field.fill(self.name, timeout=60_000)
         field.press("Tab")
-        page.wait_for_timeout(500)  # the page is drawn anew with it
+        page.wait_for_timeout(500)  # the page is redrawn with it
 
     def _only_open_batch(self, db: Session) -> None:
-        """A batch of this race's own that nobody has yet, and no other one open: the page begins with it."""
+        """A batch of this race alone, unassigned, as the only open one: the page starts with it."""
         now, by = datetime.now(UTC), command_line_person()
         for each in review.overview(db, by=by):
             if each.batch.state is BatchState.OPEN:
@@ -214,7 +214,7 @@ class Coordinator(_Pages):
 
 
 def _judge_one(db: Session) -> None:
-    """One verdict, so that there is something to release."""
+    """Save one verdict, so that there is something to release."""
     person = person_named(db, name="reviewer-001")
     rated = Ratings(clinical_quality=4, explanation_clarity=4, factual_correctness=4, image_alignment=4)
     verdict = Verdict(

@@ -1,4 +1,4 @@
-"""What became of strangers' files: how many of each outcome, the slowest, and the faults."""
+"""Results of hostile files: the number of each outcome, the slowest files, and the faults."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SECONDS = 10
 
 
 class Figures:
-    """What became of the files, the slowest of them, and what must not happen."""
+    """The outcomes of the files, the slowest of them, and the faults."""
 
     def __init__(self) -> None:
         self.outcomes: Counter[str] = Counter()
@@ -18,7 +18,7 @@ class Figures:
         self.longest_wait = 0.0
 
     def took(self, name: str, seconds: float) -> None:
-        """So long was worked on the file."""
+        """Record how long the file was processed."""
         self.slowest = max(self.slowest, seconds)
         if seconds > SECONDS + 2:
             self.fault(f"{name}: {seconds:.1f} s")
@@ -29,7 +29,7 @@ class Figures:
         self.longest_wait = max(self.longest_wait, waited)
 
     def fault(self, text: str) -> None:
-        """Something that must not happen has happened; it is told at once."""
+        """Record and print a fault: something that must not happen."""
         self.faults.append(text)
         print(f"    FAULT {text}", flush=True)
 

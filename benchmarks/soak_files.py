@@ -45,14 +45,14 @@ from imaging.wire import Answer
 
 MEMORY = 1 << 30
 _KEY = PseudonymKey(secret=b"k" * 32)
-_WHOLE_WAY = 100  # of so many question files one is parsed by a process of its own
+_WHOLE_WAY = 100  # one in so many question files is parsed by a process of its own
 
 
 # -------------------------------------------------------------------------------------------------- images
 def soak_images(
     count: int, *, first: int = 0, workers: int = 2, make: Callable[[int], bytes] = damaged_dicom
 ) -> Figures:
-    """So many damaged images through the reading processes."""
+    """Send that many damaged images through the reading processes."""
     figures = Figures()
 
     def one(number: int) -> int:
@@ -68,7 +68,7 @@ def soak_images(
 
 
 def soak_image_bombs() -> Figures:
-    """The known shapes, one after the other, with what must become of each."""
+    """Process the known bombs one by one, and check the outcome of each."""
     figures = Figures()
     with _timed(figures), GuardedReader(workers=1) as reader:
         reader.start()
@@ -81,7 +81,7 @@ def soak_image_bombs() -> Figures:
 
 @contextmanager
 def _timed(figures: Figures) -> Iterator[None]:
-    """Each answer of a reading process is timed from when the process, started and ready, gets the file."""
+    """Time each answer of a reading process from when the process, already started, gets the file."""
 
     class Timed(ReadingProcess):
         def ask(self, request: dict[str, Any], sent: bytes = b"", *, name: str) -> Answer:
@@ -125,7 +125,7 @@ def _ask_all(reader: GuardedReader, content: bytes, name: str, figures: Figures)
 
 # ----------------------------------------------------------------------------------------------- questions
 def soak_questions(count: int, *, home: Path, first: int = 0) -> Figures:
-    """So many question files through the import, none of which may leave a part of itself."""
+    """Import that many question files, none of which may be imported in part."""
     figures, world = Figures(), World(home)
     numbers = iter(range(first, first + count))
 
@@ -148,13 +148,13 @@ def soak_questions(count: int, *, home: Path, first: int = 0) -> Figures:
             print(f"    {number:,} question files", file=sys.stderr, flush=True)
 
     one()
-    for number in numbers:  # hypothesis ends early when it has thought of all that there is
+    for number in numbers:  # hypothesis stops early when it has exhausted its examples
         world.bring_in(question_file(number, "null"), f"question file {number}", figures, whole_way=False)
     return figures
 
 
 def soak_question_bombs(home: Path) -> Figures:
-    """The known shapes, each parsed by a process of its own as in the app, by the first look too."""
+    """Parse each known bomb in a process of its own, as in the app, and also in the preview."""
     figures, world = Figures(), World(home)
     for name, (content, is_refused) in question_bombs().items():
         landed = world.bring_in(content, name, figures, whole_way=True)
@@ -165,7 +165,7 @@ def soak_question_bombs(home: Path) -> Figures:
 
 
 def main() -> int:
-    """All of it; 0 if nothing happened that must not."""
+    """Run all parts; return 0 if there was no fault."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--images", type=int, default=20_000)
     parser.add_argument("--rasters", type=int, default=2_000, help="PNG and JPEG files")

@@ -1,4 +1,4 @@
-"""Strangers' question files through the import service into a real database, each counted and undone."""
+"""Hostile question files through the import service into a real database, each counted and rolled back."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TABLES = (DatasetRow, ImportRow, ExamRow, QuestionRow)
 
 
 class Undone(Exception):
-    """An import that was counted and is not kept."""
+    """Raised to roll back an import that was counted."""
 
 
 class World:
@@ -47,7 +47,7 @@ class World:
         self.file = home / "questions.json"
 
     def bring_in(self, content: bytes, name: str, figures: Figures, *, whole_way: bool) -> bool:
-        """Import and undo; whether anything would have come in."""
+        """Import and roll back; return whether anything would have been imported."""
         self.file.write_bytes(content)
         began, landed = time.monotonic(), False
         try:
@@ -77,7 +77,7 @@ class World:
         return landed
 
     def look(self, name: str, figures: Figures) -> None:
-        """The page's first look at the file that is there."""
+        """Run the page's preview of the current file."""
         try:
             intake.look_at(by=command_line_person(), path=self.file, images=self.images)
         except DomainError:
@@ -101,7 +101,7 @@ def _parsing_here(wanted: bool) -> Iterator[None]:
 
 @contextmanager
 def _limits(wanted: bool) -> Iterator[None]:
-    """Ten seconds for what is done here; memory is measured for the whole run."""
+    """Ten seconds for what runs in this process; memory is measured for the whole run."""
 
     def too_slow(_signal: int, _frame: object) -> NoReturn:
         raise TimeoutError(f"more than {SECONDS} s")

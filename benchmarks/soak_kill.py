@@ -1,13 +1,14 @@
 """kill -9 at random points while verdicts are posted: the app, or PostgreSQL under it.
 
-A few reviewers post verdicts without a pause, by the form's own route, and send again what was not
-acknowledged, as the form does. Meanwhile the app's process is killed with SIGKILL and started anew, or all
-processes of the PostgreSQL server are. Then: every acknowledged verdict is saved word for word, every saved
-verdict has its entry in the audit trail, the trail is whole, and the database's own check finds nothing.
+A few reviewers post verdicts without a pause, through the form's own route, and resend what was not
+acknowledged, as the form does. Meanwhile the app's process is killed with SIGKILL and started again, or all
+processes of the PostgreSQL server are. Afterwards, every acknowledged verdict must be saved unchanged, every
+saved verdict must have its audit entry, the audit trail must verify, and the database's integrity check must
+pass.
 
-``python -m benchmarks.soak_kill [--kills 200] [--postgres-kills 50] [--minutes N] [--reviewers 4]``
-kills the app on SQLite, then PostgreSQL under a running app; 0 leaves one out. Prints the figures, exits 1
-where one is missed. ``--minutes`` ends each of the two after so long, with the kills that there were.
+``python -m benchmarks.soak_kill [--kills 200] [--postgres-kills 50] [--minutes N] [--reviewers 4]`` kills the
+app on SQLite, then PostgreSQL under a running app; 0 leaves one out. It prints the figures and exits 1 if a
+target is missed. ``--minutes`` ends each of the two after that time, with the kills so far.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from storage.unit_of_work import reading
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What the database holds afterwards; ``faults`` in words."""
+    """The content of the database afterwards; ``faults`` as text."""
 
     kills: int
     acknowledged: int
@@ -59,9 +60,9 @@ def soak(
     seconds: float | None = None,
     seed: int = 1,
 ) -> Outcome:
-    """Kill the app, or PostgreSQL where one is given, so many times; then look at what is there.
+    """Kill the app, or PostgreSQL if one is given, that many times; then check the database.
 
-    ``seconds`` ends it earlier, with the kills that there were.
+    ``seconds`` ends it earlier, with the kills so far.
     """
     names = furnish(place, reviewers=reviewers, questions_each=max(40, kills * 10), per_exam=40)
     chance, seen, stop = random.Random(seed), Seen(), threading.Event()
@@ -81,7 +82,7 @@ def soak(
             if done % 10 == 0:
                 acknowledged = f"{len(seen.acknowledged):,} verdicts acknowledged"
                 print(f"  {done} of {kills} kills, {acknowledged}", file=sys.stderr, flush=True)
-        _until_more(seen, stop)  # work goes on after the last one
+        _until_more(seen, stop)  # work continues after the last kill
         stop.set()
         for each in people:
             each.join(PATIENCE + 10)
@@ -91,7 +92,7 @@ def soak(
 
 
 def _until_more(seen: Seen, stop: threading.Event) -> None:
-    """Until a verdict more is acknowledged: the kill falls into work, not into a start."""
+    """Wait for one more acknowledged verdict, so that the kill hits work and not a start."""
     before, patience = len(seen.acknowledged), time.monotonic() + 300
     while len(seen.acknowledged) == before:
         if stop.is_set() or time.monotonic() > patience:
@@ -124,7 +125,7 @@ def _broken(place: Place) -> list[str]:
     its extension amcheck, which would say more, is not in the wheel's server.
     """
     sqlite = place.engine.dialect.name == "sqlite"
-    # REINDEX SCHEMA runs in no transaction.
+    # REINDEX SCHEMA cannot run in a transaction.
     engine = place.engine if sqlite else place.engine.execution_options(isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         if sqlite:
@@ -142,14 +143,14 @@ def _broken(place: Place) -> list[str]:
 
 @contextmanager
 def sqlite_soak(home: Path) -> Iterator[tuple[Place, None]]:
-    """SQLite: what is killed is the app."""
+    """SQLite: the app is killed."""
     with sqlite_place(home) as place:
         yield place, None
 
 
 @contextmanager
 def postgres_soak(home: Path) -> Iterator[tuple[Place, Postgres]]:
-    """PostgreSQL: what is killed is the server."""
+    """PostgreSQL: the server is killed."""
     server = Postgres(home)
     try:
         for place in place_on(home, server.url):

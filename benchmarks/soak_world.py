@@ -1,4 +1,4 @@
-"""What the soaks run on: a workspace full of questions, reviewers with passwords, and the app's processes."""
+"""The environment of the soaks: a workspace with questions, reviewers with passwords, and app processes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ROWS, COLUMNS = 1200, 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A workspace: its folder, its database, and an engine on it for whoever counts afterwards."""
+    """A workspace: its folder, its database, and an engine for counting afterwards."""
 
     home: Path
     database_url: str
@@ -48,13 +48,13 @@ class Place:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What names this workspace to a process of the app."""
+        """The environment variables that name this workspace to an app process."""
         return {**os.environ, "OVERREAD_HOME": str(self.home), "OVERREAD_DATABASE_URL": self.database_url}
 
 
 @contextmanager
 def sqlite_place(home: Path) -> Iterator[Place]:
-    """An empty workspace on SQLite, as most have it."""
+    """An empty workspace on SQLite, the default database."""
     url = f"sqlite:///{home / 'overread.sqlite'}"
     yield from place_on(home, url)
 
@@ -76,7 +76,7 @@ def postgres_place(home: Path) -> Iterator[Place]:
 
 
 def place_on(home: Path, url: str) -> Iterator[Place]:
-    """A workspace in that folder on that database, brought to the tables of this version."""
+    """A workspace in that folder on that database, migrated to this version."""
     engine = make_engine(url)
     upgrade(engine)
     yield Place(home=home, database_url=url, engine=engine)
@@ -86,16 +86,16 @@ def place_on(home: Path, url: str) -> Iterator[Place]:
 def furnish(place: Place, *, reviewers: int, questions_each: int, per_exam: int = 10) -> list[str]:
     """Fill an empty workspace: so many reviewers, each with so many open questions of the batch "first".
 
-    All have the password PASSWORD. Every radiograph shows one picture of 1200 x 1000 pixels.
+    All have the password PASSWORD. Every radiograph shows the same image of 1200 x 1000 pixels.
 
     Returns:
         The reviewers' names.
     """
     while questions_each % per_exam:
-        per_exam -= 1  # whole exams for each reviewer, so that everybody has equally many questions
+        per_exam -= 1  # whole exams for each reviewer, so that all have the same number of questions
     make_world(place.engine, questions=reviewers * questions_each, per_exam=per_exam)
     names = [f"reviewer-{number:03d}" for number in range(1, reviewers + 1)]
-    # One hash for all: what a sign-in costs is the check, and that is done for each of them.
+    # One hash for all: the cost of a sign-in is its check, which is done for each of them.
     kept, now = hash_password(PASSWORD), datetime.now(UTC)
     with unit_of_work(place.engine) as db:
         for name in (COORDINATOR, *names):
@@ -132,9 +132,9 @@ def _picture(place: Place) -> None:
 
 @contextmanager
 def served(place: Place, *, processes: int = 1, first_port: int = 0) -> Iterator[list[str]]:
-    """That many processes of the app on one workspace; their addresses. Each writes a log beside the images.
+    """Run that many app processes on one workspace; their addresses. Logs are written beside the images.
 
-    ``first_port`` is the first of consecutive ports; 0 takes free ones.
+    ``first_port`` is the first of consecutive ports; with 0, free ports are used.
     """
     with ExitStack() as stack:
         addresses = []
@@ -165,14 +165,14 @@ def _process(place: Place, port: int, log: Path) -> Iterator[None]:
 
 
 def faults_logged(place: Place) -> int:
-    """How many exceptions the app's processes have written to their logs."""
+    """The number of exceptions in the logs of the app's processes."""
     return sum(
         log.read_text(errors="replace").count("Traceback (most") for log in place.home.glob("server-*.log")
     )
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """A port on which nothing listens."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port: int = found.getsockname()[1]

@@ -1,9 +1,9 @@
-"""Seconds of processor time until a command has answered, until the app answers at /health, and of the demo.
+"""Processor time of a command's answer, of the app until /health answers, and of the demo.
 
-Each is given beside the time that the libraries which it cannot do without take to import, and beside what it
-was when everything was imported at the start. Marks, as multiples of that time: ``user list`` at most 2,
-``progress`` (which needs NumPy, too) 3, the app 2. The least of five runs counts: a busy machine adds
-to each. ``python -m benchmarks.start [--demo]``; the demo takes half a minute.
+Each is printed beside the import time of the libraries that it always needs, and beside its value when
+everything was imported at the start. Targets, as multiples of that import time: ``user list`` at most 2,
+``progress`` (which also needs NumPy) 3, the app 2. The minimum of five runs counts, because load on the
+machine adds to each. ``python -m benchmarks.start [--demo]``; the demo takes half a minute.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 
 _RUNS = 5
 _COMMAND_LIBRARIES, _APP_LIBRARIES = "import sqlmodel, argon2", "import streamlit, sqlmodel, pydicom"
-#: Ratios before libraries were imported where they are needed, measured on the same machine as the marks.
+#: Ratios before imports were deferred, measured on the same machine as the targets.
 _BEFORE = {
     "cli.py user list": 2.5,
     "cli.py progress": 5.9,
@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         environment = os.environ | {"OVERREAD_HOME": folder}
         environment.pop("OVERREAD_DATABASE_URL", None)
-        _run(environment, "cli.py", "user", "list")  # makes the tables
+        _run(environment, "cli.py", "user", "list")  # creates the tables
         floor = _least(lambda: _run(environment, "-c", _COMMAND_LIBRARIES))
         print(f"{_COMMAND_LIBRARIES:40} {floor:6.2f} s")
         for command in ("user list", "progress none", "--help"):
@@ -63,14 +63,14 @@ def _least(measure: Callable[[], float]) -> float:
 
 
 def _run(environment: dict[str, str], *arguments: str) -> float:
-    """Seconds of processor time of one run of Python, its child processes too."""
+    """Processor seconds of one run of Python, child processes included."""
     before = _used()
     subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, check=False)  # noqa: S603 - our own commands
     return _used() - before
 
 
 def _start_app(environment: dict[str, str]) -> float:
-    """Seconds of processor time until the app answers, and is stopped again."""
+    """Processor seconds until the app answers and is stopped again."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

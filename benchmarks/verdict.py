@@ -1,10 +1,9 @@
 """What a verdict with the next question costs the app: statements, transactions and processor time.
 
-The whole app serves in this process, and the verdicts come over HTTP from one reviewer, who is signed in. The
-processor time is that of the process without the thread that sends. Mark: at most 15 statements in one
-transaction, and one more of each to look up the sign-in.
-``python -m benchmarks.verdict [VERDICTS] [--postgres]``; PostgreSQL from OVERREAD_TEST_POSTGRES_URL, else a
-server started from the development wheel.
+The whole app runs in this process, and one reviewer, who is signed in, sends verdicts over HTTP. The
+processor time is that of the process without the sending thread. Target: at most 15 statements in one
+transaction, and one more of each to look up the sign-in. ``python -m benchmarks.verdict [VERDICTS]
+[--postgres]``; PostgreSQL from OVERREAD_TEST_POSTGRES_URL, else a server started from the development wheel.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ MOST_STATEMENTS, MOST_TRANSACTIONS = 15 + 1, 1 + 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """Of one verdict; ``cpu`` is user and system time in ms."""
+    """The cost of one verdict; ``cpu`` is user and system time in ms."""
 
     statements: int
     transactions: int
@@ -45,7 +44,7 @@ def main() -> None:
     parser.add_argument("verdicts", nargs="?", type=int, default=VERDICTS)
     parser.add_argument("--postgres", action="store_true", help="on PostgreSQL instead of SQLite")
     args = parser.parse_args()
-    logging.disable(logging.INFO)  # the app writes a line for each request
+    logging.disable(logging.INFO)  # the app logs a line for each request
     make_place = postgres_place if args.postgres else sqlite_place
     with tempfile.TemporaryDirectory() as folder, make_place(Path(folder)) as place:
         [name] = furnish(place, reviewers=1, questions_each=WARM_UP + args.verdicts)
@@ -75,7 +74,7 @@ def _cpu_of_other_threads() -> float:
 
 @contextmanager
 def _served_here(place: Place) -> Iterator[str]:
-    """The app in a thread of this process, on the place's workspace; its address."""
+    """The app in a thread of this process, on that workspace; its address."""
     os.environ |= place.environment
     from app import app  # noqa: PLC0415 - the workspace must be named before
 

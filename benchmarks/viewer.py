@@ -36,7 +36,7 @@ MOST = EXAMS - WARM - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """Times in milliseconds, and what they have to keep to."""
+    """Times in milliseconds, and their targets."""
 
     name: str
     times: Sequence[float]
@@ -90,9 +90,9 @@ def main() -> int:
 
 
 def measure(bench: Bench, repeats: int) -> bool:
-    """Print all figures; whether a mark is missed."""
+    """Print all figures; return whether a target is missed."""
     print(f"\n{'milliseconds':52} {'median':>7} {'p95':>7}   mark")
-    # First of all, while the server has nothing in its cache either.
+    # Measured first, while the server's cache is empty too.
     Figure(
         name="next question, cold, its file never read before",
         times=following(bench, "first", repeats, NOTHING_AHEAD),

@@ -1,4 +1,4 @@
-"""The app as it runs, for `benchmarks.viewer`: its server process, and windows with somebody signed in."""
+"""The running app for `benchmarks.viewer`: its server process, and windows in which a person is signed in."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PROBE = Path(__file__).with_name("viewer_probe.js")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """A browser, and where the app is."""
+    """A browser, and the address of the app."""
 
     browser: Browser
     address: str
@@ -55,13 +55,13 @@ class Bench:
 
 
 def until(page: Page, what: str) -> None:
-    """Wait for that to be true in the page."""
-    # Asked twice a second: more often it would take part of what is measured.
+    """Wait until that expression is true in the page."""
+    # Polled twice a second: polling more often would distort the measurement.
     page.wait_for_function(f"() => {what}", polling=500, timeout=30_000)
 
 
 def place_of(part: Locator) -> FloatRect:
-    """Where it is in the window, in CSS pixels."""
+    """The position of the element in the window, in CSS pixels."""
     place = part.bounding_box()
     if place is None:
         sys.exit(f"{part} is not on screen")
@@ -70,7 +70,7 @@ def place_of(part: Locator) -> FloatRect:
 
 @contextmanager
 def running(home: Path, port: int) -> Iterator[str]:
-    """The app's server on that workspace; its address."""
+    """Run the app's server on that workspace; its address."""
     address = f"http://localhost:{port}"
     log = home / "server.log"
     with log.open("wb") as written:
@@ -100,5 +100,5 @@ def _wait_until_it_answers(address: str, server: subprocess.Popen[bytes], log: P
 
 
 def chromium() -> str | None:
-    """The system's; None is Playwright's own."""
+    """The path of the system's Chromium; None means Playwright's own."""
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

@@ -1,4 +1,4 @@
-"""What is timed in the browser: one function a figure, each giving its times in milliseconds."""
+"""The measurements in the browser: one function per figure, each returning times in milliseconds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchmarks.viewer_app import Bench, place_of, until
 
 WARM = 2
 RATED = "4444yyh"  # four ratings, two checks, the difficulty
-#: A browser that never finds itself idle fetches nothing ahead.
+#: A browser that is never idle prefetches nothing.
 NOTHING_AHEAD = "window.requestIdleCallback = () => 0;"
 PLAIN = "localStorage.setItem('overread-viewer', 'plain');"
 SETTLED_MS = 900
@@ -37,7 +37,7 @@ def following(bench: Bench, name: str, repeats: int, *scripts: str) -> list[floa
 
 
 def gaps(bench: Bench, repeats: int, *scripts: str) -> list[float]:
-    """From frame to frame, all of them in that many drags of some 60 moves."""
+    """The gaps between frames during that many drags of some 60 moves."""
     found: list[float] = []
     frames = changes = 0
     button: Literal["left", "right"]
@@ -70,7 +70,7 @@ def gaps(bench: Bench, repeats: int, *scripts: str) -> list[float]:
 
 
 def keeping(bench: Bench, name: str, repeats: int, *scripts: str) -> list[float]:
-    """From letting the mouse go, a box drawn, until the form says that the server has the draft."""
+    """From the release of the mouse after drawing a box until the form shows that the draft is saved."""
     times = []
     with bench.review(name, *scripts) as page:
         _settle(page)
@@ -108,7 +108,7 @@ def entering(bench: Bench, repeats: int) -> tuple[list[float], list[float]]:
 
 
 def _settle(page: Page) -> None:
-    """Until the image is there and nothing has been fetched for a while: what is to come is at hand."""
+    """Wait until the image is shown and nothing was fetched for a while, so that prefetching is done."""
     until(page, "bench.isPainted()")
     count = -1
     while True:

@@ -1,8 +1,8 @@
 """A workspace for ``benchmarks.viewer``: 24 exams of 2500 x 3000 pixels of 12 bits, a batch, people.
 
-Four phantoms are rendered; the other exams are these moved aside by some pixels, so every file has pixels of
-its own and making them takes a minute, not ten. What was made is kept in a folder, and each run begins with a
-fresh copy of the database as it was then, and without anything in the cache of the app.
+Four phantoms are rendered; the other exams are copies shifted by some pixels, so that every file has its own
+pixels and the generation takes one minute instead of ten. The result is kept in a folder; each run starts
+with a fresh copy of its database and an empty app cache.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from storage.workspace import Workspace
 EXAMS, RENDERED = 24, 4
 ROWS, COLUMNS = 3000, 2500
 PASSWORD = "a password for figures"  # noqa: S105 - of people who are made up
-#: One reviewer a round, each with every question: a question that is judged does not come again.
+#: One reviewer per round, each with every question, because a judged question is not shown again.
 PEOPLE = ("first", "cold", "ahead", "hand", "entry", "plain", "plainhand")
 _BATCH = "Figures"
 _DATABASE, _AS_MADE = "overread.sqlite", "as-made.sqlite"
@@ -40,7 +40,7 @@ NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
 def prepared(home: Path) -> Workspace:
-    """The workspace in that folder as on its first day; made where there is none."""
+    """The workspace in that folder in its initial state; created if there is none."""
     workspace = Workspace(home=home, database_url=f"sqlite:///{home / _DATABASE}")
     as_made = home / _AS_MADE
     for end in ("", "-wal", "-shm"):
@@ -77,7 +77,7 @@ def _make(workspace: Workspace) -> None:
             draw_batch(db, by=by, dataset=_BATCH, plan=plan, batch_name=_BATCH, now=NOW)
             assign(db, by=by, batch=_BATCH, to=PEOPLE, overlap=len(PEOPLE), now=NOW)
     finally:
-        engine.dispose()  # the last connection folds the write-ahead log into the file
+        engine.dispose()  # closing the last connection merges the write-ahead log into the file
     shutil.rmtree(source)
 
 

@@ -1,9 +1,9 @@
-"""How well the three readers of an image agree on boxes: by ``measures.boxes``, and by plain loops.
+"""Agreement on boxes between the three readers of an image: by ``measures.boxes``, and by plain loops.
 
 ``python -m benchmarks.vindr_boxes FOLDER`` reads ``vinbigdata-train.csv`` of VinDr-CXR (image_id, class_name,
-rad_id and corners; a row without corners is "No finding"). For every image and every pair of its readers the
-boxes of one class are matched one to one; the pair's score is the sum of overlaps over the larger number of
-boxes. Pairs in which neither drew a box have none. The two ways must give the same numbers.
+rad_id and corners; a row without corners is "No finding"). For every image and every pair of its readers, the
+boxes of one class are matched one to one; the pair's score is the sum of overlaps divided by the larger
+number of boxes. Pairs in which neither drew a box have no score. Both ways must give the same numbers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SAME = 1e-9
 
 
 def main(arguments: list[str]) -> int:
-    """Print both; 0 where they agree, 1 where not."""
+    """Print both results; return 0 if they agree, else 1."""
     if len(arguments) != 1:
         print("usage: python -m benchmarks.vindr_boxes FOLDER", file=sys.stderr)
         return 2
@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
 
 
 def read(file: Path) -> Drawn:
-    """The boxes by image and reader; a reader who drew none has none.
+    """The boxes by image and reader; the list of a reader who drew none is empty.
 
     Boxes without extent are left out.
     """
@@ -65,7 +65,7 @@ def read(file: Path) -> Drawn:
 
 
 def by_measures(drawn: Drawn) -> dict[str, float]:
-    """As the page Agreement does it, with its bootstrap over images."""
+    """The agreement as the page Agreement computes it, with its bootstrap over images."""
     overlaps, images = [], []
     for number, readers in enumerate(drawn.values()):
         for one, other in combinations(sorted(readers), 2):
@@ -84,7 +84,7 @@ def by_measures(drawn: Drawn) -> dict[str, float]:
 
 
 def by_loops(drawn: Drawn) -> dict[str, float]:
-    """The same written out: nothing of the project's own."""
+    """The same agreement written out in loops, without the project's code."""
     larger, first, matched = [], [], []
     for readers in drawn.values():
         for one, other in combinations(sorted(readers), 2):

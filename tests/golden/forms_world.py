@@ -86,7 +86,7 @@ def questions() -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormsWorld:
-    """The dataset "forms" with seven released questions of eight; ``gold`` are they by id, as released."""
+    """The dataset "forms": seven of its eight questions are released; ``gold`` maps ids to released ones."""
 
     engine: Engine
     workspace: Workspace

@@ -77,7 +77,7 @@ def fill_every_table(engine: Engine, home: Path) -> Workspace:
 
 
 def count_all_rows(engine: Engine) -> dict[str, int]:
-    """The rows of every table that the code or the database knows, but for what SQLite and Alembic keep."""
+    """Count the rows of every table that the code or the database knows, except SQLite's and Alembic's."""
     with engine.connect() as connection:
         if engine.dialect.name == "sqlite":
             there = connection.execute(text("SELECT name FROM sqlite_schema WHERE type = 'table'"))
@@ -161,7 +161,7 @@ def _new_study(made: StudyWorld, name: str, *, readers: list[str]) -> StudyWorld
 
 
 def _import(made: StudyWorld, workspace: Workspace) -> None:
-    """A dataset from a file: one question with problems, one that names a patient, all of them hard."""
+    """Import a dataset from a file: one question with problems, one that names a patient, all hard."""
     path = workspace.home.parent / "questions.jsonl"
     hard = [record(each, difficulty="hard", stem=f"What is seen on image {each}?") for each in range(1, 9)]
     short = record(9, explanation="Short.")
@@ -237,7 +237,7 @@ def _draw(made: StudyWorld, name: str, settings: BatchSettings | None = None) ->
 
 
 def _judge_answer_first(made: StudyWorld) -> None:
-    """Own answers, an opened report, drafts, looking times, a skipped question; then the batch is closed."""
+    """Add own answers, an opened report, drafts, viewing times and a skip, and close the batch."""
     world = _draw(made, "answer first", BatchSettings(mode=Mode.ANSWER_FIRST, show_report=True))
     ruth = made.people["ruth"]
     with unit_of_work(world.engine) as db:

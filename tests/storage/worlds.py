@@ -46,7 +46,7 @@ TIERS = (Difficulty.EASY, Difficulty.MEDIUM, Difficulty.HARD)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """What was put in. ``people`` by sign-in name; ``questions`` are numbers, two of each exam in a row."""
+    """The inserted data: ``people`` by sign-in name, ``questions`` as numbers; neighbours share an exam."""
 
     engine: Engine
     dataset: str

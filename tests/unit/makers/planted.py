@@ -59,7 +59,7 @@ def plant(dataset: Dataset, *, depth: int = 1) -> int:
 
 
 def planted_file(**attributes: Any) -> tuple[bytes, int]:
-    """A DX image with everything planted, its preamble and what follows its end too; how many attributes."""
+    """A DX image with all planted values, also in its preamble and after its end; number of attributes."""
     dataset = header(ramp())
     count = plant(dataset)
     dataset.PixelData = ramp().tobytes()
