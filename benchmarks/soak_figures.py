@@ -24,7 +24,7 @@ class Figures:
             self.fault(f"{name}: {seconds:.1f} s")
 
     def became(self, outcome: str, *, waited: float) -> None:
-        """One file is done; ``waited`` are the seconds that its asker was kept."""
+        """Record the outcome of one file; ``waited`` is the caller's waiting time in seconds."""
         self.outcomes[outcome] += 1
         self.longest_wait = max(self.longest_wait, waited)
 

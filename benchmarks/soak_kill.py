@@ -119,10 +119,10 @@ def _held_against(place: Place, seen: Seen, *, kills: int, seconds: float) -> Ou
 
 
 def _broken(place: Place) -> list[str]:
-    """What the database's own check finds: of pages and references on SQLite, of pages and indexes else.
+    """Failures of the database's integrity check: on SQLite pages and references, else pages and indexes.
 
-    PostgreSQL checks the sum of each page that it reads, and a unique index that is built anew finds doubles;
-    its extension amcheck, which would say more, is not in the wheel's server.
+    PostgreSQL verifies the checksum of each page that it reads, and rebuilding a unique index detects
+    duplicates; its extension amcheck, which would check more, is not in the wheel's server.
     """
     sqlite = place.engine.dialect.name == "sqlite"
     # REINDEX SCHEMA cannot run in a transaction.

@@ -2,8 +2,8 @@
 
     python -m benchmarks.soak_migrations [--rows 100000] [--database sqlite|postgresql]
 
-Mark: at every step, and at the end, the rows of every table that is there at both ends are what they were,
-and the database ends with the triggers and indexes that it began with. Prints the seconds of each step.
+Target: at every step, and at the end, the rows of every table that exists at both ends are unchanged, and the
+database has the same triggers and indexes at the end as at the start. Prints the seconds of each step.
 """
 
 from __future__ import annotations

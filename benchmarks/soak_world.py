@@ -84,7 +84,7 @@ def place_on(home: Path, url: str) -> Iterator[Place]:
 
 
 def furnish(place: Place, *, reviewers: int, questions_each: int, per_exam: int = 10) -> list[str]:
-    """Fill an empty workspace: so many reviewers, each with so many open questions of the batch "first".
+    """Fill an empty workspace: that many reviewers, each with that many open questions of the batch "first".
 
     All have the password PASSWORD. Every radiograph shows the same image of 1200 x 1000 pixels.
 

@@ -1,16 +1,17 @@
 """The reading-room viewer in the real app, in Chromium, on radiographs of 2500 x 3000 pixels of 12 bits.
 
-A server process, a sign-in by name and password, the review page, a mouse and a keyboard; window 1440 x 900.
-Then the plain editor (streamlit-drawable-canvas) on the same exams. Marks, for the viewer:
+The run uses a server process, a sign-in by name and password, the review page, a mouse and a keyboard, in a
+window of 1440 x 900. The plain editor (streamlit-drawable-canvas) is then measured on the same exams. Targets
+for the viewer:
 
 - frame gap while a mouse drags the window: at most 20 ms, 95th percentile at most 34;
 - image on screen after the first click on the review page: at most 600 ms after the page's script has ended;
-- next question, from the key to its image at full resolution: at most 200 ms when it was fetched ahead, at
-  most 450 ms when nothing of it was in the browser;
-- mouse let go after drawing a box, until the form says that the draft is kept: at most 250 ms.
+- next question, from the key to its image at full resolution: at most 200 ms if it was prefetched, at most
+  450 ms if nothing of it was in the browser;
+- release of the mouse after drawing a box, until the form shows that the draft is saved: at most 250 ms.
 
 ``python -m benchmarks.viewer [--home FOLDER] [--repeats N] [--port PORT]``. The 24 exams are made once and
-kept in FOLDER; without one they are made anew, which takes a minute or two, and thrown away.
+kept in FOLDER; without FOLDER they are made for each run, which takes a minute or two, and then deleted.
 """
 
 from __future__ import annotations

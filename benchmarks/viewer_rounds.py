@@ -90,7 +90,7 @@ def keeping(bench: Bench, name: str, repeats: int, *scripts: str) -> list[float]
 
 
 def entering(bench: Bench, repeats: int) -> tuple[list[float], list[float]]:
-    """A new window, sign-in, a click on the page: until the image after the end of its script, and in all."""
+    """New window, sign-in, click on the page: time from the end of its script to the image, and in all."""
     after_script, after_click = [], []
     for turn in range(repeats + 1):
         with bench.signed_in("entry") as page:

@@ -82,7 +82,7 @@ def _make(workspace: Workspace) -> None:
 
 
 def _write_source(folder: Path) -> Path:
-    """The files of all exams and the question file, one question an exam; every second exam has a lateral."""
+    """Write all exams' files and the question file, one question per exam; every second has a lateral."""
     rendered = [
         render_exam(seed, sex="FM"[seed % 2], age=50 + seed, rows=ROWS, columns=COLUMNS)
         for seed in range(RENDERED)

@@ -35,7 +35,7 @@ BOX = LabelledBox(
 
 def judged_world(engine: Engine) -> World:
     """Twelve questions: 1 accepted, 2 and 3 corrected, 4 rejected, 5 disputed, 6 corrected in two ways,
-    7 corrected alike by two, 8 corrected on second thoughts; 9 to 12 are not judged.
+    7 corrected alike by two, 8 first rejected, then corrected; 9 to 12 are not judged.
     """
     world = make_world(engine, assigned_to=("ruth", "remo"))
     give(world, accept(world, question=1))

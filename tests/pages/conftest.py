@@ -48,8 +48,11 @@ def packages_scanned_once() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def main_module_as_it_was() -> Iterator[None]:
-    """Streamlit runs a page as ``__main__`` and leaves it there; processes that are spawned later would run
-    that page again."""
+    """Restore ``__main__`` after each test.
+
+    Streamlit runs a page as ``__main__`` and leaves it there; processes that are spawned later would run that
+    page again.
+    """
     before = sys.modules["__main__"]
     yield
     sys.modules["__main__"] = before

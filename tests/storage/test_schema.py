@@ -23,8 +23,10 @@ def test_the_migrations_make_exactly_the_tables_of_the_models(engine: Engine) ->
 
 
 def _ours(name: str | None, kind: str, _parents: object) -> bool:
-    """All but the search index, which each database keeps in its own way and no model can tell, and a partial
-    index that no model declares (storage/rows/jobs.py).
+    """Whether the models declare the object.
+
+    They do not declare the search index, which differs between the databases, and a partial index
+    (storage/rows/jobs.py).
     """
     return not (
         (kind == "table" and (name or "").startswith("question_words"))

@@ -1,6 +1,4 @@
-"""Overlap of boxes over three denominators; what a sample by strata says of the whole; intraclass
-correlation.
-"""
+"""Overlap of boxes with three denominators, estimates from stratified samples, and intraclass correlation."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def test_every_array_has_the_keys_of_the_format(name):
 
 def test_every_number_is_finite_or_null_with_a_note():
     found = measured({"ref": "AAAA", "r1": "AAAA", "r2": "AB  ", "m1": "    "}).records()
-    assert json.loads(measured({"ref": "AAAA", "r1": "AAAA"}).text())  # NaN is removed before
+    assert json.loads(measured({"ref": "AAAA", "r1": "AAAA"}).text())  # no NaN gets that far
     for name in ("accuracy", "agreement", "paired", "mrmc"):
         for record in found[name]:
             undefined = [
