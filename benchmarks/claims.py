@@ -3,7 +3,7 @@
 32 workers (processes and threads) claim 10,000 questions until nothing is left; one claim in twenty is handed
 back. Targets: no question goes to more people than the overlap requires, and no worker gets "nothing is left"
 while a question is free or claimed by somebody who may hand it back. The naive way reads the first free
-question and then writes that it is taken, without any lock.
+question and then writes that it is taken, ignoring the others.
 
     python -m benchmarks.claims [--questions 10000] [--workers 32] [--overlap 1] [--databases sqlite postgres]
 
