@@ -1,4 +1,4 @@
-"""The database and the image files: domain objects in and out, never rows.
+"""Access to the database and the image files. Functions take and return domain objects, never rows.
 
-SQLite by default, PostgreSQL by ``OVERREAD_DATABASE_URL``; the same tables on both.
+The database is SQLite by default, PostgreSQL by ``OVERREAD_DATABASE_URL``. Both have the same tables.
 """

@@ -1,4 +1,4 @@
-"""Triggers by which the database itself refuses to change or remove what is only ever added to."""
+"""Triggers that make the database refuse changes to and deletions from append-only tables."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection
 
-#: What reviewers said. The first migration guards these.
+#: Tables of reviewers' judgements. The first migration creates their triggers.
 JUDGEMENTS = ("verdict", "own_answer", "skip", "report_opening")
-#: Tables that are only ever added to.
+#: All append-only tables.
 APPEND_ONLY = (*JUDGEMENTS, "audit_entry", "adjudication", "applied_rule", "rule_taken_back")
 
 
 def create_triggers(connection: Connection) -> None:
-    """Make UPDATE and DELETE on the judgements fail, on either database."""
+    """Make UPDATE and DELETE on the judgements fail, on SQLite and PostgreSQL."""
     if not _is_sqlite(connection):
         connection.exec_driver_sql(
             "CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS "
@@ -54,10 +54,10 @@ def allow_change(connection: Connection, tables: Sequence[str]) -> None:
 
 
 def refuse_ways_round(connection: Connection, keys: Mapping[str, Sequence[str]]) -> None:
-    """Close what the triggers on UPDATE and DELETE leave open on these tables (with their primary keys).
+    """Refuse statements that bypass the triggers on UPDATE and DELETE; ``keys``: primary keys by table.
 
-    SQLite's INSERT OR REPLACE removes the old row without firing a DELETE trigger; PostgreSQL's TRUNCATE
-    fires no trigger of a row.
+    SQLite's INSERT OR REPLACE removes the old row without firing a DELETE trigger. PostgreSQL's TRUNCATE
+    fires no row trigger.
     """
     for table, columns in keys.items():
         if _is_sqlite(connection):

@@ -1,4 +1,4 @@
-"""Engines: how each database is opened so that no judgement is lost."""
+"""Database engines, configured so that no judgement is lost."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from sqlmodel import create_engine
 
 from storage.workspace import current_workspace
 
-#: How long a writer waits for another one before "database is locked", in milliseconds.
+#: Milliseconds that a writer waits for another one before "database is locked".
 BUSY_TIMEOUT_MS = 30_000
-#: Seconds until a server that does not answer is given up, and until a connection of the pool must be free.
+#: Timeouts in seconds: for connecting to a server, and for a free connection of the pool.
 _CONNECT_TIMEOUT, _POOL_TIMEOUT = 5, 10
-#: For a server that the network has swallowed. Without it a question on an open connection waits a quarter of
-#: an hour: milliseconds until what was sent must be acknowledged, and how a silent connection is probed.
+#: Milliseconds until sent data must be acknowledged, and how an idle connection is probed. Without these, a
+#: query on an open connection waits a quarter of an hour if the server becomes unreachable.
 _NETWORK = {
     "tcp_user_timeout": 8_000,
     "keepalives_idle": 10,
     "keepalives_interval": 3,
     "keepalives_count": 3,
 }
-_TURN = "overread turn"  # in a connection's info, while it has this process's turn to write
+_TURN = "overread turn"  # key in a connection's info while it holds this process's write lock
 
 
 def make_engine(url: str) -> Engine:
-    """An engine on SQLite or PostgreSQL.
+    """Create an engine on SQLite or PostgreSQL.
 
     On SQLite: write-ahead log, synchronous=FULL (an acknowledged commit survives a power cut), foreign
-    keys on, and every transaction begun with BEGIN IMMEDIATE, since a plain BEGIN that reads first and
-    writes later fails with "database is locked" when another writer came between.
-    A connection with ``execution_options(overread_read_only=True)`` reads only and makes no writer wait;
-    one with ``overread_patience_ms`` waits for other writers no longer than that.
+    keys on, and every transaction begins with BEGIN IMMEDIATE, because a plain BEGIN that reads first and
+    writes later fails with "database is locked" if another writer commits in between.
+    A connection with ``execution_options(overread_read_only=True)`` only reads and blocks no writer; one with
+    ``overread_patience_ms`` waits for other writers at most that long.
     """
     if make_url(url).get_backend_name() != "sqlite":
         return create_engine(
@@ -51,7 +51,7 @@ def make_engine(url: str) -> Engine:
     database = make_url(url).database
     if database and database != ":memory:":
         Path(database).parent.mkdir(parents=True, exist_ok=True)
-    # Who waits to write holds a connection meanwhile; readers must find one beside them.
+    # A waiting writer holds a connection, so the pool needs further ones for readers.
     engine = create_engine(
         url,
         pool_size=20,
@@ -64,7 +64,7 @@ def make_engine(url: str) -> Engine:
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
-    # None hands transaction control to us: pysqlite would begin late, and deferred.
+    # None disables pysqlite's transaction control, which would begin transactions late and deferred.
     connection.isolation_level = None
     cursor = connection.cursor()
     cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
@@ -75,10 +75,10 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
 
 
 def _take_turns(engine: Engine) -> None:
-    """Let this process's writers queue for SQLite's one writing place, each waking as the last one ends.
+    """Queue this process's writers for SQLite's single write lock; each starts when the last one ends.
 
-    SQLite by itself lets them look again after pauses of up to 100 ms, in no order: among forty of them some
-    wait for seconds while others pass. Writers of other processes are met in SQLite's own way.
+    SQLite itself retries after pauses of up to 100 ms, in no order: among forty writers some wait for seconds
+    while others overtake them. Between processes SQLite's own retries still apply.
     """
     turn = threading.Lock()
 
@@ -95,7 +95,7 @@ def _take_turns(engine: Engine) -> None:
         connection.exec_driver_sql(f"PRAGMA busy_timeout = {left}")
         try:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
-        except BaseException:  # for whatever reason: a turn that is not given back lets nobody write any more
+        except BaseException:  # of any kind: a lock that is not released blocks all writers
             end(None, connection)
             raise
         finally:
@@ -111,10 +111,10 @@ def _take_turns(engine: Engine) -> None:
 
 @lru_cache(maxsize=4)
 def engine_for(url: str) -> Engine:
-    """The one engine of this process for that URL."""
+    """Return this process's only engine for that URL."""
     return make_engine(url)
 
 
 def current_engine() -> Engine:
-    """The engine of the workspace that the environment names."""
+    """Return the engine of the workspace that the environment configures."""
     return engine_for(current_workspace().database_url)

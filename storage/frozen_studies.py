@@ -1,17 +1,17 @@
-"""Triggers by which the database keeps a reader study as it is once its first answer is in."""
+"""Triggers that freeze a reader study in the database once its first answer is saved."""
 
 from __future__ import annotations
 
 from sqlalchemy import Connection
 
 _SLOT, _STUDY = "study_slot", "reader_study"
-#: Everything of a study but its state: that may be opened and closed.
+#: The frozen columns: all except the state, since a study may be opened and closed.
 _KEPT = ("name", "dataset_id", "source_kind", "source_name", "design", "simulated")
 _SAYS = "the reader study is frozen: its first reading is in"
 
 
 def freeze_when_read(connection: Connection) -> None:
-    """Refuse changes of orders and design once a reading is in; readings from outside don't count here."""
+    """Refuse changes of orders and design after the first reading. Imported readings do not count here."""
     if connection.dialect.name == "sqlite":
         for verb, row in (("INSERT", "NEW"), ("UPDATE", "OLD"), ("DELETE", "OLD")):
             connection.exec_driver_sql(

@@ -1,4 +1,4 @@
-"""Whether a workspace can be worked in: its database, its tables, its disk, its image store."""
+"""Health checks of a workspace: its database, tables, disk and image store."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from storage.schema_check import schema_differences, way_out
 from storage.unit_of_work import reading
 from storage.workspace import Workspace
 
-#: Below so many free bytes saving may fail at any moment: SQLite's log alone can grow by hundreds of MB.
+#: With fewer free bytes, saving may fail at any moment: SQLite's log alone can grow by hundreds of MB.
 LEAST_FREE = 1 << 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthCheck:
-    """One thing that was looked at; ``said`` is for whoever runs the server, not for strangers."""
+    """The result of one check; ``said`` is for the server's administrator and must not be public."""
 
     name: str
     good: bool
@@ -31,12 +31,12 @@ class HealthCheck:
 
 
 def health_of(workspace: Workspace) -> list[HealthCheck]:
-    """Look at everything; nothing is raised, whatever is wrong."""
+    """Run all checks. Failures are returned, never raised."""
     return [check(workspace, name) for name in CHECKS]
 
 
 def check(workspace: Workspace, name: str) -> HealthCheck:
-    """Look at one thing; it may take as long as that thing lets a caller wait."""
+    """Run one check. It may take as long as the timeout of the service that it checks."""
     try:
         return HealthCheck(name=name, good=True, said=CHECKS[name](workspace))
     except DomainError as error:
@@ -46,7 +46,7 @@ def check(workspace: Workspace, name: str) -> HealthCheck:
 
 
 class _Unfit(DomainError):
-    """What was looked at is not as it must be."""
+    """A check failed."""
 
 
 def _database(workspace: Workspace) -> str:
@@ -80,7 +80,7 @@ def _images(workspace: Workspace) -> str:
     return f"{workspace.bucket or workspace.images} can be written and read"
 
 
-#: What is looked at, by name, in the order of the answer.
+#: The checks by name, in the order of the results.
 CHECKS: dict[str, Callable[[Workspace], str]] = {
     "database": _database,
     "tables": _tables,

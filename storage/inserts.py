@@ -1,4 +1,4 @@
-"""An INSERT that can leave rows alone that are there already: a clause of each database's own."""
+"""INSERT with ON CONFLICT DO NOTHING, which is specific to each database's dialect."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def insert_into(db: Session, table: type[TableRow]) -> sqlite.Insert | postgresql.Insert:
-    """The INSERT of the session's database; both have ``on_conflict_do_nothing``."""
+    """Return the INSERT of the session's dialect; both have ``on_conflict_do_nothing``."""
     if db.get_bind().dialect.name == "sqlite":
-        from sqlalchemy.dialects import sqlite  # noqa: PLC0415 - each takes longer than a small command's work
+        from sqlalchemy.dialects import sqlite  # noqa: PLC0415 - each import takes longer than a small command
 
         return sqlite.insert(table)
     from sqlalchemy.dialects import postgresql  # noqa: PLC0415 - the same

@@ -1,1 +1,1 @@
-"""People, their sign-ins and wrong passwords: rows in and out."""
+"""Storage of people, their sign-ins and counts of wrong passwords."""

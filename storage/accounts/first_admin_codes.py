@@ -1,4 +1,4 @@
-"""Codes that make the first administrator: found by their SHA-256, used once."""
+"""One-time codes that create the first administrator, stored as SHA-256."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from storage.rows import FirstAdminCodeRow
 
 
 def replace_code(db: Session, *, code_sha256: str, expires_at: datetime, now: datetime) -> None:
-    """The one code that holds from now on; older ones that were not used are gone."""
+    """Store a new code. It replaces all codes that were not used."""
     db.execute(delete(FirstAdminCodeRow).where(col(FirstAdminCodeRow.used_at).is_(None)))
     db.add(FirstAdminCodeRow(code_sha256=code_sha256, made_at=now, expires_at=expires_at))
     db.flush()
 
 
 def use_code(db: Session, *, code_sha256: str, now: datetime) -> bool:
-    """Use the code up; False when there is no such code, it has expired, or it was used before."""
+    """Mark the code as used. Return False if it does not exist, has expired or was used before."""
     used = db.execute(
         update(FirstAdminCodeRow)
         .where(

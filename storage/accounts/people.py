@@ -1,4 +1,4 @@
-"""People, their roles and password hashes: rows in and out."""
+"""Storage of people, their roles and password hashes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def insert_person(
     demo: bool,
     now: datetime,
 ) -> Person:
-    """A new account with its roles.
+    """Create an account with its roles.
 
     Raises:
         AlreadyThere: the name is taken.
@@ -33,7 +33,7 @@ def insert_person(
         name=name, display_name=display_name, password_hash=password_hash, demo=demo, created_at=now
     )
     try:
-        with db.begin_nested():  # a taken name must not undo what else the caller has done
+        with db.begin_nested():  # a savepoint: a name that exists must not roll back the caller's other work
             db.add(row)
             db.flush()
     except IntegrityError as error:
@@ -43,10 +43,10 @@ def insert_person(
 
 
 def load_person(db: Session, *, person_id: int) -> Person:
-    """The person with that number.
+    """Return the person with that number.
 
     Raises:
-        NotFound: nobody has it.
+        NotFound: no person has that number.
     """
     row = db.get(PersonRow, person_id)
     if row is None:
@@ -57,8 +57,8 @@ def load_person(db: Session, *, person_id: int) -> Person:
 def lock_person_and_admins(db: Session, *, person_id: int) -> None:
     """Lock the rows of a person and of all admins until the transaction ends.
 
-    Two transactions that each take away the other's last fellow admin therefore run one after the other. The
-    rows are locked in the order of their ids, so that no two transactions wait for each other.
+    Two transactions that each remove one of the last two admins therefore run one after the other. The rows
+    are locked in the order of their ids, which prevents deadlocks.
     """
     admins = select(PersonRoleRow.person_id).where(PersonRoleRow.role == Role.ADMIN.value)
     rows = or_(PersonRow.id == person_id, PersonRow.id.in_(admins))
@@ -66,17 +66,17 @@ def lock_person_and_admins(db: Session, *, person_id: int) -> None:
 
 
 def find_person(db: Session, *, name: str) -> Person | None:
-    """The person who signs in by that name, if there is one."""
+    """Return the person with that sign-in name, if there is one."""
     return _first(db, select(PersonRow).where(PersonRow.name == name))
 
 
 def find_person_by_subject(db: Session, *, subject: str) -> Person | None:
-    """The person whom the OIDC provider knows by that subject, if there is one."""
+    """Return the person with that subject at the OIDC provider, if there is one."""
     return _first(db, select(PersonRow).where(PersonRow.oidc_subject == subject))
 
 
 def list_people(db: Session) -> list[Person]:
-    """Everybody, disabled people too, by name."""
+    """Return all people, including disabled ones, ordered by name."""
     return _with_roles(db, db.execute(select(PersonRow).order_by(PersonRow.name)).scalars().all())
 
 
@@ -85,7 +85,7 @@ def count_people(db: Session) -> int:
 
 
 def password_hash_of(db: Session, *, person_id: int) -> str | None:
-    """The argon2 hash, None for people without a password."""
+    """Return the person's argon2 hash; None if the person has no password."""
     return _row(db, person_id).password_hash
 
 
@@ -95,7 +95,7 @@ def set_password_hash(db: Session, *, person_id: int, password_hash: str) -> Non
 
 
 def end_demo(db: Session, *, person_id: int) -> None:
-    """From here on the account is nobody's demo."""
+    """Mark the account as no longer a demo account."""
     _row(db, person_id).demo = False
     db.flush()
 
@@ -115,7 +115,7 @@ def set_disabled_at(db: Session, *, person_id: int, disabled_at: datetime | None
 
 
 def replace_roles(db: Session, *, person_id: int, roles: frozenset[Role]) -> None:
-    """Take these roles for all that the person had."""
+    """Replace all roles of the person with these."""
     db.execute(delete(PersonRoleRow).where(PersonRoleRow.person_id == person_id))
     _insert_roles(db, person_id=person_id, roles=roles)
 
@@ -142,7 +142,7 @@ def _with_roles(db: Session, rows: Iterable[PersonRow]) -> list[Person]:
     wanted = [_id(row) for row in rows]
     roles: dict[int, set[Role]] = {person_id: set() for person_id in wanted}
     found = select(PersonRoleRow)
-    if len(wanted) < 500:  # below SQLite's limit of bound parameters; a longer list is nearly everybody
+    if len(wanted) < 500:  # below SQLite's limit of bound parameters; a longer list has nearly all people
         found = found.where(PersonRoleRow.person_id.in_(wanted))
     for role in db.execute(found).scalars():
         if role.person_id in roles:

@@ -1,4 +1,4 @@
-"""Sign-ins: one row a signed-in browser, found by the SHA-256 of its cookie's token."""
+"""Storage of sign-ins: one row per signed-in browser, looked up by the SHA-256 of its cookie's token."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from storage.rows import PersonRoleRow, PersonRow, SignInRow
 
 _PERSON = ("id", "name", "display_name", "demo", "disabled_at")
 _SIGN_IN = ("token_sha256", "person_id", "signed_in_at", "last_seen_at", "revoked_at", "browser", "way")
-#: Who is behind a token, one row a role; built once, since every request and every click asks it.
+#: The person of a token, one row per role. Built once, because every request and every click runs it.
 _WHO = (
     select(
         *(getattr(SignInRow, name) for name in _SIGN_IN),
@@ -29,9 +29,10 @@ _WHO = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignIn:
-    """Who signed in, when, and when the browser was last heard of; revoked ones don't come back to life.
+    """A person's sign-in in one browser, with the times of sign-in and of last activity.
 
-    ``browser`` is what its owner knows it by, ``way`` how they came: "password", "provider", "first admin".
+    A revoked sign-in stays revoked. ``browser`` is a name that its owner recognises. ``way`` is how the
+    person signed in: "password", "provider" or "first admin".
     """
 
     token_sha256: str
@@ -65,7 +66,7 @@ def find_sign_in(db: Session, *, token_sha256: str) -> SignIn | None:
 
 
 def sign_in_and_person(db: Session, *, token_sha256: str) -> tuple[SignIn, Person] | None:
-    """The sign-in and whose it is, with their roles, as they are now; the person may be disabled."""
+    """Return the sign-in and its person with their current roles. The person may be disabled."""
     rows = db.execute(_WHO, {"token_sha256": token_sha256}).all()
     if not rows:
         return None
@@ -77,7 +78,7 @@ def sign_in_and_person(db: Session, *, token_sha256: str) -> tuple[SignIn, Perso
 
 
 def sign_ins_not_revoked(db: Session, *, person_id: int) -> list[SignIn]:
-    """Those of a person that nobody has ended, the one last heard of first; some may have run out."""
+    """Return a person's sign-ins that were not revoked, the latest active first; some may have expired."""
     rows = db.execute(
         select(SignInRow)
         .where(col(SignInRow.person_id) == person_id, col(SignInRow.revoked_at).is_(None))
@@ -87,7 +88,7 @@ def sign_ins_not_revoked(db: Session, *, person_id: int) -> list[SignIn]:
 
 
 def seen(db: Session, *, token_sha256: str, now: datetime) -> None:
-    """Remember that the browser was heard of; time does not run backwards."""
+    """Update the time of last activity. An earlier time than the stored one changes nothing."""
     db.execute(
         update(SignInRow)
         .where(SignInRow.token_sha256 == token_sha256, SignInRow.last_seen_at < now)
@@ -96,7 +97,7 @@ def seen(db: Session, *, token_sha256: str, now: datetime) -> None:
 
 
 def revoke(db: Session, *, token_sha256: str, now: datetime) -> None:
-    """End one sign-in; one that has ended keeps its time."""
+    """Revoke one sign-in. One that was revoked before keeps its time."""
     db.execute(
         update(SignInRow)
         .where(SignInRow.token_sha256 == token_sha256, col(SignInRow.revoked_at).is_(None))
@@ -105,7 +106,7 @@ def revoke(db: Session, *, token_sha256: str, now: datetime) -> None:
 
 
 def revoke_all_of(db: Session, *, person_id: int, now: datetime, but: str | None = None) -> int:
-    """End every sign-in of a person, ``but`` one if that is named by its SHA-256; how many that were."""
+    """Revoke every sign-in of a person, except the one with the SHA-256 ``but``; return their number."""
     statement = update(SignInRow).where(
         col(SignInRow.person_id) == person_id, col(SignInRow.revoked_at).is_(None)
     )
@@ -116,7 +117,7 @@ def revoke_all_of(db: Session, *, person_id: int, now: datetime, but: str | None
 
 
 def delete_ended_before(db: Session, *, moment: datetime) -> int:
-    """Drop the rows of sign-ins that were revoked, or last heard of, before that; how many those were."""
+    """Delete sign-ins that were revoked or last active before that time; return their number."""
     gone = db.execute(
         delete(SignInRow)
         .where(or_(col(SignInRow.last_seen_at) < moment, col(SignInRow.revoked_at) < moment))

@@ -12,9 +12,9 @@ from storage.rows import WrongPasswordRow
 
 
 def lock_count(db: Session, *, counted_for: str, now: datetime) -> tuple[int, datetime]:
-    """How many wrong ones there were, and when the last was; nobody else counts here until the commit.
+    """Lock the count of wrong passwords until the commit; return it with the time of the last one.
 
-    A row that is not there is made with 0, so that there is something to lock.
+    A missing row is created with 0, so that there is a row to lock.
     """
     db.execute(
         insert_into(db, WrongPasswordRow)
@@ -28,17 +28,17 @@ def lock_count(db: Session, *, counted_for: str, now: datetime) -> tuple[int, da
 
 
 def set_count(db: Session, *, counted_for: str, count: int, now: datetime) -> None:
-    """Put down that many, the last just now."""
+    """Store the count, with ``now`` as the time of the last wrong password."""
     row = db.get_one(WrongPasswordRow, counted_for)
     row.count, row.last_at = count, now
     db.flush()
 
 
 def forget(db: Session, *, counted_for: list[str]) -> None:
-    """The right password came."""
+    """Delete the counts after a right password."""
     db.execute(delete(WrongPasswordRow).where(col(WrongPasswordRow.counted_for).in_(counted_for)))
 
 
 def forget_before(db: Session, *, moment: datetime) -> None:
-    """Drop what nobody is made to wait for any more."""
+    """Delete counts that no longer delay any sign-in."""
     db.execute(delete(WrongPasswordRow).where(col(WrongPasswordRow.last_at) < moment))

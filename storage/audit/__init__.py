@@ -1,1 +1,1 @@
-"""The audit trail: its entries, what they hold, and the judgements that they are compared with."""
+"""Storage of the audit trail: its entries, their content, and the judgements that they are compared with."""

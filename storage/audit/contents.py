@@ -1,6 +1,6 @@
-"""What the audit trail says of a verdict, an own answer, a skip, a report opening: every column of the row.
+"""What the audit trail records about verdicts, own answers, skips and report openings.
 
-So a row that was altered behind the app's back no longer says what its entry says.
+An entry holds every column of the row, so a row that was altered outside the app differs from its entry.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ OPEN_REPORT = "open report"
 
 
 def question_subject(*, batch_id: int, question_number: int) -> str:
-    """How the audit trail names a question of a batch."""
+    """Return the name of a batch's question in the audit trail."""
     return f"batch {batch_id} question {question_number}"
 
 
 def recorded_own_answer(own: OwnAnswer) -> dict[str, Any]:
-    """Answer (None: cannot determine), confidence and time."""
+    """Return the answer (None: cannot determine), the confidence and the time."""
     return {
         "answer": None if own.answer is None else to_plain(own.answer),
         "confidence": own.confidence,
@@ -34,17 +34,17 @@ def recorded_own_answer(own: OwnAnswer) -> dict[str, Any]:
 
 
 def recorded_skip(*, number: int, reason: str, skipped_at: datetime) -> dict[str, Any]:
-    """Which skip of that question it is, counted from 1, its reason and time."""
+    """Return the number of the skip (counted from 1 per question), its reason and time."""
     return {"number": number, "reason": reason, "skipped_at": skipped_at}
 
 
 def recorded_opening(
     *, image_alignment: int, opened_at: datetime, image: ImageDisplay | None
 ) -> dict[str, Any]:
-    """The image alignment that the opening fixes, and its time."""
+    """Return the image alignment that the opening locks, and the time of the opening."""
     return {"image_alignment": image_alignment, "opened_at": opened_at, **recorded_image(image)}
 
 
 def recorded_image(image: ImageDisplay | None) -> dict[str, str]:
-    """Whether the radiographs were on screen; nothing where that was not recorded."""
+    """Return whether the radiographs were on screen; empty if that was not recorded."""
     return {} if image is None else {"image": image.value}

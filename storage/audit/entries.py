@@ -1,4 +1,4 @@
-"""Reading the audit trail: filtered and paged by number, or the whole chain in order."""
+"""Queries of the audit trail: filtered pages by number, or the whole chain in order."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from sqlmodel import Session
 from domain.audit import AuditEntry
 from storage.rows import AuditRow
 
-_BLOCK = 5_000  # entries that are in memory at a time
+_BLOCK = 5_000  # entries in memory at a time
 _COLUMNS = tuple(getattr(AuditRow, name) for name in AuditEntry.__slots__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditFilter:
-    """Which entries: of that person (sign-in name), that action, that subject or one below it, at that time.
+    """A filter by person (sign-in name), action, subject (with the subjects below it) and time.
 
-    ``since`` is included, ``before`` is not. Nothing set: all of them.
+    ``since`` is inclusive, ``before`` is exclusive. A filter without any value matches all entries.
     """
 
     person: str | None = None
@@ -34,7 +34,7 @@ class AuditFilter:
 def newest_entries(
     db: Session, *, wanted: AuditFilter, below: int | None, limit: int
 ) -> tuple[AuditEntry, ...]:
-    """At most ``limit`` entries with numbers under ``below``, the newest first."""
+    """Return at most ``limit`` entries with numbers less than ``below``, the newest first."""
     where = _where(wanted)
     if below is not None:
         where.append(AuditRow.number < below)
@@ -43,7 +43,7 @@ def newest_entries(
 
 
 def entries_in_order(db: Session, *, wanted: AuditFilter | None = None) -> Iterator[AuditEntry]:
-    """Every entry from the first on, a block at a time."""
+    """Yield every entry in order. Entries are loaded in blocks."""
     where, after = _where(wanted or AuditFilter()), 0
     while True:
         statement = select(*_COLUMNS).where(*where, AuditRow.number > after)
@@ -56,12 +56,12 @@ def entries_in_order(db: Session, *, wanted: AuditFilter | None = None) -> Itera
 
 
 def count_entries(db: Session, *, wanted: AuditFilter | None = None) -> int:
-    """How many entries there are."""
+    """Return the number of entries."""
     return int(db.execute(select(func.count()).where(*_where(wanted or AuditFilter()))).scalar_one())
 
 
 def values_of(db: Session, *, column: str) -> tuple[str, ...]:
-    """Each value of ``person_name`` or ``what`` that occurs, in order."""
+    """Return the distinct values of ``person_name`` or ``what``, sorted."""
     wanted = getattr(AuditRow, column)
     return tuple(db.execute(select(wanted).distinct().order_by(wanted)).scalars())
 
@@ -84,5 +84,5 @@ def _where(wanted: AuditFilter) -> list[ColumnElement[bool]]:
 
 
 def batch_prefixes(batch_ids: Sequence[int]) -> tuple[str, ...]:
-    """How subjects of questions of those batches begin."""
+    """Return the prefixes of the subjects of those batches' questions."""
     return tuple(f"batch {number} question " for number in batch_ids)

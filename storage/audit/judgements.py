@@ -1,4 +1,4 @@
-"""Every judgement that is saved, as the audit trail would name it: to hold the one against the other."""
+"""Saved judgements in the form of audit entries, for comparison with the audit trail."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from storage.audit.contents import (
 from storage.review.verdicts import verdict_from_row
 from storage.rows import OwnAnswerRow, ReportOpeningRow, SkipRow, VerdictRow
 
-_BLOCK = 2_000  # rows that are in memory at a time
+_BLOCK = 2_000  # rows in memory at a time
 
-#: What judgements are called in the audit trail.
+#: The actions of judgements in the audit trail.
 JUDGING = (GIVE_VERDICT, COMMIT_OWN_ANSWER, SKIP_QUESTION, OPEN_REPORT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedJudgement:
-    """A row of one of the four tables: what its entry would be called, and would hold as new."""
+    """A row of one of the four tables, with the action and the new value that its entry should have."""
 
     what: str
     person_id: int
@@ -45,11 +45,11 @@ class SavedJudgement:
 
 
 def saved_judgements(db: Session) -> Generator[SavedJudgement]:
-    """Every verdict, own answer, skip and report opening."""
+    """Yield every verdict, own answer, skip and report opening."""
     for row in _rows(db, VerdictRow):
         try:
             new = verdict_to_plain(verdict_from_row(row))
-        except (DomainError, ValueError, KeyError) as error:  # altered into what no verdict can be
+        except (DomainError, ValueError, KeyError) as error:  # the row was altered and is no valid verdict
             new = {"unreadable": str(error)}
         yield _saved(GIVE_VERDICT, row, new, row.given_at)
     for row in _rows(db, OwnAnswerRow):

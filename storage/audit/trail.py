@@ -1,4 +1,4 @@
-"""The audit trail: entries wait in the session and are chained in when its transaction is committed."""
+"""Writing to the audit trail. Entries wait in the session and join the hash chain when it commits."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from sqlmodel import Session
 from domain.audit import NO_ENTRY, entry_hash
 from storage.rows import AuditRow
 
-#: What the first entry says where judgements were there before the trail.
+#: The action of the first entry if judgements existed before the trail.
 BEGINS = "begin audit trail"
 
-_WAITING = "audit entries"  # their place in ``Session.info``
-#: The chain has one writer at a time. The number is nobody else's; it says "audit" in ASCII.
+_WAITING = "audit entries"  # key in ``Session.info``
+#: Advisory lock: the chain has one writer at a time. The number is "audit" in ASCII and is used nowhere else.
 _CHAIN_LOCK = 0x6175646974
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unchained:
-    """An entry that has no place in the chain yet; see :class:`domain.audit.AuditEntry`."""
+    """An entry that is not yet part of the chain; see :class:`domain.audit.AuditEntry`."""
 
     at: datetime
     person_id: int | None
@@ -36,23 +36,23 @@ class Unchained:
 
 
 def add_entry(db: Session, entry: Unchained) -> None:
-    """Put the entry into the transaction: it is written when that is committed, and only then.
+    """Add the entry to the transaction. It is written when the transaction commits, not earlier.
 
-    Not sooner, since on PostgreSQL the chain makes its writers wait for each other from there to the end;
-    and nothing is locked after it, so that no two of them can wait for each other for ever.
+    On PostgreSQL the lock of the chain is held from the write to the end of the transaction, so a late write
+    keeps it short. No other lock is taken after it, which prevents deadlocks.
     """
     db.info.setdefault(_WAITING, []).append((db.get_nested_transaction(), entry))
 
 
 def last_number_and_hash(db: Session) -> tuple[int, str]:
-    """Number and hash of the newest entry, (0, :data:`NO_ENTRY`) before the first."""
+    """Return number and hash of the newest entry; (0, :data:`NO_ENTRY`) if there is none."""
     newest = select(AuditRow.number, AuditRow.hash).order_by(AuditRow.number.desc()).limit(1)
     found = db.execute(newest).first()
     return (found.number, found.hash) if found else (0, NO_ENTRY)
 
 
 def last_entry_of(db: Session, *, person_name: str, since: datetime) -> datetime | None:
-    """When the person's newest entry was made; None where that is before ``since``, or there is none."""
+    """Return the time of the person's newest entry; None if it is before ``since`` or there is none."""
     newest = (
         select(AuditRow.at)
         .where(AuditRow.person_name == person_name)
@@ -65,12 +65,12 @@ def last_entry_of(db: Session, *, person_name: str, since: datetime) -> datetime
 
 @event.listens_for(AnySession, "before_commit")
 def _chain_in(db: Session) -> None:
-    """Write what waits, at the commit of the whole transaction; that of a savepoint is too soon."""
+    """Write the waiting entries when the outer transaction commits, not when a savepoint does."""
     waiting = db.info.get(_WAITING)
     if not waiting or db.in_nested_transaction():
         return
-    db.flush()  # all other work, and its waiting for others, comes before the lock
-    if db.get_bind().dialect.name != "sqlite":  # where BEGIN IMMEDIATE has made us the only writer already
+    db.flush()  # all other statements, which may wait for locks, come before this lock
+    if db.get_bind().dialect.name != "sqlite":  # on SQLite, BEGIN IMMEDIATE already ensures a single writer
         db.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _CHAIN_LOCK})
     number, previous_hash = last_number_and_hash(db)
     rows = []
@@ -96,7 +96,7 @@ def _chain_in(db: Session) -> None:
 
 @event.listens_for(AnySession, "after_soft_rollback")
 def _forget(db: Session, undone: SessionTransaction) -> None:
-    """What was recorded in a transaction or savepoint that is undone did not happen."""
+    """Discard the waiting entries of a transaction or savepoint that is rolled back."""
     if waiting := db.info.get(_WAITING):
         db.info[_WAITING] = [each for each in waiting if undone.nested and not _within(each[0], undone)]
 

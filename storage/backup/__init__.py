@@ -1,4 +1,4 @@
-"""A whole workspace in one file, and back: taken while people work, held against its hashes."""
+"""Backup of a whole workspace to one file during use, and its restoration; both are verified with hashes."""
 
 from storage.backup.archive import BackupDamaged
 from storage.backup.making import Made, make_backup

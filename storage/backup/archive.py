@@ -1,7 +1,7 @@
-"""The file of a backup: a tar that any program can open, and one line after it that seals every byte before.
+"""The file format of a backup: a plain tar, followed by one line with the hash of every byte before it.
 
-A tar is written and read front to back, whatever its size. Its own checksums cover little, so the last line
-is ``overread-backup <SHA-256 of all that comes before>``: whoever cut or altered the file broke it.
+A tar of any size is written and read as a stream. Its own checksums cover only the headers, so the last line
+is ``overread-backup <SHA-256 of all bytes before>``. It shows whether the file was truncated or altered.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 _SEAL = b"overread-backup "
 _SEAL_LENGTH = len(_SEAL) + 64 + 1
 _BLOCK = 1 << 20
-#: What tarfile raises at a header that is none.
+#: The errors of tarfile at an invalid header.
 _UNREADABLE = (tarfile.TarError, EOFError, OSError, ValueError, RecursionError)
 
 
 class BackupDamaged(Refused):
-    """The file is no whole backup as it was written; nothing of it is used."""
+    """The file is not a complete, unaltered backup. Nothing from it is used."""
 
 
 class ArchiveWriter:
-    """Members one after the other into ``path``, which must not be there yet and is its owner's alone."""
+    """Writes members to ``path`` one after the other. The file must not exist; only its owner may read it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -43,8 +43,8 @@ class ArchiveWriter:
         self.bytes = 0
 
     def write(self, content: bytes) -> int:
-        """What the tar writes through, on its way to the disk."""
-        if self._file.closed:  # the backup was given up, and the tar still wants to say its end
+        """Write and hash the bytes that the tar passes on."""
+        if self._file.closed:  # the backup was aborted, and the tar still writes its end
             return len(content)
         with naming(self._path):
             self._file.write(content)
@@ -56,10 +56,10 @@ class ArchiveWriter:
         self.add_file(name, io.BytesIO(content), len(content))
 
     def add_file(self, name: str, source: SupportsRead[bytes], length: int) -> None:
-        """A member of that many bytes.
+        """Add a member of ``length`` bytes.
 
         Raises:
-            OSError: the source has fewer.
+            OSError: the source has fewer bytes.
         """
         info = tarfile.TarInfo(name)
         info.size, info.mode = length, 0o600
@@ -67,7 +67,7 @@ class ArchiveWriter:
         _forget_members(self._tar)
 
     def seal(self) -> str:
-        """Close the file, on the disk when this returns; the SHA-256 that it is sealed with."""
+        """Write the last line, sync the file to disk and close it; return the SHA-256 in that line."""
         self._tar.close()
         digest = self._hash.hexdigest()
         with naming(self._path), self._file:
@@ -77,12 +77,12 @@ class ArchiveWriter:
         return digest
 
     def close(self) -> None:
-        """Let go of the file, whatever state it is in."""
+        """Close the file in any state."""
         self._file.close()
 
 
 class _Sealed(io.RawIOBase):
-    """The tar's part of an open backup, hashed as it is read."""
+    """The tar part of an open backup, hashed while it is read."""
 
     def __init__(self, file: IO[bytes], length: int) -> None:
         self._file, self._left = file, length
@@ -97,10 +97,10 @@ class _Sealed(io.RawIOBase):
 
 
 def stated_seal(file: IO[bytes]) -> str:
-    """The SHA-256 that the open file is sealed with, in its last line.
+    """Return the SHA-256 in the last line of the open file.
 
     Raises:
-        BackupDamaged: it has no such line.
+        BackupDamaged: the file has no such line.
     """
     length = file.seek(0, io.SEEK_END)
     file.seek(max(0, length - _SEAL_LENGTH))
@@ -114,19 +114,20 @@ def stated_seal(file: IO[bytes]) -> str:
 
 @contextmanager
 def members_of(file: IO[bytes]) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
-    """(name, content) of each member of an open backup, in order; the content is read before the next.
+    """Yield (name, content) of each member of an open backup, in order.
 
-    At the end of the block all bytes have been held against the seal.
+    Each content must be read before the next member. When the block ends, all bytes have been compared with
+    the hash in the last line.
 
     Raises:
-        BackupDamaged: the file was cut or altered, or has a member that is no plain file.
+        BackupDamaged: the file was truncated or altered, or has a member that is not a regular file.
     """
     seal = stated_seal(file)
     inside = _Sealed(file, file.seek(0, io.SEEK_END) - _SEAL_LENGTH)
     with _opened(inside) as tar:
         try:
             yield _plain_files(tar)
-        except tarfile.TarError as error:  # a member that ends too early
+        except tarfile.TarError as error:  # a truncated member
             raise _damaged() from error
     while inside.read(_BLOCK):
         pass
@@ -151,7 +152,7 @@ def _plain_files(tar: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:
 
 
 def _forget_members(tar: tarfile.TarFile) -> None:
-    """Free what tarfile keeps for a list of names that nobody asks for."""
+    """Free the member list that tarfile collects and that is not used here."""
     tar.members.clear()  # type: ignore[attr-defined]  # missing in typeshed
 
 

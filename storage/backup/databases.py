@@ -1,4 +1,4 @@
-"""The database that a backup is put into: empty, in one transaction, in its place only when that is done."""
+"""The database that a backup is restored to: filled in one transaction and put in place on success only."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from storage.rows import metadata
 from storage.schema import revision_of, revisions, upgrade
 from storage.workspace import Workspace
 
-#: SQLite's write-ahead log and its index, beside the database.
+#: Suffixes of the database file, SQLite's write-ahead log and its index.
 _BESIDE = ("", "-wal", "-shm")
 
 
 def has_database(workspace: Workspace) -> bool:
-    """False where the workspace's SQLite file is not there; a server's is looked for by connecting to it."""
+    """Return False if the workspace's SQLite file is missing; True for a server, without connecting to it."""
     file = _sqlite_file(workspace)
     return file is None or file.exists()
 
 
 def filled_tables(workspace: Workspace) -> list[str]:
-    """The tables of the workspace's database that have more rows than a new one.
+    """Return the tables of the workspace's database that have more rows than in a new database.
 
     Raises:
-        NotNow: a database on a server is out of reach.
+        NotNow: a database on a server cannot be reached.
     """
     if not has_database(workspace):
         return []
@@ -53,10 +53,10 @@ def filled_tables(workspace: Workspace) -> list[str]:
 
 @contextmanager
 def new_database(workspace: Workspace, *, aside: Path) -> Iterator[Connection]:
-    """A transaction on a database without tables, which is the workspace's when the block is left.
+    """Open a transaction on a database without tables, which becomes the workspace's when the block ends.
 
-    An error leaves what was there. On SQLite it is a new file, and an old one goes to the folder ``aside``;
-    on a server the tables that were there are dropped in the same transaction.
+    An error leaves the old database unchanged. On SQLite the new database is a new file, and an old one moves
+    to the folder ``aside``. On a server the old tables are dropped in the same transaction.
     """
     file = _sqlite_file(workspace)
     if file is None:
@@ -71,7 +71,7 @@ def new_database(workspace: Workspace, *, aside: Path) -> Iterator[Connection]:
         engine = make_engine(f"sqlite:///{new}")
         try:
             with engine.connect() as connection:
-                # References are looked at once, at the end: rows come in as they are.
+                # Foreign keys are checked once, at the end, because rows are inserted unchanged.
                 driver = cast("sqlite3.Connection", connection.connection.driver_connection)
                 driver.execute("PRAGMA foreign_keys = OFF")
                 with connection.begin():
@@ -79,7 +79,7 @@ def new_database(workspace: Workspace, *, aside: Path) -> Iterator[Connection]:
                     if loose := connection.exec_driver_sql("PRAGMA foreign_key_check").first():
                         raise ValueError(f"table {loose[0]} refers to a row that is not there")
         finally:
-            engine.dispose()  # the last connection folds the write-ahead log into the file
+            engine.dispose()  # closing the last connection checkpoints the write-ahead log into the file
         _sync(new)
         for ending in _BESIDE:
             old = file.with_name(file.name + ending)
@@ -96,7 +96,7 @@ def _on_server(workspace: Workspace) -> Iterator[Connection]:
     try:
         with engine.begin() as connection:
             connection.exec_driver_sql("SET LOCAL TIME ZONE 'UTC'")
-            connection.exec_driver_sql("SET LOCAL lock_timeout = '15s'")  # the app's own work must end first
+            connection.exec_driver_sql("SET LOCAL lock_timeout = '15s'")  # for open transactions of the app
             _drop_everything(connection)
             if left := [shape.name for shape in table_shapes(connection)]:
                 raise Refused(f"The database has tables that are not Overread's: {', '.join(left[:6])}.")
@@ -106,13 +106,13 @@ def _on_server(workspace: Workspace) -> Iterator[Connection]:
 
 
 def _drop_everything(connection: Connection) -> None:
-    """Drop Overread's tables and trigger functions, whatever state they are in.
+    """Drop Overread's tables and trigger functions, in any state.
 
-    The migrations' own way back is not taken. It refuses where an older version could not tell hidden
-    questions from others, and it fails where a table is missing.
+    Downgrade migrations are not used. They refuse if an older version could not distinguish hidden questions
+    from others, and they fail if a table is missing.
 
     Raises:
-        Refused: a newer version of Overread made the tables.
+        Refused: a newer version of Overread created the tables.
     """
     revision = revision_of(connection)
     if revision is not None and revision not in revisions():
@@ -133,7 +133,7 @@ def _rows(connection: Connection) -> dict[str, int]:
 
 
 def _rows_of_a_new_one(revision: str | None) -> dict[str, int]:
-    """What the migrations themselves put in, as settings that are always there."""
+    """Return the number of rows by table that the migrations themselves insert, such as settings."""
     if revision not in revisions():
         return {}
     with tempfile.TemporaryDirectory() as folder:
@@ -147,10 +147,10 @@ def _rows_of_a_new_one(revision: str | None) -> dict[str, int]:
 
 
 def _check_unused(file: Path) -> None:
-    """Raise Refused while another process has the database open; it would go on with the old file."""
+    """Raise Refused if another process has the database open, because it would continue with the old file."""
     connection = sqlite3.connect(file, timeout=1)
     try:
-        # Nobody can leave the write-ahead log while somebody else is in it.
+        # SQLite can leave write-ahead mode only if no other connection is open.
         connection.execute("PRAGMA journal_mode = DELETE").fetchone()
     except sqlite3.OperationalError as error:
         raise Refused(f"The database {file} is in use. Stop the app first, then restore.") from error

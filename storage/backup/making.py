@@ -1,4 +1,4 @@
-"""Making a backup: one state of the database, while people write, and all files that belong to it."""
+"""Creating a backup: a snapshot of the database during use, with all files that belong to it."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from storage.schema import revision_of, revisions
 from storage.schema_check import describe_differences, expected_tables, schema_differences
 from storage.workspace import KEPT, Workspace
 
-#: Lines of a table are packed in parts of about this many bytes.
+#: Lines of a table are compressed in parts of about this many bytes.
 _PART = 4 << 20
 _LEFT_BEHIND = 24 * 3600
-#: Told what is being done, how much of it is done, and how much there is.
+#: Called with the current step, the amount done and the total.
 Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """A backup that lies in its place; ``sha256`` is what its last line says."""
+    """A finished backup; ``sha256`` is the hash in its last line."""
 
     path: Path
     bytes: int
@@ -48,7 +48,7 @@ class Made:
 
     @property
     def current(self) -> bool:
-        """Whether the tables were those of this version."""
+        """Whether the tables have the schema of this version."""
         return self.manifest.revision == revisions()[-1]
 
 
@@ -61,24 +61,24 @@ def make_backup(
     now: datetime,
     progress: Progress = lambda *_: None,
 ) -> Made:
-    """Write the whole workspace to one file, which appears at ``path`` when it is whole and not before.
+    """Write the whole workspace to one file, which is moved to ``path`` when it is complete.
 
-    What was committed before the call is in it; writers go on, and none of them waits.
+    The backup has everything that was committed before the call. Writers continue without waiting.
 
     Args:
-        workspace: whose database (of any revision), images and files.
+        workspace: the workspace; its database may have any revision.
         path: the file to write.
-        with_images: False leaves them out, for who keeps them safe otherwise.
-        replace: whether a file that is there already may be replaced, once the new one is whole.
-        now: the time.
-        progress: is told how far it is.
+        with_images: False leaves the images out, if they are backed up in another way.
+        replace: whether an existing file may be replaced, once the new one is complete.
+        now: the current time.
+        progress: called with the progress.
 
     Raises:
-        AlreadyThere: something lies at ``path``.
-        Refused: there is no workspace to back up; its database is damaged, or a table or column is not as
-            expected, so that the backup could not be restored.
+        AlreadyThere: ``path`` exists.
+        Refused: there is no workspace; its database is damaged; or a table or column is not as expected, so
+            that the backup could not be restored.
     """
-    path = path.resolve()  # a link stays one, and what it leads to is replaced
+    path = path.resolve()  # a symbolic link is kept, and its target is replaced
     if path.exists() and not path.is_file():  # /dev/stdout would be replaced by a file
         raise Refused(f"{path} is no file. Name one that the backup becomes.")
     if path.exists() and not replace:
@@ -128,7 +128,7 @@ def make_backup(
 
 
 def _check_rows_are_whole(connection: Connection) -> None:
-    """Raise Refused where a table or column is missing, altered or added: such a backup does not restore."""
+    """Raise Refused if a table or column is missing, altered or added: such a backup cannot be restored."""
     differences = schema_differences(connection)
     if not all(difference.rows_are_whole for difference in differences):
         raise Refused(f"{describe_differences(differences)} No backup was written: it could not be restored.")
@@ -136,7 +136,7 @@ def _check_rows_are_whole(connection: Connection) -> None:
 
 @contextmanager
 def _one_state(url: str, aside: Path, progress: Progress) -> Iterator[Connection]:
-    """A connection that sees one state of the database for as long as it lasts."""
+    """Open a connection that sees one snapshot of the database."""
     engine = make_engine(url)
     try:
         with _one_state_of(engine, aside, progress) as connection:
@@ -168,10 +168,10 @@ def _one_state_of(engine: Engine, aside: Path, progress: Progress) -> Iterator[C
 
 
 def _copy_sqlite(engine: Engine, target: Path, progress: Progress) -> None:
-    """SQLite's own backup, to a file that is read at leisure.
+    """Copy the database to a file with SQLite's backup function.
 
-    Reading the database itself for that long would keep its write-ahead log from being folded in. The copy is
-    made within one read transaction, so that a writer doesn't make it begin anew.
+    Reading the database itself for so long would block the checkpoint of its write-ahead log. The copy is
+    made within one read transaction, so that writes do not restart it.
     """
     try:
         connection = engine.raw_connection()
@@ -184,7 +184,7 @@ def _copy_sqlite(engine: Engine, target: Path, progress: Progress) -> None:
     source = cast("sqlite3.Connection", connection.driver_connection)
     try:
         source.execute("BEGIN")
-        source.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # the state is that of the first read
+        source.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # the first read fixes the snapshot
         with sqlite3.connect(target) as copy:
             source.backup(
                 copy, pages=4096, sleep=0,
@@ -233,7 +233,7 @@ def _add_files(writer: ArchiveWriter, home: Path, progress: Progress) -> Iterato
         try:
             file = path.open("rb")
         except FileNotFoundError:
-            continue  # a list that was taken away meanwhile
+            continue  # a list that was removed meanwhile
         with file:
             length = os.fstat(file.fileno()).st_size
             hashed = _Hashed(file)
@@ -243,7 +243,7 @@ def _add_files(writer: ArchiveWriter, home: Path, progress: Progress) -> Iterato
 
 
 def _files_below(home: Path) -> Iterator[Path]:
-    """Whole files only: what is being written still, or is a link to elsewhere, is left out."""
+    """Yield the complete files. Files that are still being written and symbolic links are left out."""
     for name in KEPT:
         top = home / name
         paths = [top] if top.is_file() else sorted(top.rglob("*"))
@@ -281,7 +281,7 @@ def _part_name(table: str, number: int) -> str:
 
 
 class _Hashed:
-    """A file that is hashed as it is read."""
+    """A file that is hashed while it is read."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -294,7 +294,7 @@ class _Hashed:
 
 
 def _sweep(path: Path, *, now: datetime) -> None:
-    """Remove what a backup to this file left behind that was killed."""
+    """Remove temporary files of an interrupted backup to this path."""
     for left in path.parent.glob(f".{path.name}.making-*"):
         if left.stat().st_mtime < now.timestamp() - _LEFT_BEHIND:
             shutil.rmtree(left, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""What a backup says of itself: its last member, ``manifest.json``."""
+"""The manifest of a backup: its last member, ``manifest.json``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAME = "manifest.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableInBackup:
-    """A table: its rows, and the SHA-256 of all its lines in the order of the primary key."""
+    """A table: its number of rows, and the SHA-256 of all its lines in the order of the primary key."""
 
     name: str
     columns: dict[str, str]
@@ -23,9 +23,10 @@ class TableInBackup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImagesInBackup:
-    """The image files: ``sha256`` is that of their names in order, a line each; the names are hashes.
+    """The image files. ``sha256`` is that of their sorted names, one per line; the names are hashes.
 
-    ``missing`` were not there, or had other bytes, when it was made; with ``left_out`` none were taken.
+    ``missing`` files did not exist or had changed when the backup was made. With ``left_out`` the backup has
+    no images.
     """
 
     count: int
@@ -37,7 +38,7 @@ class ImagesInBackup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileInBackup:
-    """A further file of the workspace, by its path from there."""
+    """Another file of the workspace; its path is relative to the workspace."""
 
     path: str
     bytes: int
@@ -46,7 +47,7 @@ class FileInBackup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """All of it. ``revision`` is that of the tables (Alembic's), ``home`` where the workspace was."""
+    """The manifest. ``revision`` is Alembic's for the tables, ``home`` the folder of the workspace."""
 
     format: str
     made_at: datetime
@@ -60,11 +61,11 @@ class Manifest:
 
     @property
     def rows(self) -> int:
-        """Rows in all tables."""
+        """The number of rows in all tables."""
         return sum(table.rows for table in self.tables)
 
     def to_bytes(self) -> bytes:
-        """JSON that a person can read too."""
+        """Return the manifest as indented JSON."""
         return msgspec.json.format(msgspec.json.encode(self), indent=1) + b"\n"
 
     @classmethod
@@ -72,6 +73,6 @@ class Manifest:
         """The inverse of :meth:`to_bytes`.
 
         Raises:
-            ValueError: it is no such text.
+            ValueError: the text is not a manifest.
         """
         return msgspec.json.decode(content, type=cls)

@@ -1,4 +1,4 @@
-"""Reading a backup: every member is known, in its order, and what it should be, before any of it is used."""
+"""Verification of a backup: names, order and content of all members are checked before any of it is used."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BLOCK = 1 << 20
 
 
 class _Lines:
-    """The lines of a table so far."""
+    """Count and hash of a table's lines so far."""
 
     def __init__(self) -> None:
         self.parts = self.rows = 0
@@ -40,7 +40,7 @@ class _Lines:
 
 @dataclass(slots=True)
 class _Seen:
-    """What has come by so far."""
+    """The members read so far."""
 
     tables: dict[str, _Lines] = field(default_factory=dict)
     files: dict[str, FileInBackup] = field(default_factory=dict)
@@ -51,14 +51,15 @@ class _Seen:
 
 
 def checked_manifest(file: IO[bytes], *, progress: Callable[[int], None] = lambda _: None) -> Manifest:
-    """Read all of an open backup, and hold each part against what the manifest says.
+    """Read an open backup completely and compare each part with the manifest.
 
     Args:
         file: the open file; it is read from its beginning.
-        progress: is told the bytes that have been read.
+        progress: called with the number of bytes read.
 
     Raises:
-        BackupDamaged: it was cut or altered, or holds what no backup of ours does; says what.
+        BackupDamaged: the file was truncated or altered, or has a member that Overread does not write; the
+            message states which.
     """
     seen, manifest = _Seen(), None
     with members_of(file) as members:
@@ -81,10 +82,10 @@ def checked_manifest(file: IO[bytes], *, progress: Callable[[int], None] = lambd
 
 
 def safe_path(name: str) -> str:
-    """The path below the workspace of a member ``files/…``.
+    """Return the path, relative to the workspace, of a member ``files/…``.
 
     Raises:
-        BackupDamaged: it would lead elsewhere.
+        BackupDamaged: the path leads outside the workspace.
     """
     path = PurePosixPath(name.removeprefix("files/"))
     plain = name == f"files/{path}" and not path.is_absolute() and "\x00" not in name and "\\" not in name
@@ -94,7 +95,7 @@ def safe_path(name: str) -> str:
 
 
 def unpacked(content: IO[bytes]) -> bytes:
-    """The lines of one part of a table."""
+    """Decompress the lines of one part of a table."""
     reader = zlib.decompressobj(wbits=31)
     try:
         lines = reader.decompress(content.read(), _LARGEST_PART)
@@ -106,19 +107,19 @@ def unpacked(content: IO[bytes]) -> bytes:
 
 
 def parts_of(name: str) -> str | None:
-    """The table that a member belongs to; None for other members."""
+    """Return the table of a member; None for other members."""
     found = _PART.fullmatch(name)
     return found[1] if found else None
 
 
 def image_of(name: str) -> str | None:
-    """The SHA-256 of the image that a member is; None for other members."""
+    """Return the SHA-256 of an image member; None for other members."""
     found = _IMAGE.fullmatch(name)
     return found[1] if found else None
 
 
 def blocks(content: IO[bytes]) -> Iterator[bytes]:
-    """The content, a megabyte at a time."""
+    """Yield the content in blocks of one megabyte."""
     while block := content.read(_BLOCK):
         yield block
 

@@ -1,4 +1,4 @@
-"""Putting a backup back: checked whole first, put into an empty workspace, held against its hashes again."""
+"""Restoring a backup: it is verified, written to an empty workspace, and compared with its hashes again."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from storage.schema_check import schema_differences
 from storage.workspace import KEPT, Workspace
 
 Progress = Callable[[str, int, int], None]
-#: What filling a database raises when it does not take the backup.
+#: The errors of a database that does not accept the backup.
 _NOT_TAKEN = (SQLAlchemyError, ValueError)
 #: Tables that a backup of these revisions may lack: migration 0007 was changed after it had been used.
 _MAY_LACK = {"second_opinions": ("0007", "0008", "0009")}
@@ -39,9 +39,9 @@ _MAY_LACK = {"second_opinions": ("0007", "0008", "0009")}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
-    """A backup that was put back. ``missing`` are images that are not where the workspace keeps them.
+    """A restored backup. ``missing`` are images that the workspace's image store does not have.
 
-    ``set_aside`` is the folder with what was there before, None where there was nothing.
+    ``set_aside`` is the folder with the previous files; None if there were none.
     """
 
     manifest: Manifest
@@ -57,9 +57,9 @@ def check_backup(path: Path, *, progress: Progress = lambda *_: None) -> Manifes
     Images and other files are not written anywhere.
 
     Raises:
-        BackupDamaged: the file was cut or altered, and what is wrong.
-        Refused: a newer version made it; its tables do not restore; there is no room for the temporary
-            database.
+        BackupDamaged: the file was truncated or altered; the message states what is wrong.
+        Refused: a newer version made it; its tables cannot be restored; or there is no space for the
+            temporary database.
     """
     with path.open("rb") as file:
         manifest = _checked(file, progress)
@@ -84,25 +84,25 @@ def restore_backup(
     now: datetime,
     progress: Progress = lambda *_: None,
 ) -> Restored:
-    """Put the backup into an empty workspace, on either database.
+    """Restore the backup to an empty workspace on SQLite or PostgreSQL.
 
-    Images come first, then files; the database comes last and in one step, when each of its tables has been
-    read back and has the rows and the hash that the backup states. Who was signed in then is signed out, jobs
-    that were running are interrupted, and releases that lay in the workspace are found where it is now; else
-    the rows are the backup's.
+    Images are written first, then files. The database is put in place last and in one step, after each of its
+    tables has been read back and matches the row count and hash in the backup. Sign-ins are revoked, running
+    jobs become interrupted, and the folders of releases inside the workspace are updated to its new path. All
+    other rows are unchanged.
 
     Args:
         path: the backup.
-        workspace: where to; its database may be another one than the backup was made of.
-        replace: whether a workspace that is not empty may make way: its files and an SQLite database are set
-            aside, a database on a server is emptied.
-        now: the time.
-        progress: is told how far it is.
+        workspace: the target; its kind of database may differ from that of the backup.
+        replace: whether a workspace that is not empty may be replaced: its files and an SQLite database are
+            set aside, a database on a server is emptied.
+        now: the current time.
+        progress: called with the progress.
 
     Raises:
-        BackupDamaged: the backup was cut or altered; nothing was written.
-        Refused: the workspace is not empty, or a newer version made the backup; nothing was written. Or what
-            came in is not what the backup holds; the database was left as it was.
+        BackupDamaged: the backup was truncated or altered; nothing was written.
+        Refused: the workspace is not empty, or a newer version made the backup; nothing was written. Or the
+            restored tables differ from the backup; the old database is unchanged.
     """
     there = [name for name in KEPT if _has_content(workspace.home / name)]
     there += [f"table {name}" for name in filled_tables(workspace)]
@@ -163,21 +163,21 @@ def _restore_tables(
     keep: Callable[[str, IO[bytes]], None] = lambda *_: None,
     progress: Progress,
 ) -> None:
-    """Make the tables of the backup, fill them, compare them with the backup, bring them up to this version.
+    """Create the backup's tables, fill them, compare them with the backup, and upgrade them to this version.
 
-    ``keep`` is given the name and the content of every member that is part of no table.
+    ``keep`` is called with name and content of every member that is not part of a table.
     """
     upgrade(connection, manifest.revision)
     tables = table_shapes(connection)
     _check_tables(tables, manifest)
-    # The backup's own order of columns: a database that was altered by hand may have another one.
+    # The backup's order of columns, because a database that was altered by hand may have another one.
     columns = {table.name: table.columns for table in manifest.tables}
     shapes = {
         shape.name: replace(shape, columns=columns[shape.name]) for shape in tables if shape.name in columns
     }
     size = file.seek(0, 2)
     with without_triggers(connection):
-        for shape in reversed(tables):  # what the migrations put in themselves is in the backup too
+        for shape in reversed(tables):  # the backup also has the rows that migrations insert
             connection.exec_driver_sql(f'DELETE FROM "{shape.name}"')  # noqa: S608 - the database's own names
         with members_of(file) as members:
             for name, content in members:
@@ -196,7 +196,7 @@ def _restore_tables(
 
 
 def _check_tables(tables: Sequence[TableShape], manifest: Manifest) -> None:
-    """Raise ValueError unless the backup has the tables and columns of its revision; says which differ."""
+    """Raise ValueError with the differences unless the backup has the tables and columns of its revision."""
     there = {shape.name: shape.columns for shape in tables}
     in_backup = {table.name: table.columns for table in manifest.tables}
     differing = [
@@ -210,7 +210,7 @@ def _check_tables(tables: Sequence[TableShape], manifest: Manifest) -> None:
 
 
 def _keep(name: str, content: IO[bytes], *, store: ImageStore, staged: Path) -> None:
-    """An image to the image store, unless that has it; another file to ``staged`` for the moment."""
+    """Write an image to the image store if it is missing there, or another file to the folder ``staged``."""
     if (sha256 := image_of(name)) is not None:
         if not store.holds(sha256):
             store.keep(sha256, content.read())
@@ -219,7 +219,7 @@ def _keep(name: str, content: IO[bytes], *, store: ImageStore, staged: Path) -> 
 
 
 def _compare(connection: Connection, shape: TableShape, stated: TableInBackup) -> None:
-    """Read the table back, and hold it against what the backup says of it."""
+    """Read the table back and compare its rows and hash with the backup."""
     digest, rows = hashlib.sha256(), 0
     for line in lines_of(connection, shape):
         digest.update(line)
@@ -231,12 +231,12 @@ def _compare(connection: Connection, shape: TableShape, stated: TableInBackup) -
 
 
 def _reason(error: Exception) -> str:
-    """What the database itself said, without the statement and the values of its rows."""
+    """Return the database's own message, without the statement and the values of rows."""
     return str(error.orig if isinstance(error, DBAPIError) else error)
 
 
 def _lacks_room(error: Exception) -> bool:
-    """Whether SQLite could not write its file."""
+    """Return whether the error means that SQLite could not write its file."""
     cause = error.orig if isinstance(error, DBAPIError) else error.__cause__
     return str(getattr(cause, "sqlite_errorname", "")).startswith(("SQLITE_FULL", "SQLITE_IOERR"))
 
@@ -254,7 +254,7 @@ def _no_room_to_check(path: Path, why: str) -> str:
 
 
 def _settle(connection: Connection, manifest: Manifest, workspace: Workspace, now: datetime) -> None:
-    """What must not be as it was: sign-ins that may have been ended since, jobs, and folders that moved."""
+    """Revoke sign-ins, interrupt jobs and update moved folders, which must not be restored unchanged."""
     signed_in, release, job = SignInRow.__table__, ReleaseRow.__table__, JobRow.__table__
     connection.execute(signed_in.update().where(signed_in.c.revoked_at.is_(None)).values(revoked_at=now))
     interrupted = {
@@ -278,7 +278,7 @@ def _write_file(path: Path, content: IO[bytes]) -> None:
 
 
 def _put_in_place(staged: Path, home: Path, aside: Path) -> None:
-    """The restored files to the workspace; what was there under their names goes aside."""
+    """Move the restored files into the workspace. Existing files with the same names move to ``aside``."""
     for name in KEPT:
         if _has_content(home / name):
             aside.mkdir(exist_ok=True)
@@ -290,7 +290,7 @@ def _put_in_place(staged: Path, home: Path, aside: Path) -> None:
 
 
 def _missing_images(workspace: Workspace) -> Iterator[str]:
-    """The images that rows name and the store does not hold."""
+    """Yield the images that rows refer to and the image store does not have."""
     engine = make_engine(workspace.database_url)
     store = image_store(workspace)
     try:

@@ -1,8 +1,8 @@
-"""Tables as lines of JSON that mean the same on both databases, and back.
+"""Conversion of tables to and from lines of JSON that are identical on both databases.
 
 A line is the list of a row's values in the order of its columns: numbers, text, true and false, null; a time
-is ISO 8601 in UTC, bytes are base64. Lines come in the order of the primary key, text by its UTF-8 bytes, so
-the same rows give the same lines, and the same SHA-256, wherever they are.
+is ISO 8601 in UTC, bytes are base64. Lines are in the order of the primary key, with text ordered by its
+UTF-8 bytes. Equal rows therefore give equal lines and the same SHA-256 on both databases.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _KINDS: tuple[tuple[type, str], ...] = (
     (types.String, "text"),
 )
 _ROWS_AT_ONCE = 2_000
-#: The index for search: each database has its own form of it, and fills it when it is behind.
+#: The search index. Each database has its own form of it, and it is rebuilt from the questions.
 MADE_AGAIN = ("question_words",)
 _encoder = msgspec.json.Encoder()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableShape:
-    """A table's columns with the kind of each, and its primary key."""
+    """A table's columns with their kinds, and its primary key."""
 
     name: str
     columns: dict[str, str]
@@ -42,9 +42,9 @@ class TableShape:
 
 
 def table_shapes(connection: Connection, *, only: Collection[str] | None = None) -> list[TableShape]:
-    """The tables that the database has, or ``only`` those of them, each after those that it refers to.
+    """Return the tables of the database, or ``only`` these. Each table follows the tables that it refers to.
 
-    Without Alembic's own, and without what is made of others again (:data:`MADE_AGAIN`).
+    Alembic's table and derived tables (:data:`MADE_AGAIN`) are left out.
     """
     inspector = inspect(connection)
     names = [name for name, _ in inspector.get_sorted_table_and_fkc_names() if name]
@@ -59,7 +59,7 @@ def count_rows(connection: Connection, table: str) -> int:
 
 
 def lines_of(connection: Connection, shape: TableShape) -> Iterator[bytes]:
-    """The rows as lines, each with its newline; not more than some thousands are held."""
+    """Yield the rows as lines, with newlines. At most some thousands are in memory."""
     sqlite = connection.dialect.name == "sqlite"
     out = [_OUT_SQLITE.get(kind) if sqlite else _OUT_POSTGRES.get(kind) for kind in shape.columns.values()]
     asked = [(place, change) for place, change in enumerate(out) if change is not None]
@@ -79,10 +79,10 @@ def lines_of(connection: Connection, shape: TableShape) -> Iterator[bytes]:
 
 
 def insert_lines(connection: Connection, shape: TableShape, lines: Iterable[bytes]) -> int:
-    """Put rows in from their lines, in one go; how many.
+    """Insert rows from their lines as one bulk insert; return their number.
 
     Raises:
-        ValueError: a line that is no row of this table.
+        ValueError: a line is not a row of this table.
     """
     sqlite = connection.dialect.name == "sqlite"
     decode = msgspec.json.Decoder(list[Any]).decode
@@ -116,7 +116,7 @@ def insert_lines(connection: Connection, shape: TableShape, lines: Iterable[byte
 
 
 def count_on(connection: Connection, shape: TableShape) -> None:
-    """Let PostgreSQL's own numbering go on after the highest number; SQLite's does so by itself."""
+    """Set PostgreSQL's sequence to the highest number. SQLite does so by itself."""
     if connection.dialect.name == "sqlite" or len(shape.key) != 1:
         return
     [column] = shape.key
@@ -134,7 +134,7 @@ def count_on(connection: Connection, shape: TableShape) -> None:
 
 
 def _left_out(name: str) -> bool:
-    """Also what SQLite keeps an index in: tables of its own, named after it."""
+    """Return whether the table is left out, including the internal tables of SQLite's search index."""
     return name == "alembic_version" or any(
         name == each or name.startswith(f"{each}_") for each in MADE_AGAIN
     )

@@ -1,8 +1,8 @@
-"""A block in which no trigger of the database fires.
+"""A context manager that disables all triggers of the database.
 
-Triggers guard live use: they refuse what people must not do to rows that are there. A restore fills one table
-after the other with rows that were accepted long ago, so no trigger must judge them. For example, a study's
-orders come in after its readings.
+Triggers refuse forbidden changes to existing rows during use. A restore fills one table after the other with
+rows that were accepted before, so triggers must not check them. For example, a study's orders are inserted
+after its readings.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from sqlalchemy import Connection
 
 @contextmanager
 def without_triggers(connection: Connection) -> Iterator[None]:
-    """Let no trigger fire within the block; afterwards they are what they were before.
+    """Disable all triggers within the block and restore them afterwards.
 
-    It is part of the caller's transaction, which must be rolled back after an error in the block: that
-    restores the triggers too. PostgreSQL disables and enables triggers. SQLite can't, so they are dropped and
-    made again from their own definitions.
+    This is part of the caller's transaction, which must be rolled back after an error in the block; that also
+    restores the triggers. PostgreSQL disables and enables triggers. SQLite cannot, so they are dropped and
+    recreated from their definitions.
     """
     if connection.dialect.name == "sqlite":
         query = "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY rowid"

@@ -1,1 +1,1 @@
-"""Search, statistics, the history of a question, and rules applied to many."""
+"""Storage for search, statistics, the history of a question, and rules applied to many questions."""

@@ -1,4 +1,4 @@
-"""Rules applied to many questions at once: rejected or queued because a search found them."""
+"""Rules that reject or queue all questions found by a search."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from storage.rows import (
 from storage.sampling.batches import add_batch
 from storage.types import AnySelect
 
-#: The stratum of questions that were chosen, not drawn.
+#: The stratum of questions that were selected by a search, not drawn at random.
 CHOSEN = "found by search"
 _REJECT = "reject"
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
@@ -37,7 +37,7 @@ _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any bu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppliedRule:
-    """What was applied, by whom, why, to how many; ``back_at`` is when it was taken back, if it was."""
+    """A rule with its person, reason and number of questions; ``back_at`` is when it was reverted."""
 
     number: int
     dataset: str
@@ -64,7 +64,7 @@ def add_rule(
     by: int | None,
     now: datetime,
 ) -> int:
-    """Append a rule and what it was applied to; its number."""
+    """Append a rule and the questions that it applies to; return its number."""
     number = (db.execute(select(func.max(AppliedRuleRow.id))).scalar_one() or 0) + 1
     db.add(
         AppliedRuleRow(
@@ -87,13 +87,13 @@ def add_rule(
 
 
 def take_back(db: Session, *, rule: int, reason: str, by: int | None, now: datetime) -> None:
-    """The rule holds no more."""
+    """Revert the rule from ``now`` on."""
     db.add(RuleTakenBackRow(rule_id=rule, reason=reason, person_id=by, taken_back_at=now))
     db.flush()
 
 
 def list_rules(db: Session, *, dataset_id: int | None = None, number: int | None = None) -> list[AppliedRule]:
-    """All of them, or one dataset's, or the one of that number; the newest first."""
+    """Return all rules, those of one dataset, or the one with that number; the newest first."""
     statement = (
         select(AppliedRuleRow, DatasetRow.name, BatchRow.name, PersonRow.name, RuleTakenBackRow)
         .join(DatasetRow, DatasetRow.id == AppliedRuleRow.dataset_id)
@@ -125,7 +125,7 @@ def list_rules(db: Session, *, dataset_id: int | None = None, number: int | None
 
 
 def rule_of(db: Session, *, number: int) -> AppliedRule:
-    """The rule of that number.
+    """Return the rule with that number.
 
     Raises:
         NotFound: there is none.
@@ -137,7 +137,7 @@ def rule_of(db: Session, *, number: int) -> AppliedRule:
 
 
 def rejecting_rules(db: Session, *, dataset_id: int) -> list[datetime]:
-    """When each rule that rejects questions of the dataset now was applied."""
+    """Return the times of the rules that reject questions of the dataset and were not reverted."""
     return [
         each.applied_at
         for each in list_rules(db, dataset_id=dataset_id)
@@ -146,7 +146,7 @@ def rejecting_rules(db: Session, *, dataset_id: int) -> list[datetime]:
 
 
 def rejected_now(*, dataset_id: int) -> AnySelect:
-    """A query for the numbers of the dataset's questions that are rejected by a rule that holds."""
+    """Return a query for the numbers of the dataset's questions that a rule in force rejects."""
     return (
         select(AppliedQuestionRow.question_id)
         .join(AppliedRuleRow, AppliedRuleRow.id == AppliedQuestionRow.rule_id)
@@ -160,13 +160,13 @@ def rejected_now(*, dataset_id: int) -> AnySelect:
 
 
 def count_rejected(db: Session, *, dataset_id: int) -> int:
-    """How many questions of the dataset are rejected by rules now."""
+    """Return how many questions of the dataset are rejected by rules in force."""
     found = rejected_now(dataset_id=dataset_id).distinct().subquery()
     return int(db.execute(select(func.count()).select_from(found)).scalar_one())
 
 
 def left_out_of(db: Session, *, numbers: Sequence[int]) -> dict[int, str]:
-    """Why each of these questions can't be taken, of those that can't: the last of the reasons that holds."""
+    """Return, for each of these questions that a rule cannot use, the last reason that applies."""
     reasons = (
         (
             "drawn",
@@ -205,7 +205,7 @@ def add_queued_batch(
     by: int | None,
     now: datetime,
 ) -> Batch:
-    """An open batch of exactly these questions, those of an exam together."""
+    """Create an open batch of exactly these questions; questions of one exam are adjacent."""
     batch = add_batch(
         db,
         name=name,
@@ -252,7 +252,7 @@ def add_queued_batch(
 
 
 def chosen_batches(db: Session) -> set[int]:
-    """Numbers of the batches whose questions were found by a search: no random samples."""
+    """Return the numbers of batches whose questions were found by a search. They are no random samples."""
     statement = select(AppliedRuleRow.batch_id).where(AppliedRuleRow.batch_id.is_not(None))
     return {each for each in db.execute(statement).scalars() if each is not None}
 

@@ -1,4 +1,4 @@
-"""What a list of found questions shows of each, and the values that a search may choose from."""
+"""The rows of a list of search results, and the values that a search can filter by."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from storage.rows import ExamRow, QuestionRow, RadiographRow, VerdictRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundQuestion:
-    """One line of the list. ``decisions`` are those of everybody's latest verdict, in no order."""
+    """One row of the list. ``decisions`` are those of each person's latest verdict, unordered."""
 
     number: int
     id: str
@@ -31,7 +31,7 @@ class FoundQuestion:
 
 
 def found_questions(db: Session, *, numbers: Sequence[int]) -> list[FoundQuestion]:
-    """The questions of these numbers, in rising order; ``radiograph`` is the frontal one with an image."""
+    """Return these questions by ascending number; ``radiograph`` is the frontal one with an image."""
     columns = select(
         QuestionRow.id,
         QuestionRow.key,
@@ -69,9 +69,9 @@ def found_questions(db: Session, *, numbers: Sequence[int]) -> list[FoundQuestio
 
 
 def values_of(db: Session, *, dataset_id: int, column: str) -> list[tuple[str, int]]:
-    """The values of a column of the dataset's questions with how many have each, the most frequent first.
+    """Return the values of a column of the dataset's questions with their counts, the most frequent first.
 
-    It reads every question of the dataset: remember what it says.
+    This reads every question of the dataset, so cache the result.
     """
     chosen = getattr(QuestionRow, column)
     statement = (
@@ -84,7 +84,7 @@ def values_of(db: Session, *, dataset_id: int, column: str) -> list[tuple[str, i
 
 
 def number_of(db: Session, *, dataset_id: int, key: str) -> int | None:
-    """The number of the question with that id, None where there is none."""
+    """Return the number of the question with that id; None if there is none."""
     statement = select(QuestionRow.id).where(QuestionRow.dataset_id == dataset_id, QuestionRow.key == key)
     return db.execute(statement).scalars().first()
 

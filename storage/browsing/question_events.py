@@ -1,4 +1,4 @@
-"""What happened to one question, from every table that knows of it."""
+"""The history of one question, collected from all tables that refer to it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ByPeople = type[OwnAnswerRow] | type[VerdictRow] | type[SkipRow] | type[Adjudic
 
 
 def events_of(db: Session, *, question_number: int) -> list[QuestionEvent]:
-    """All of them, in no order; problems that checks found come with the import, which is when they ran."""
+    """Return all events, unordered. Problems have the time of the import, because the checks ran then."""
     return [
         *_imported(db, question_number),
         *_drawn(db, question_number),
@@ -83,7 +83,7 @@ def _imported(db: Session, number: int) -> list[QuestionEvent]:
 
 
 def _rules(db: Session, number: int) -> list[QuestionEvent]:
-    """Rejected or queued because a search found it, and taken back."""
+    """Return the rules that rejected or queued the question, and their reversals."""
     of_question = AppliedQuestionRow.question_id == number
     applied = db.execute(
         select(AppliedRuleRow.id, AppliedRuleRow.what, AppliedRuleRow.search, AppliedRuleRow.reason,
@@ -205,7 +205,7 @@ def _adjudications(db: Session, number: int) -> list[QuestionEvent]:
 
 
 def _rows_of(db: Session, table: _ByPeople, number: int) -> Iterable[Row[Any]]:
-    """What people said of it in batches, each row with the names of both."""
+    """Return the table's rows on the question, each with the names of the batch and the person."""
     return db.execute(
         select(*table.__table__.c, BatchRow.name.label("batch"), PersonRow.display_name)
         .join(BatchRow, BatchRow.id == table.batch_id)

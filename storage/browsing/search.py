@@ -1,9 +1,9 @@
-"""Finding questions among millions: an index over their words and facets, kept apart from the import.
+"""Full-text search over millions of questions, by an index that is filled after the import.
 
-SQLite has FTS5 (https://sqlite.org/fts5.html), PostgreSQL tsvector and GIN. Each question is a list of words
-(id, stem, options, explanation) and of facets such as ``tpresence``; texts of others are spelled in
-hexadecimal there, so that one word stays one. Questions never change once they are in, so only new ones are
-added, in the order of their numbers.
+SQLite uses FTS5 (https://sqlite.org/fts5.html), PostgreSQL tsvector and GIN. A question is indexed by its
+words (id, stem, options, explanation) and by facets such as ``tpresence``. A value that comes from the file
+is encoded in hexadecimal in its facet, so that it remains one token. Imported questions never change, so the
+index only gains new ones, in the order of their numbers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from sqlalchemy import text
 from sqlmodel import Session
 
-#: A facet's first letter, and the column it stands for. What is missing is "none".
+#: The first letter of each column's facets. The facet of a missing value ends in "none".
 FACETS = {
     "dataset_id": "d",
     "format": "f",
@@ -29,19 +29,19 @@ FACETS = {
     "import_id": "i",
 }
 _PLAIN = {"dataset_id", "format", "task", "difficulty", "import_id"}  # their values are words of ours
-_FEW = 3_000  # numbers; one costs some 30 us to ask for, a million that are walked 200 ms
-# Questions that are hidden in a batch are in no list, and nobody is told that they can't be found.
+_FEW = 3_000  # numbers; a look-up of one takes some 30 us, a scan of a million 200 ms
+# Hidden questions are in no list, and no message mentions that they cannot be found.
 _ORDINARY = "dataset_id NOT IN (SELECT dataset_id FROM hidden_set)"
 #: The facet of questions that have boxes.
 WITH_BOXES = "b1"
-# A star makes a beginning of a word. Not each last word is one: all words that begin with a common one
-# would be gathered before the first is found, and "no" would find every nodule.
+# A star marks a prefix. The last word is not a prefix by default: the index would collect all words with a
+# common prefix before it returns the first result, and "no" would match every nodule.
 _WORD = re.compile(r"(\w+)(\*?)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexState:
-    """How far the index has come: the highest number in it, and the highest there is; 0 for none."""
+    """The highest question number in the index and in the table; 0 if there is none."""
 
     through: int
     newest: int
@@ -52,7 +52,7 @@ class IndexState:
 
 
 def facet(column: str, value: str | int | None) -> str:
-    """The word by which a question with that value is found."""
+    """Return the facet of a column's value, as the index holds it."""
     letter = FACETS[column]
     if value is None:
         return f"{letter}none"
@@ -60,7 +60,7 @@ def facet(column: str, value: str | int | None) -> str:
 
 
 def index_state(db: Session) -> IndexState:
-    """How far it has come."""
+    """Return which questions the index holds."""
     key = "rowid" if _is_sqlite(db) else "question_id"
     through = db.execute(text(f"SELECT max({key}) FROM question_words")).scalar_one()  # noqa: S608 - our own name
     newest = db.execute(
@@ -70,9 +70,9 @@ def index_state(db: Session) -> IndexState:
 
 
 def index_more(db: Session, *, after: int, most: int) -> int:
-    """Add up to ``most`` questions with numbers above ``after``; the highest number that was added, or 0."""
+    """Add up to ``most`` questions with numbers above ``after``; return the highest number added, or 0."""
     sqlite = _is_sqlite(db)
-    if not sqlite:  # two that index at once would both add the same numbers
+    if not sqlite:  # two concurrent calls would add the same numbers
         db.execute(text("LOCK TABLE question_words IN SHARE ROW EXCLUSIVE MODE"))
     numbers = {"after": after, "most": most}
     where = f"id > :after AND {_ORDINARY}"
@@ -110,24 +110,24 @@ def matching(
     before: int | None = None,
     most: int,
 ) -> list[int]:
-    """Numbers of questions in rising order that have all these words and facets.
+    """Return the numbers of questions that have all these words and facets, ascending.
 
     Args:
         db: a session.
-        said: words; a text in quotation marks is a phrase, a word with a star after it a beginning.
-        facets: as :func:`facet` spells them.
-        dataset_id: whose questions.
-        also: a further condition in SQL on the number, which is called ``number`` there.
-        within: SQL that selects the numbers among which they must be.
-        values: bound to the names in ``also`` and ``within``.
-        after: only numbers above it.
-        before: only numbers below it; the ``most`` nearest to it then.
-        most: how many at the most.
+        said: words; text in quotation marks is a phrase, a word followed by a star is a prefix.
+        facets: facets as :func:`facet` returns them.
+        dataset_id: the dataset to search.
+        also: a further SQL condition on the question's number, which is called ``number``.
+        within: SQL that selects the permitted numbers.
+        values: bound parameters of ``also`` and ``within``.
+        after: return only higher numbers.
+        before: return only lower numbers, and of these the ``most`` highest.
+        most: the maximum number of results.
     """
     sqlite = _is_sqlite(db)
     where, bound = [], {**(values or {}), "after": after, "before": before, "most": most}
     if said or facets:
-        # The dataset's own facet is in every question where there is one dataset: a long list for nothing.
+        # With a single dataset its facet matches every question, and only makes the query slower.
         others = db.execute(text("SELECT 1 FROM dataset WHERE id <> :id LIMIT 1"), {"id": dataset_id})
         facets = [*facets, facet("dataset_id", dataset_id)] if others.first() else list(facets)
     query = fts_query(said, facets) if sqlite else ts_query(said, facets)
@@ -137,19 +137,19 @@ def matching(
         bound["query"] = query
         where.append("question_words MATCH :query" if sqlite else "words @@ CAST(:query AS tsquery)")
     if not query:
-        # Unindexed on purpose on SQLite: its index of datasets is in another order, and would be sorted.
+        # The plus keeps SQLite from using the index on datasets, whose other order would require a sort.
         where.append(f"{'+' if sqlite else ''}question.dataset_id = :dataset_id")
         bound["dataset_id"] = dataset_id
     where.append(f"{number} > :after")
     if before is not None:
         where.append(f"{number} < :before")
     if also:
-        # Qualified, since a table of the condition has numbers too; the plus keeps SQLite from asking the
-        # index for each number of a set, instead of walking it once.
+        # Qualified, because a table of the condition has numbers too. The plus makes SQLite scan the index
+        # once instead of looking up each number of a set.
         named = f"{'+' if sqlite and query else ''}{table}.{number}"
         where.append(re.sub(r"\bnumber\b", named, also))
     if within:
-        # A few numbers are asked of the index one by one, many are looked for while it is walked.
+        # A few numbers are looked up in the index one by one; many are matched during one scan.
         one_by_one = not (sqlite and query) or _are_few(db, within, bound)
         where.append(f"{'' if one_by_one else '+'}{table}.{number} IN ({within})")
     order = "DESC" if before is not None else "ASC"
@@ -166,7 +166,7 @@ def _are_few(db: Session, within: str, values: Mapping[str, object]) -> bool:
 
 
 def fts_query(said: str, facets: Sequence[str]) -> str:
-    """FTS5's query: every word in ``said``'s column, every facet in its own; "" where nothing is asked."""
+    """Return FTS5's query: all words in column ``said``, all facets in ``facets``; "" for no condition."""
     parts = [f"facets : {each}" for each in facets]
     for words, begins in _phrases(said):
         spelled = f'"{" ".join(words)}"'
@@ -175,7 +175,7 @@ def fts_query(said: str, facets: Sequence[str]) -> str:
 
 
 def ts_query(said: str, facets: Sequence[str]) -> str:
-    """PostgreSQL's tsquery for the same."""
+    """Return PostgreSQL's tsquery for the same words and facets."""
     parts = [f"'{each}'" for each in facets]
     for words, begins in _phrases(said):
         spelled = [f"'{word.lower()}'" for word in words]
@@ -186,7 +186,7 @@ def ts_query(said: str, facets: Sequence[str]) -> str:
 
 
 def _phrases(said: str) -> list[tuple[list[str], bool]]:
-    """(its words, whether the last is a beginning) of each phrase in quotation marks and each other word."""
+    """Return (words, whether the last is a prefix) of each quoted phrase and each other word."""
     found: list[tuple[list[str], bool]] = []
     for place, part in enumerate(said.replace("“", '"').replace("”", '"').split('"')):
         words = _WORD.findall(part)
@@ -198,7 +198,7 @@ def _phrases(said: str) -> list[tuple[list[str], bool]]:
 
 
 def _spelled(column: str, *, sqlite: bool) -> str:
-    """The facet of a column in SQL."""
+    """Return the SQL expression of a column's facet."""
     letter = FACETS[column]
     if column in _PLAIN:
         return f"'{letter}' || coalesce(CAST(q.{column} AS TEXT), 'none')"

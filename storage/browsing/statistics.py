@@ -1,4 +1,4 @@
-"""Counts over all questions of a dataset, made by the database: no question becomes an object here."""
+"""Counts over all questions of a dataset, computed by the database without loading the questions."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from sqlalchemy import Connection, text
 from sqlmodel import Session
 
-#: Columns that questions are counted by.
+#: The columns by which questions are counted.
 COLUMNS = ("format", "task", "category", "subcategory", "content_type", "difficulty", "generator",
            "prompt_version")  # fmt: skip
 _BLOCK = 20_000  # texts in memory at a time
 
 
 def count_questions(db: Session, *, dataset_id: int) -> tuple[int, int]:
-    """(questions, exams that have any)."""
+    """Return the number of questions and the number of exams with at least one question."""
     row = db.execute(
         text("SELECT count(*), count(DISTINCT exam_id) FROM question WHERE dataset_id = :d"),
         {"d": dataset_id},
@@ -23,10 +23,10 @@ def count_questions(db: Session, *, dataset_id: int) -> tuple[int, int]:
 
 
 def count_kinds(db: Session, *, dataset_id: int) -> dict[tuple[str, ...], dict[int, int]]:
-    """How many questions of each kind have how many boxes: {values of :data:`COLUMNS`: {boxes: questions}}.
+    """Count questions by kind and number of boxes: {values of :data:`COLUMNS`: {boxes: questions}}.
 
-    "" where a question has no value. One reading of the dataset, from which every count by a column comes:
-    there are few kinds, and each reading of a hundred thousand questions takes its time.
+    A missing value is "". All counts by a column are derived from this single scan of the dataset, because a
+    scan of a hundred thousand questions is slow and there are few kinds.
     """
     named = ", ".join(f"coalesce({column}, '')" for column in COLUMNS)
     length = "json_array_length(boxes)" if _is_sqlite(db) else "json_array_length(CAST(boxes AS json))"
@@ -45,7 +45,7 @@ def count_kinds(db: Session, *, dataset_id: int) -> dict[tuple[str, ...], dict[i
 
 
 def observations(db: Session, *, dataset_id: int, most: int) -> list[tuple[str, int, int]]:
-    """(what boxes show, questions with such a box, boxes), those of the most questions first."""
+    """Return (label, questions with such a box, boxes) by box label, the most questions first."""
     if _is_sqlite(db):
         label, each = "json_extract(b.value, '$.label')", "json_each(q.boxes) AS b"
     else:
@@ -61,7 +61,7 @@ def observations(db: Session, *, dataset_id: int, most: int) -> list[tuple[str, 
 
 
 def by_split(db: Session, *, dataset_id: int, column: str) -> dict[tuple[str, str], int]:
-    """Questions of the newest release by its side and a column's value; empty where none was made."""
+    """Count questions of the newest release by side and a column's value; empty if there is no release."""
     if column not in COLUMNS:
         raise ValueError(f"no such column: {column}")
     rows = db.execute(
@@ -76,8 +76,8 @@ def by_split(db: Session, *, dataset_id: int, column: str) -> dict[tuple[str, st
 
 
 def texts_of(db: Session, *, dataset_id: int) -> Iterator[list[tuple[str, str]]]:
-    """(question, explanation) of every question, in blocks, in the order in which they came in."""
-    # By the connection: at this many rows the session's own bookkeeping takes longer than the database.
+    """Yield (question, explanation) of every question, in blocks, in the order of import."""
+    # By the connection, because the session's bookkeeping takes longer than the database at this many rows.
     connection: Connection = db.connection()
     result = connection.execute(
         text("SELECT stem, explanation FROM question WHERE dataset_id = :d ORDER BY id"),
@@ -89,13 +89,13 @@ def texts_of(db: Session, *, dataset_id: int) -> Iterator[list[tuple[str, str]]]
 
 
 def newest_release(db: Session, *, dataset_id: int) -> int:
-    """The highest number of a release of the dataset; 0 where none was made."""
+    """Return the highest number of a release of the dataset; 0 if there is none."""
     found = db.execute(text("SELECT max(id) FROM release WHERE dataset_id = :d"), {"d": dataset_id})
     return found.scalar_one() or 0
 
 
 def newest_question(db: Session, *, dataset_id: int) -> int:
-    """The highest number of a question of the dataset, by which what is counted may be remembered."""
+    """Return the highest number of a question of the dataset, for use as a cache key of the counts."""
     found = db.execute(text("SELECT max(id) FROM question WHERE dataset_id = :d"), {"d": dataset_id})
     return found.scalar_one() or 0
 

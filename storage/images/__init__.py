@@ -1,1 +1,1 @@
-"""Original image files, in a folder or a bucket, and which file a radiograph has."""
+"""Storage of original image files in a folder or a bucket, and the files of radiographs."""

@@ -1,6 +1,6 @@
-"""Image files in S3-compatible storage: Amazon's, or a server of one's own that speaks the same.
+"""Image files in S3-compatible storage: Amazon's, or another server with the same protocol.
 
-Keys and server are named by the variables that every S3 program reads: ``AWS_ACCESS_KEY_ID``,
+Keys and server are set by the usual environment variables: ``AWS_ACCESS_KEY_ID``,
 ``AWS_SECRET_ACCESS_KEY``, ``AWS_ENDPOINT_URL``, ``AWS_DEFAULT_REGION``.
 """
 
@@ -23,24 +23,24 @@ from storage.images.folder import checked_content, checked_sha256
 _LOG = logging.getLogger(__name__)
 #: Seconds for one attempt: until the server accepts the connection, and until its next byte.
 _CONNECT, _READ = 3, 5
-#: Seconds for a request in all, further attempts included; a server that sends a byte now and then is given
-#: up, too. An upload, which nobody at a screen waits for, gets one second more for each MiB.
+#: Seconds for a request in total, including retries; this also ends requests to a server that sends a byte
+#: now and then. An upload, for which no user waits, gets one second more for each MiB.
 _TOTAL = 8.0
 _CONNECTIONS = 32
 _PROBE = ".overread-check"
 
 
 class BucketStore:
-    """``s3://bucket/prefix/ab/ab…``; threads may share it."""
+    """An image store with keys ``s3://bucket/prefix/ab/ab…``. It is thread-safe."""
 
     def __init__(
         self, address: str, *, seconds: float = _TOTAL, breaker: CircuitBreaker | None = None
     ) -> None:
-        """``seconds`` is the limit of each request in all."""
+        """``seconds`` is the time limit of a request, including retries."""
         self._seconds, self._breaker = seconds, breaker or CircuitBreaker()
         self._root = address.removeprefix("s3://").strip("/")
         self._files = s3fs.S3FileSystem(
-            skip_instance_cache=True,  # the library's key for it knows nothing of the environment
+            skip_instance_cache=True,  # the library's cache key ignores the environment
             use_listings_cache=False,  # other processes write too
             config_kwargs={
                 "connect_timeout": _CONNECT,
@@ -55,7 +55,7 @@ class BucketStore:
         return bool(self._ask(self._files._exists, key))
 
     def keep(self, sha256: str, content: bytes) -> None:
-        """The server has all of it when this returns: an object appears whole or not at all."""
+        """Upload the object. It appears complete or not at all, and is stored when this returns."""
         key = self._key(sha256)
         self._ask(self._files._pipe_file, key, content, extra=len(content) / (1 << 20))
 
@@ -69,7 +69,7 @@ class BucketStore:
 
     @contextmanager
     def on_disk(self, sha256: str) -> Iterator[Path]:
-        """A copy that lasts as long as the block: what is made of it is what is kept on the disk."""
+        """Yield a temporary copy that is deleted after the block. Only derived images are cached on disk."""
         content = self.read(sha256)
         with tempfile.NamedTemporaryFile(prefix="overread-image-") as file:
             file.write(content)
@@ -97,17 +97,17 @@ class BucketStore:
         return f"{self._root}/{checked_sha256(sha256)[:2]}/{sha256}"
 
     def _ask(self, request: Callable[..., Awaitable[Any]], *args: object, extra: float = 0.0) -> Any:  # noqa: ANN401 - whatever the library answers
-        """The answer of one of the library's asynchronous requests, within the limit plus ``extra`` seconds.
+        """Run one of the library's asynchronous requests, within the limit plus ``extra`` seconds.
 
         Raises:
             FileNotFoundError: no such object, or no such bucket.
-            NotNow: the server is away, does not answer in time, or refuses the keys.
+            NotNow: the server cannot be reached, does not answer in time, or refuses the keys.
         """
         seconds = self._seconds + extra
 
         def answer() -> Any:  # noqa: ANN401 - as above
             limited = asyncio.wait_for(request(*args), seconds)
-            # Waits a little longer itself, in case the library's own loop is held up.
+            # This waits a little longer, in case the library's event loop is blocked.
             return asyncio.run_coroutine_threadsafe(limited, self._files.loop).result(seconds + 1)
 
         try:

@@ -1,6 +1,6 @@
-"""A circuit breaker: a service that does not answer is left alone for a while, and then tried once.
+"""A circuit breaker: a service that does not answer is not called for a while, and then tried once.
 
-Without it everybody who needs the service waits for the full timeout, and occupies a thread meanwhile.
+Without it every caller waits for the full timeout and occupies a thread meanwhile.
 """
 
 from __future__ import annotations

@@ -13,42 +13,42 @@ from storage.workspace import Workspace
 
 
 class ImageStore(Protocol):
-    """Where image files are kept. Names are SHA-256 in lower-case hex; what is kept is never changed."""
+    """A store of image files. Names are SHA-256 in lower-case hex; a stored file never changes."""
 
     def holds(self, sha256: str) -> bool:
-        """Whether the file is there."""
+        """Return whether the store has the file."""
 
     def keep(self, sha256: str, content: bytes) -> None:
-        """Keep the bytes, whole or not at all; they are safe when this returns."""
+        """Store the bytes, completely or not at all; they are durable when this returns."""
 
     def read(self, sha256: str) -> bytes:
-        """The bytes, which are those of their name.
+        """Return the bytes after comparing them with the SHA-256.
 
         Raises:
             NotFound: there is no such file.
-            Refused: it has other bytes by now.
+            Refused: the bytes have changed.
         """
 
     def on_disk(self, sha256: str) -> AbstractContextManager[Path]:
-        """A file on this machine with the bytes, for as long as the block lasts.
+        """Yield the path of a local file with the bytes, which exists at least until the block ends.
 
         Raises:
-            NotFound, Refused: as ``read``; but a folder's own file is handed out without a look into it.
+            NotFound, Refused: as ``read``; but a file in a folder is yielded without comparing its bytes.
         """
 
     def remove(self, sha256: str) -> None:
-        """Take the file away; nothing happens where there is none."""
+        """Delete the file, if it exists."""
 
     def check(self) -> None:
-        """See that files can be written and read there.
+        """Check that files can be written and read.
 
         Raises:
-            NotNow: they can't, and why.
+            NotNow: they cannot; the message states why.
         """
 
 
 def image_store(workspace: Workspace) -> ImageStore:
-    """Where that workspace's image files are: the bucket of ``OVERREAD_IMAGES``, else its own folder."""
+    """Return the workspace's image store: the bucket of ``OVERREAD_IMAGES``, else a folder."""
     if workspace.bucket:
         return _bucket_store(workspace.bucket)
     return FolderStore(workspace.images)
@@ -56,13 +56,13 @@ def image_store(workspace: Workspace) -> ImageStore:
 
 @lru_cache(maxsize=4)
 def _bucket_store(address: str) -> ImageStore:
-    from storage.images.bucket import BucketStore  # noqa: PLC0415 - half a second, for who has a bucket only
+    from storage.images.bucket import BucketStore  # noqa: PLC0415 - takes half a second and is needed for buckets only
 
     return BucketStore(address)
 
 
 def keep_image(workspace: Workspace, *, content: bytes) -> str:
-    """Keep the bytes; the same bytes are kept once. They are safe when this returns.
+    """Store the bytes; equal bytes are stored once. They are durable when this returns.
 
     Returns:
         Their SHA-256, lower-case hex.
@@ -75,12 +75,12 @@ def keep_image(workspace: Workspace, *, content: bytes) -> str:
 
 
 def image_path(workspace: Workspace, *, sha256: str) -> Path:
-    """Where the bytes of that SHA-256 lie, or would lie, in the workspace's own folder."""
+    """Return the path for that SHA-256 in the workspace's folder, whether or not the file exists."""
     return FolderStore(workspace.images).path(sha256)
 
 
 def read_image(workspace: Workspace, *, sha256: str) -> bytes:
-    """The original bytes.
+    """Return the original bytes.
 
     Raises:
         NotFound: the workspace has no such file.

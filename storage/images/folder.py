@@ -1,4 +1,4 @@
-"""Image files in a folder of this machine."""
+"""Image files in a local folder."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ SHA256_LENGTH = 64
 
 
 class FolderStore:
-    """``folder/ab/ab…``: each file under its SHA-256, in one of 256 folders."""
+    """An image store with paths ``folder/ab/ab…``: files are named by their SHA-256, in 256 folders."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def path(self, sha256: str) -> Path:
-        """Where the file lies, or would lie."""
+        """Return the file's path, whether or not it exists."""
         return self._folder / checked_sha256(sha256)[:2] / sha256
 
     def holds(self, sha256: str) -> bool:
         return self.path(sha256).exists()
 
     def keep(self, sha256: str, content: bytes) -> None:
-        """On the disk when this returns; all of it or nothing, whoever else is writing the same."""
+        """Write the file atomically, also against concurrent writers; it is on disk when this returns."""
         target = self.path(sha256)
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=".incoming-")
@@ -51,7 +51,7 @@ class FolderStore:
 
     @contextmanager
     def on_disk(self, sha256: str) -> Iterator[Path]:
-        """The file itself: nothing is copied, and its reader finds out whether it is an image."""
+        """Yield the stored file itself, without a copy and without a check of its content."""
         path = self.path(sha256)
         if not path.exists():
             raise self._missing(sha256)
@@ -74,17 +74,17 @@ class FolderStore:
 
 
 def checked_sha256(sha256: str) -> str:
-    """The name, which is a SHA-256 and so leads nowhere else."""
+    """Return the name if it is a SHA-256, which cannot lead to another folder."""
     if len(sha256) != SHA256_LENGTH or not set(sha256) <= set("0123456789abcdef"):
         raise ValueError(f"no SHA-256: {sha256!r}")
     return sha256
 
 
 def checked_content(sha256: str, content: bytes) -> bytes:
-    """The bytes, which have that SHA-256.
+    """Return the bytes if they have that SHA-256.
 
     Raises:
-        Refused: they have another one.
+        Refused: they have another SHA-256.
     """
     if hashlib.sha256(content).hexdigest() != sha256:
         raise Refused(

@@ -1,4 +1,4 @@
-"""Which image file a radiograph has, without loading its exam."""
+"""The image files of radiographs, without loading the exams."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KEYS = (
 
 
 def image_of(db: Session, *, exam_number: int, radiograph_key: str) -> tuple[str, str] | None:
-    """(SHA-256, media type) of the radiograph's file; None when there is none, or it was taken out."""
+    """Return (SHA-256, media type) of the radiograph's file; None if there is none or it was removed."""
     row = db.execute(
         select(ImageRow.sha256, ImageRow.media_type)
         .join(RadiographRow, RadiographRow.image_sha256 == ImageRow.sha256)
@@ -31,7 +31,7 @@ def image_of(db: Session, *, exam_number: int, radiograph_key: str) -> tuple[str
 
 
 def radiograph_keys(db: Session, *, exam_numbers: Sequence[int]) -> tuple[tuple[int, str], ...]:
-    """(exam number, radiograph key) of every radiograph of those exams, in their order."""
+    """Return (exam number, radiograph key) of every radiograph of those exams, in the order of the exam."""
     rows = db.execute(_KEYS, {"exam_ids": list(exam_numbers)})
     return tuple(
         sorted(((row.exam_id, row.key) for row in rows), key=lambda each: exam_numbers.index(each[0]))

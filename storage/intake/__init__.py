@@ -1,1 +1,1 @@
-"""Datasets, exams and questions: rows in and out, written by the million."""
+"""Storage of datasets, exams and questions, with bulk writing of millions of rows."""

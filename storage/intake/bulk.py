@@ -1,6 +1,6 @@
-"""Writing rows by the million: the driver's own way, in the transaction of the session.
+"""Bulk writing of millions of rows through the driver, in the session's transaction.
 
-Numbers of exams and questions are handed out by the importer, in blocks, while it holds the lock.
+The importer assigns the numbers of exams and questions in blocks, while it holds the import lock.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sqlmodel import Session
 from storage.rows import ExamRow, ImageRow, QuestionRow, RadiographRow
 
 _CHUNK = 500
-#: Below so many questions it is quicker to index them all anew than to keep the index during a large import.
+#: With fewer questions, rebuilding the index is faster than maintaining it during a large import.
 FEW = 50_000
 _CACHE_KIB = 32 * 1024
 
@@ -26,7 +26,7 @@ _INDEXES = {
 
 
 def lock_for_import(db: Session) -> None:
-    """One import at a time: SQLite's transaction is the only writer already, PostgreSQL's takes a lock."""
+    """Allow one import at a time. PostgreSQL takes a lock; SQLite has a single writer anyway."""
     if not _is_sqlite(db):
         db.execute(text("LOCK TABLE exam, question IN SHARE ROW EXCLUSIVE MODE"))
     else:
@@ -34,20 +34,20 @@ def lock_for_import(db: Session) -> None:
 
 
 def next_numbers(db: Session) -> tuple[int, int]:
-    """The next free numbers of exam and question."""
+    """Return the next free numbers of exam and question."""
     exam = db.execute(select(func.max(ExamRow.id))).scalar_one()
     question = db.execute(select(func.max(QuestionRow.id))).scalar_one()
     return (exam or 0) + 1, (question or 0) + 1
 
 
 def insert_rows(db: Session, *, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Add rows through the driver: executemany on SQLite, COPY on PostgreSQL.
+    """Insert rows through the driver: executemany on SQLite, COPY on PostgreSQL.
 
     Args:
-        db: whose transaction the rows become part of.
-        table: its name; never from outside.
-        columns: names, in the order of each row's values.
-        rows: values as the driver takes them (JSON as text, hashes as bytes).
+        db: the session; the rows become part of its transaction.
+        table: the table's name, which must not be user input.
+        columns: the column names, in the order of each row's values.
+        rows: values in the driver's types (JSON as text, hashes as bytes).
     """
     names = ", ".join(f'"{column}"' for column in columns)
     cursor = db.connection().connection.cursor()
@@ -68,20 +68,20 @@ def insert_rows(db: Session, *, table: str, columns: Sequence[str], rows: Iterab
 
 @contextmanager
 def indexes_afterwards(db: Session, *, wanted: bool) -> Iterator[bool]:
-    """Build the indexes of questions once, after the rows, where that pays and holds up nobody.
+    """Build the indexes of questions once, after the rows, if that is faster and blocks no reader.
 
-    On SQLite with few questions there; on PostgreSQL with none, since dropping an index makes readers wait.
-    They are dropped and made in the caller's transaction.
+    This applies on SQLite if the table has few questions, and on PostgreSQL if it has none, because dropping
+    an index blocks readers. The indexes are dropped and rebuilt in the caller's transaction.
 
     Args:
         db: the importer's session.
-        wanted: the file is large enough for it to pay.
+        wanted: whether the file is large enough for this to be faster.
 
     Yields:
-        Whether the indexes are gone meanwhile.
+        Whether the indexes are dropped within the block.
     """
     few = FEW if _is_sqlite(db) else 1
-    # LIMIT: counting all of a large table would take longer than the answer is worth
+    # LIMIT, because counting a large table would take too long
     there = db.execute(
         select(func.count()).select_from(select(QuestionRow.id).limit(few).subquery())
     ).scalar_one()
@@ -94,16 +94,16 @@ def indexes_afterwards(db: Session, *, wanted: bool) -> Iterator[bool]:
     yield gone
     if gone:
         if _is_sqlite(db):
-            # The sorting of an index takes as much again as the cache; hand that back first.
+            # Sorting an index takes as much memory as the cache, so the cache is freed first.
             db.execute(text("PRAGMA shrink_memory"))
         for statement in _INDEXES.values():
             db.execute(text(statement))
     if _is_sqlite(db):
-        db.execute(text("PRAGMA cache_size = -2000"))  # SQLite's own default
+        db.execute(text("PRAGMA cache_size = -2000"))  # SQLite's default
 
 
 def known_questions(db: Session, *, dataset_id: int, keys: Iterable[str]) -> dict[str, bytes]:
-    """Key -> hash of the record, of those keys that the dataset has."""
+    """Return {key: hash of the record} for those keys that the dataset has."""
     found: dict[str, bytes] = {}
     for part in _parts(keys):
         statement = select(QuestionRow.key, QuestionRow.record_hash).where(
@@ -115,21 +115,21 @@ def known_questions(db: Session, *, dataset_id: int, keys: Iterable[str]) -> dic
 
 
 def known_draw_hashes(db: Session, *, dataset_id: int) -> list[int]:
-    """The hashes of all the dataset's keys; for datasets with few questions."""
+    """Return the hashes of all keys of the dataset; for datasets with few questions."""
     statement = select(QuestionRow.draw_hash).where(QuestionRow.dataset_id == dataset_id)
     return list(db.execute(statement).scalars())
 
 
 def has_exams(db: Session, *, dataset_id: int) -> bool:
-    """Whether the dataset has any exam."""
+    """Return whether the dataset has any exam."""
     return db.execute(select(ExamRow.id).where(ExamRow.dataset_id == dataset_id).limit(1)).first() is not None
 
 
 def known_exams(db: Session, *, dataset_id: int, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Key -> number, facts and radiographs, of those exams that the dataset has.
+    """Return number, facts and radiographs by key, for those exams that the dataset has.
 
-    Each is ``{id, patient, indication, age, sex, report, radiographs: {key: (file, view, sha256, rows,
-    columns)}}``, radiographs in the order of the file.
+    A value is ``{id, patient, indication, age, sex, report, radiographs: {key: (file, view, sha256, rows,
+    columns)}}``, with the radiographs in the order of the file.
     """
     found: dict[str, dict[str, Any]] = {}
     for part in _parts(keys):
@@ -162,7 +162,7 @@ def known_exams(db: Session, *, dataset_id: int, keys: Iterable[str]) -> dict[st
 
 
 def known_images(db: Session, *, sha256: Iterable[str]) -> set[str]:
-    """Which of those image files have a row already."""
+    """Return which of these image files already have a row."""
     found: set[str] = set()
     for part in _parts(sha256):
         found.update(db.execute(select(ImageRow.sha256).where(ImageRow.sha256.in_(part))).scalars())
@@ -170,7 +170,7 @@ def known_images(db: Session, *, sha256: Iterable[str]) -> set[str]:
 
 
 def add_facts(db: Session, *, facts: list[dict[str, Any]]) -> None:
-    """What later records add to exams: each ``{number, new_patient, …, new_report}``, all five facts."""
+    """Add facts from later records to exams: ``{number, new_patient, …, new_report}``, all five facts."""
     if facts:
         columns = ("patient", "indication", "age", "sex", "report")
         statement = update(ExamRow).where(ExamRow.id == bindparam("number"))

@@ -1,4 +1,4 @@
-"""Datasets and the files that came into them."""
+"""Storage of datasets and the files that were imported into them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from storage.types import AnySelect
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetSummary:
-    """A dataset and how much is in it; ``images`` are distinct files, ``problems`` what the checks found."""
+    """A dataset with its counts; ``images`` counts distinct files, ``problems`` what the checks reported."""
 
     id: int
     name: str
@@ -30,7 +30,7 @@ class DatasetSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedFile:
-    """A file that came in: which, when, and what became of its records."""
+    """An imported file, with its time and the counts of its records."""
 
     file_name: str
     file_sha256: str
@@ -42,12 +42,12 @@ class ImportedFile:
 
 
 def dataset_id_of(db: Session, *, name: str) -> int | None:
-    """The number of the dataset of that name, if there is one."""
+    """Return the number of the dataset with that name, if there is one."""
     return db.execute(select(DatasetRow.id).where(DatasetRow.name == name)).scalar_one_or_none()
 
 
 def add_dataset(db: Session, *, name: str, minimum_explanation: int | None, now: datetime) -> int:
-    """A new, empty dataset; its number. ``minimum_explanation`` None is the default."""
+    """Create an empty dataset; return its number. ``minimum_explanation`` None means the default."""
     row = DatasetRow(name=name, created_at=now)
     if minimum_explanation is not None:
         row.minimum_explanation = minimum_explanation
@@ -59,27 +59,27 @@ def add_dataset(db: Session, *, name: str, minimum_explanation: int | None, now:
 
 
 def minimum_explanation_of(db: Session, *, dataset_id: int) -> int:
-    """The dataset's setting of the format check, in characters."""
+    """Return the minimum length of an explanation for the dataset's format check, in characters."""
     statement = select(DatasetRow.minimum_explanation).where(DatasetRow.id == dataset_id)
     return int(db.execute(statement).scalar_one())
 
 
 def set_minimum_explanation(db: Session, *, dataset_id: int, characters: int) -> None:
-    """Change that setting; the problems found so far stay until the dataset is checked again."""
+    """Change that setting. Reported problems remain until the dataset is checked again."""
     db.execute(update(DatasetRow).where(DatasetRow.id == dataset_id).values(minimum_explanation=characters))
 
 
 def questions_of(db: Session, *, dataset_id: int) -> int:
-    """How many questions the dataset has."""
+    """Return how many questions the dataset has."""
     statement = select(func.count()).select_from(QuestionRow).where(QuestionRow.dataset_id == dataset_id)
     return int(db.execute(statement).scalar_one())
 
 
 def dataset_named(db: Session, *, name: str) -> DatasetSummary:
-    """The dataset of that name.
+    """Return the dataset with that name.
 
     Raises:
-        NotFound: there is none, with those that there are.
+        NotFound: there is none; the message lists the existing ones.
     """
     found = next((each for each in list_datasets(db) if each.name == name), None)
     if found is None:
@@ -92,7 +92,7 @@ def dataset_named(db: Session, *, name: str) -> DatasetSummary:
 
 
 def list_datasets(db: Session) -> list[DatasetSummary]:
-    """All datasets by name."""
+    """Return all datasets, ordered by name."""
     questions = _counts(db, select(QuestionRow.dataset_id, func.count()).group_by(QuestionRow.dataset_id))
     exams = _counts(db, select(ExamRow.dataset_id, func.count()).group_by(ExamRow.dataset_id))
     problems = _counts(db, select(ProblemRow.dataset_id, func.count()).group_by(ProblemRow.dataset_id))
@@ -122,7 +122,7 @@ def list_datasets(db: Session) -> list[DatasetSummary]:
 def add_import(
     db: Session, *, dataset_id: int, file_name: str, file_format: str, by: int | None, now: datetime
 ) -> int:
-    """A row for a file that is coming in, its counts still 0; its number."""
+    """Add the row of a file whose import begins, with counts of 0; return its number."""
     row = ImportRow(
         dataset_id=dataset_id, file_name=file_name, file_sha256="", file_format=file_format,
         questions=0, known=0, refused=0, imported_by=by, imported_at=now,
@@ -137,7 +137,7 @@ def add_import(
 def finish_import(
     db: Session, *, import_id: int, file_sha256: str, questions: int, known: int, refused: int
 ) -> None:
-    """Write what became of the file's records."""
+    """Store the counts of the file's records after its import."""
     db.execute(
         update(ImportRow)
         .where(ImportRow.id == import_id)
@@ -146,7 +146,7 @@ def finish_import(
 
 
 def imported_files(db: Session, *, dataset_id: int) -> list[ImportedFile]:
-    """The files of a dataset, the latest first."""
+    """Return the imported files of a dataset, the latest first."""
     statement = select(ImportRow).where(ImportRow.dataset_id == dataset_id).order_by(ImportRow.id.desc())
     return [
         ImportedFile(

@@ -1,4 +1,4 @@
-"""Reading exams. The report is a column that is selected only when it is asked for."""
+"""Loading of exams. The column of the report is selected only on request."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from domain.vocabulary import Sex, View
 from storage.rows import ExamRow, ImageRow, QuestionRow, RadiographRow
 from storage.types import AnyRow
 
-# Built once: every verdict asks these several times.
+# Built once, because every verdict runs these several times.
 _NUMBER = select(QuestionRow.exam_id).where(QuestionRow.id == bindparam("question_id"))
 _EXAM = select(ExamRow.key, ExamRow.patient, ExamRow.indication, ExamRow.age, ExamRow.sex).where(
     ExamRow.id == bindparam("exam_id")
 )
-#: Columns of a radiograph and its image, by the names that :func:`radiograph_from_row` reads.
+#: Columns of a radiograph and its image, with the names that :func:`radiograph_from_row` uses.
 RADIOGRAPH_COLUMNS = (
     RadiographRow.key.label("radiograph_key"),
     RadiographRow.file,
@@ -37,7 +37,7 @@ _RADIOGRAPHS = (
 
 
 def exam_number(db: Session, *, question_id: int) -> int:
-    """The number of the exam that a question is about.
+    """Return the number of the exam that a question is about.
 
     Raises:
         NotFound: no question has that number.
@@ -49,7 +49,7 @@ def exam_number(db: Session, *, question_id: int) -> int:
 
 
 def load_exam(db: Session, *, exam_id: int, with_report: bool = False) -> Exam:
-    """The exam and its radiographs in the order of the file; ``report`` is None unless asked for.
+    """Return the exam with its radiographs in the order of the file; ``report`` is None unless requested.
 
     Raises:
         NotFound: no exam has that number.
@@ -69,7 +69,7 @@ def load_exam(db: Session, *, exam_id: int, with_report: bool = False) -> Exam:
 
 
 def load_untold_exam(db: Session, *, exam_id: int) -> Exam:
-    """The exam's radiographs and nothing of what a radiologist is told beforehand, views included.
+    """Return the exam with its radiographs but without clinical information, and without the views.
 
     Raises:
         NotFound: no exam has that number.
@@ -82,12 +82,12 @@ def load_untold_exam(db: Session, *, exam_id: int) -> Exam:
 
 
 def load_report(db: Session, *, exam_id: int) -> str | None:
-    """The report's text, None where the file had none."""
+    """Return the report's text; None if the file had none."""
     return db.execute(select(ExamRow.report).where(ExamRow.id == exam_id)).scalar_one_or_none()
 
 
 def exam_from_row(row: AnyRow, radiographs: Iterable[Radiograph]) -> Exam:
-    """The exam of a row with its columns named ``exam_key``, ``exam_patient`` and so on; no report."""
+    """Return the exam, without report, of a row with columns ``exam_key``, ``exam_patient`` and so on."""
     return Exam(
         id=row.exam_key,
         patient=row.exam_patient,
@@ -99,7 +99,7 @@ def exam_from_row(row: AnyRow, radiographs: Iterable[Radiograph]) -> Exam:
 
 
 def radiograph_from_row(row: AnyRow) -> Radiograph:
-    """The radiograph of a row with :data:`RADIOGRAPH_COLUMNS`."""
+    """Return the radiograph of a row with :data:`RADIOGRAPH_COLUMNS`."""
     return Radiograph(
         id=row.radiograph_key,
         file=row.file,

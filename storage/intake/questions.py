@@ -1,4 +1,4 @@
-"""Reading questions: whole, or blinded, when the columns that give the answer away are not selected."""
+"""Loading of questions: complete, or blind, without the columns that reveal the answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from storage.rows import ExamRow, QuestionRow
 
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 
-# Columns of the table, not of the class: the ORM would look at every value of every row again.
+# Columns of the table, not of the class, because the ORM would process every value of every row again.
 _QUESTION_TABLE, _EXAM_TABLE = QuestionRow.__table__, ExamRow.__table__
 _QUESTION, _EXAM = _QUESTION_TABLE.c, _EXAM_TABLE.c
 _WHOLE = (
@@ -27,7 +27,7 @@ _WHOLE = (
     *(_QUESTION[name] for name in QUESTION_COLUMNS),
 )
 
-# Built once: every verdict asks these several times.
+# Built once, because every verdict runs these several times.
 _QUESTIONS = (
     select(*_WHOLE)
     .select_from(_QUESTION_TABLE.join(_EXAM_TABLE, _EXAM.id == _QUESTION.exam_id))
@@ -48,7 +48,7 @@ _BLIND = (
 
 
 def load_question(db: Session, *, question_id: int) -> Question:
-    """The question as it came in, key and all.
+    """Return the question as imported, including its key.
 
     Raises:
         NotFound: no question has that number.
@@ -59,9 +59,9 @@ def load_question(db: Session, *, question_id: int) -> Question:
 
 
 def load_questions(db: Session, *, question_ids: Iterable[int]) -> Iterator[tuple[int, Question]]:
-    """(number, question) for each of the numbers that exist, in rising order of the number."""
+    """Yield (number, question) for each number that exists, ascending."""
     wanted = sorted(set(question_ids))
-    db.flush()  # a select of tables does not see to it
+    db.flush()  # a select of tables does not flush by itself
     for start in range(0, len(wanted), _CHUNK):
         chunk = questions_on_exams(db.connection(), question_ids=wanted[start : start + _CHUNK])
         yield from ((number, question) for number, _, question in chunk)
@@ -70,16 +70,16 @@ def load_questions(db: Session, *, question_ids: Iterable[int]) -> Iterator[tupl
 def questions_on_exams(
     connection: Connection, *, question_ids: Sequence[int]
 ) -> list[tuple[int, int, Question]]:
-    """(number, number of the exam, question) of each of these, at most 500, in rising order of the number.
+    """Return (number, exam number, question) of at most 500 questions, by ascending number.
 
-    What a session has not written to its connection yet is not among them.
+    Rows that a session has not yet flushed to its connection are missing.
     """
     rows = connection.execute(_QUESTIONS, {"question_ids": question_ids}).all()
     return [(row[0], row[1], question_from_columns(row[2], row[3:])) for row in rows]
 
 
 def load_blind_question(db: Session, *, question_id: int) -> BlindQuestion:
-    """Stem and options only; the key never leaves the database.
+    """Return stem and options only. The key is not loaded from the database.
 
     Raises:
         NotFound: no question has that number.

@@ -1,4 +1,4 @@
-"""Jobs: rows in and out. Who runs a job is decided by one UPDATE, so that two processes never both do."""
+"""Storage of jobs. A worker takes a job with a single UPDATE, so two processes never run the same one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def add_job(
     parameters: str,
     now: datetime,
 ) -> Job | None:
-    """A new job in the queue; None where one of that kind and subject is active."""
+    """Queue a new job. Return None if a job of that kind and subject is active."""
     row = JobRow(
         kind=kind,
         subject=subject,
@@ -38,7 +38,7 @@ def add_job(
         created_at=now,
     )
     try:
-        with db.begin_nested():  # the caller's transaction goes on
+        with db.begin_nested():  # a savepoint: the caller's transaction continues
             db.add(row)
             db.flush()
     except IntegrityError:
@@ -52,7 +52,7 @@ def find_job(db: Session, *, number: int) -> Job | None:
 
 
 def load_job(db: Session, *, number: int) -> Job:
-    """The job with that number.
+    """Return the job with that number.
 
     Raises:
         NotFound: there is none.
@@ -66,7 +66,7 @@ def load_job(db: Session, *, number: int) -> Job:
 def latest_job(
     db: Session, *, kind: str, subject: str | None = None, owner_id: int | None = None
 ) -> Job | None:
-    """The latest job of that kind, about that subject or of that owner if given."""
+    """Return the latest job of that kind, filtered by subject and owner if given."""
     where = [JobRow.kind == kind]
     if subject is not None:
         where.append(JobRow.subject == subject)
@@ -77,7 +77,7 @@ def latest_job(
 
 
 def list_jobs(db: Session, *, actions: Sequence[Action], active_only: bool, limit: int) -> list[Job]:
-    """Jobs under those actions, the latest first."""
+    """Return the jobs with those actions, the latest first."""
     where: list[ColumnElement[bool]] = [JobRow.action.in_([action.value for action in actions])]
     if active_only:
         where.append(_is_active())
@@ -86,13 +86,13 @@ def list_jobs(db: Session, *, actions: Sequence[Action], active_only: bool, limi
 
 
 def waiting_jobs(db: Session, *, now: datetime) -> list[tuple[int, str]]:
-    """(number, kind) of the jobs that a worker could take, the oldest first."""
+    """Return (number, kind) of the jobs that a worker can take, the oldest first."""
     rows = db.execute(select(JobRow.id, JobRow.kind).where(_can_be_taken(now)).order_by(JobRow.id))
     return [(row.id, row.kind) for row in rows]
 
 
 def take_job(db: Session, *, number: int, worker: str, lease_until: datetime, now: datetime) -> Job | None:
-    """Make the job that worker's; None where another worker has it or it is finished."""
+    """Assign the job to that worker. Return None if another worker has it or it is finished."""
     done = db.execute(
         update(JobRow)
         .where(JobRow.id == number, _can_be_taken(now))
@@ -110,10 +110,10 @@ def take_job(db: Session, *, number: int, worker: str, lease_until: datetime, no
 def renew_lease(
     db: Session, *, number: int, worker: str, lease_until: datetime, progress: JobProgress
 ) -> bool | None:
-    """Keep the job and write down its progress.
+    """Extend the worker's lease on the job and store its progress.
 
     Returns:
-        Whether its cancellation was requested; None where the job is no longer that worker's.
+        Whether its cancellation was requested; None if the job is no longer that worker's.
     """
     done = db.execute(
         update(JobRow)
@@ -132,7 +132,7 @@ def renew_lease(
 
 
 def save_checkpoint(db: Session, *, number: int, worker: str, checkpoint: str) -> bool:
-    """Write down where the job continues; False where it is no longer that worker's."""
+    """Store the point from which the job can continue; False if it is no longer that worker's."""
     done = db.execute(update(JobRow).where(_is_held(number, worker)).values(checkpoint=checkpoint))
     return affected_rows(done) > 0
 
@@ -148,7 +148,7 @@ def end_job(
     result: str | None,
     now: datetime,
 ) -> bool:
-    """Finish the job; False where it is no longer that worker's."""
+    """Finish the job; False if it is no longer that worker's."""
     done = db.execute(
         update(JobRow)
         .where(_is_held(number, worker))
@@ -177,7 +177,7 @@ def release_jobs(db: Session, *, worker: str, now: datetime) -> None:
 
 
 def request_cancel(db: Session, *, number: int, now: datetime) -> None:
-    """Cancel the job if nobody runs it, else ask its worker to."""
+    """Cancel the job if no worker runs it; otherwise request its worker to cancel it."""
     db.execute(
         update(JobRow)
         .where(JobRow.id == number, _can_be_taken(now))
@@ -187,7 +187,7 @@ def request_cancel(db: Session, *, number: int, now: datetime) -> None:
 
 
 def dismiss_job(db: Session, *, number: int) -> None:
-    """Show the job no more. An active one stays."""
+    """Hide the job from the list. An active job remains."""
     db.execute(update(JobRow).where(JobRow.id == number, ~_is_active()).values(dismissed=True))
 
 
@@ -200,7 +200,7 @@ def _is_held(number: int, worker: str) -> ColumnElement[bool]:
 
 
 def _can_be_taken(now: datetime) -> ColumnElement[bool]:
-    """Whether the job waits in the queue, or its worker has not been heard of for a lease's time."""
+    """Return the condition that the job is queued, or that its worker's lease has expired."""
     return or_(
         JobRow.status == JobStatus.QUEUED.value,
         and_(JobRow.status == JobStatus.RUNNING.value, JobRow.lease_until <= now),

@@ -1,18 +1,18 @@
-"""Alembic's entry: runs migrations on what `storage.schema` gives it: an engine, or an open transaction."""
+"""Alembic's entry point. It runs migrations on the engine or open transaction from `storage.schema`."""
 
 from alembic import context
 from sqlalchemy import Connection, text
 
 from storage.rows import metadata
 
-#: Two processes that start at once must not both migrate. The number is nobody else's; it says "schema".
+#: Advisory lock against concurrent migrations. The number is "schema" in ASCII and is used nowhere else.
 _LOCK = 0x736368656D61
 
 
 def _run(connection: Connection) -> None:
     # render_as_batch: SQLite can alter little in place, so Alembic copies the table.
     context.configure(connection=connection, target_metadata=metadata, render_as_batch=True)
-    if connection.dialect.name != "sqlite":  # where BEGIN IMMEDIATE lets one in at a time already
+    if connection.dialect.name != "sqlite":  # on SQLite, BEGIN IMMEDIATE already ensures a single writer
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
     with context.begin_transaction():
         context.run_migrations()
@@ -23,7 +23,7 @@ def _run_on_engine() -> None:
     with engine.connect() as connection:
         sqlite = engine.dialect.name == "sqlite"
         driver = connection.connection.driver_connection
-        if sqlite:  # a table that is copied is dropped, and nobody may refer to it at that moment
+        if sqlite:  # a copied table is dropped, which foreign keys to it would prevent
             driver.execute("PRAGMA foreign_keys = OFF")
         try:
             with connection.begin():

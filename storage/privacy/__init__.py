@@ -1,1 +1,1 @@
-"""Rules on patient data, and what was found in texts and pixels."""
+"""Storage of the rules on patient data, and of possible patient data in texts and pixels."""

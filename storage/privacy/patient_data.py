@@ -1,4 +1,4 @@
-"""The workspace's rules on patient data; how much text images have in their pixels, and what people saw."""
+"""The workspace's rules on patient data, the amount of text in images, and people's decisions on it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _DICOM = "application/dicom"
 
 # ---------------------------------------------------------------------------------------------- the rules
 def rules_of(db: Session) -> PatientDataRules:
-    """The workspace's rules."""
+    """Return the workspace's rules."""
     row = db.execute(
         select(
             PatientDataRulesRow.originals, PatientDataRulesRow.confirm_pixels, PatientDataRulesRow.revision
@@ -45,10 +45,10 @@ def rules_of(db: Session) -> PatientDataRules:
 
 
 def change_rules(db: Session, *, rules: PatientDataRules) -> PatientDataRules:
-    """Put the rules in place of those of the same revision; the next revision, as stored.
+    """Replace the rules of the same revision; return the stored rules with the next revision.
 
     Raises:
-        StaleRevision: they were changed since.
+        StaleRevision: the rules were changed since.
     """
     changed = db.execute(
         update(PatientDataRulesRow)
@@ -65,7 +65,7 @@ def change_rules(db: Session, *, rules: PatientDataRules) -> PatientDataRules:
 
 
 def pseudonym_secret(db: Session) -> bytes:
-    """The secret that pseudonyms are made with."""
+    """Return the secret from which pseudonyms are derived."""
     return bytes(db.execute(select(PatientDataRulesRow.pseudonym_key)).scalar_one())
 
 
@@ -73,7 +73,7 @@ def pseudonym_secret(db: Session) -> bytes:
 def images_to_look_at(
     db: Session, *, dataset_id: int, dicom_only: bool, first: int, count: int
 ) -> list[PixelLook]:
-    """Images of the dataset that nobody has decided on, those with most text first; unranked ones lead."""
+    """Return images of the dataset without a decision: unranked ones first, then those with most text."""
     looks = _looks(dataset_id, dicom_only)
     statement = (
         select(looks)
@@ -86,14 +86,14 @@ def images_to_look_at(
 
 
 def decided_images(db: Session, *, dataset_id: int, decision: PixelDecision) -> list[PixelLook]:
-    """Images of the dataset on which that was the latest decision."""
+    """Return the images of the dataset whose latest decision is this one."""
     looks = _looks(dataset_id, dicom_only=False)
     statement = select(looks).where(looks.c.decision == decision.value).order_by(looks.c.sha256)
     return [_look(row) for row in db.execute(statement)]
 
 
 def count_looks(db: Session, *, dataset_id: int, dicom_only: bool) -> tuple[int, int, int, int]:
-    """(images, ranked, decided, to be removed) of the dataset."""
+    """Return the numbers of images, ranked, decided and to be removed of the dataset."""
     looks = _looks(dataset_id, dicom_only)
     removed = func.count().filter(looks.c.decision == PixelDecision.REMOVE.value)
     counts = select(func.count(), func.count(looks.c.score), func.count(looks.c.decision), removed)
@@ -102,7 +102,7 @@ def count_looks(db: Session, *, dataset_id: int, dicom_only: bool) -> tuple[int,
 
 
 def unranked_images(db: Session, *, dataset_id: int, method: str) -> list[str]:
-    """SHA-256 of the dataset's images that were not ranked by that method."""
+    """Return the SHA-256 of the dataset's images that were not ranked by that method."""
     statement = (
         select(RadiographRow.image_sha256)
         .join(ExamRow, ExamRow.id == RadiographRow.exam_id)
@@ -121,7 +121,7 @@ def unranked_images(db: Session, *, dataset_id: int, method: str) -> list[str]:
 
 
 def keep_ranks(db: Session, *, ranks: Iterable[tuple[str, float, int]], method: str, now: datetime) -> None:
-    """Keep (SHA-256, score, words) of images, in place of earlier ranks."""
+    """Store (SHA-256, score, words) of images. They replace earlier ranks."""
     for sha256, score, words in ranks:
         db.merge(PixelTextRow(image_sha256=sha256, score=score, words=words, method=method, ranked_at=now))
     db.flush()
@@ -130,7 +130,7 @@ def keep_ranks(db: Session, *, ranks: Iterable[tuple[str, float, int]], method: 
 def decide(
     db: Session, *, sha256: str, decision: PixelDecision, by: int | None, now: datetime
 ) -> PixelDecision | None:
-    """Append a decision on an image; what it was before. The same again appends nothing."""
+    """Append a decision on an image; return the previous one. An unchanged decision is not appended."""
     latest = db.execute(
         select(PixelDecisionRow.revision, PixelDecisionRow.decision)
         .where(PixelDecisionRow.image_sha256 == sha256)
@@ -150,7 +150,7 @@ def decide(
 
 
 def decisions_on(db: Session, *, sha256: Sequence[str]) -> dict[str, PixelDecision]:
-    """The latest decision on each of those images that has one."""
+    """Return the latest decision by image, for those of these images that have one."""
     found: dict[str, PixelDecision] = {}
     for start in range(0, len(sha256), 500):
         statement = (
@@ -163,7 +163,7 @@ def decisions_on(db: Session, *, sha256: Sequence[str]) -> dict[str, PixelDecisi
 
 
 def removed_everywhere(db: Session) -> set[str]:
-    """SHA-256 of all images of the workspace that a person took out."""
+    """Return the SHA-256 of all images of the workspace that a person decided to remove."""
     removed = (
         select(PixelDecisionRow.image_sha256)
         .where(PixelDecisionRow.decision == PixelDecision.REMOVE.value)
@@ -175,7 +175,7 @@ def removed_everywhere(db: Session) -> set[str]:
 
 
 def undecided(db: Session, *, sha256: Sequence[str], dicom_only: bool) -> list[str]:
-    """Those of these images that nobody has decided on, of all or of those that came as DICOM."""
+    """Return those of these images that have no decision; with ``dicom_only`` only those from DICOM files."""
     wanted = list(sha256)
     if dicom_only:
         wanted = []
@@ -190,7 +190,7 @@ def undecided(db: Session, *, sha256: Sequence[str], dicom_only: bool) -> list[s
 
 
 def _looks(dataset_id: int, dicom_only: bool) -> Subquery:
-    """One row an image of the dataset: where it is shown first, its rank, the latest decision on it."""
+    """Return a subquery with one row per image of the dataset: first use, rank, latest decision."""
     place = (
         select(RadiographRow.image_sha256.label("sha256"), func.min(RadiographRow.exam_id).label("exam_id"))
         .join(ExamRow, ExamRow.id == RadiographRow.exam_id)

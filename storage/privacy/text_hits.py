@@ -1,4 +1,4 @@
-"""Passages of question and report texts that may tell who a patient is."""
+"""Storage of passages of question and report texts that may identify a patient."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _AT_ONCE = 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionTexts:
-    """What is written in a question and of its exam, by field.
+    """The texts of a question and its exam, by field.
 
     ``texts`` are (field, text) as :class:`domain.patient_data.TextHit` names fields.
     """
@@ -32,7 +32,7 @@ class QuestionTexts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HitInText:
-    """A hit with the question that it was found in, and the text of its field."""
+    """A hit with its question and the text of its field."""
 
     question_number: int
     question_id: str
@@ -41,7 +41,7 @@ class HitInText:
 
 
 def question_texts(db: Session, *, dataset_id: int) -> Iterator[QuestionTexts]:
-    """All questions of the dataset by number. What belongs to the exam comes with its first question."""
+    """Yield all questions of the dataset by number. The exam's texts are part of its first question."""
     last = 0
     while True:
         rows = db.execute(
@@ -78,7 +78,7 @@ def question_texts(db: Session, *, dataset_id: int) -> Iterator[QuestionTexts]:
 
 
 def exam_images(db: Session, *, dataset_id: int) -> list[tuple[int, str]]:
-    """(exam number, SHA-256) of each DICOM image of the dataset, by exam."""
+    """Return (exam number, SHA-256) of each DICOM image of the dataset, ordered by exam."""
     statement = (
         select(RadiographRow.exam_id, RadiographRow.image_sha256)
         .join(ExamRow, ExamRow.id == RadiographRow.exam_id)
@@ -90,7 +90,7 @@ def exam_images(db: Session, *, dataset_id: int) -> list[tuple[int, str]]:
 
 
 def exams_by_key(db: Session, *, dataset_id: int, keys: Sequence[str]) -> dict[str, int]:
-    """The numbers of exams by their keys."""
+    """Return the numbers of exams by key."""
     found: dict[str, int] = {}
     for start in range(0, len(keys), 500):
         statement = select(ExamRow.key, ExamRow.id).where(
@@ -103,7 +103,7 @@ def exams_by_key(db: Session, *, dataset_id: int, keys: Sequence[str]) -> dict[s
 def replace_hits(
     db: Session, *, dataset_id: int, hits: Iterable[tuple[int, TextHit]], kinds: Iterable[HitKind]
 ) -> None:
-    """Keep (question number, hit) in place of those of these kinds that were found before."""
+    """Store (question number, hit). They replace earlier hits of these kinds."""
     db.execute(
         delete(TextHitRow).where(
             TextHitRow.dataset_id == dataset_id, TextHitRow.kind.in_([each.value for each in kinds])
@@ -120,7 +120,7 @@ def replace_hits(
 
 
 def add_hits(db: Session, *, dataset_id: int, hits: Iterable[tuple[int, TextHit]]) -> None:
-    """Add hits to those there are; one that is there already is left as it is."""
+    """Add hits. An existing hit is left unchanged."""
     for number, each in hits:
         key = (number, each.field, each.start, each.kind.value)
         if db.get(TextHitRow, key) is None:
@@ -134,7 +134,7 @@ def add_hits(db: Session, *, dataset_id: int, hits: Iterable[tuple[int, TextHit]
 
 
 def count_hits(db: Session, *, dataset_id: int) -> dict[HitKind, int]:
-    """Hits by kind, the most frequent first."""
+    """Return the number of hits by kind, the most frequent first."""
     statement = (
         select(TextHitRow.kind, func.count())
         .where(TextHitRow.dataset_id == dataset_id)
@@ -145,7 +145,7 @@ def count_hits(db: Session, *, dataset_id: int) -> dict[HitKind, int]:
 
 
 def questions_with_hits(db: Session, *, dataset_id: int) -> int:
-    """How many questions have a hit, those of their exam's texts counted with its first question."""
+    """Return how many questions have a hit. A hit in an exam's text counts for the exam's first question."""
     statement = select(func.count(TextHitRow.question_id.distinct())).where(
         TextHitRow.dataset_id == dataset_id
     )
@@ -155,7 +155,7 @@ def questions_with_hits(db: Session, *, dataset_id: int) -> int:
 def hits_in_texts(
     db: Session, *, dataset_id: int, kind: HitKind | None, first: int, count: int
 ) -> list[HitInText]:
-    """Hits with the texts that they are in, by question."""
+    """Return hits with their texts, ordered by question."""
     statement = (
         select(
             TextHitRow, QuestionRow.key, QuestionRow.stem, QuestionRow.explanation, QuestionRow.options,

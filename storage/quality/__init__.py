@@ -1,1 +1,1 @@
-"""What the structural checks found."""
+"""Storage of the problems that the structural checks report."""

@@ -1,4 +1,4 @@
-"""What the structural checks found, by dataset."""
+"""Problems reported by the structural checks, by dataset."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from storage.rows import ProblemRow, QuestionRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemCount:
-    """How many questions of a dataset have a problem of one check in one field."""
+    """The number of questions of a dataset with a problem of one check in one field."""
 
     check: Check
     field: str
@@ -32,12 +32,12 @@ class ProblemExample:
 
 
 def remove_problems(db: Session, *, dataset_id: int, up_to: int) -> None:
-    """Forget what was found in the dataset's questions up to that number, which were checked again."""
+    """Delete the problems of the dataset's questions up to that number, which were checked again."""
     db.execute(delete(ProblemRow).where(ProblemRow.dataset_id == dataset_id, ProblemRow.question_id <= up_to))
 
 
 def add_problems(db: Session, *, dataset_id: int, found: Iterable[tuple[int, Problem]]) -> None:
-    """Add what was found, each with the question's number."""
+    """Add problems with the numbers of their questions."""
     insert_rows(
         db,
         table="problem",
@@ -47,7 +47,7 @@ def add_problems(db: Session, *, dataset_id: int, found: Iterable[tuple[int, Pro
 
 
 def count_problems(db: Session, *, dataset_id: int) -> list[ProblemCount]:
-    """By check and field, in the order of the checks, the most frequent field first."""
+    """Return counts by check and field, in the order of the checks, the most frequent field first."""
     statement = (
         select(ProblemRow.check_name, ProblemRow.field, func.count().label("questions"))
         .where(ProblemRow.dataset_id == dataset_id)
@@ -62,7 +62,7 @@ def count_problems(db: Session, *, dataset_id: int) -> list[ProblemCount]:
 
 
 def questions_with_problems(db: Session, *, dataset_id: int) -> int:
-    """How many questions of the dataset have a problem of any check."""
+    """Return how many questions of the dataset have a problem of any check."""
     statement = select(func.count(ProblemRow.question_id.distinct())).where(
         ProblemRow.dataset_id == dataset_id
     )
@@ -72,7 +72,7 @@ def questions_with_problems(db: Session, *, dataset_id: int) -> int:
 def problem_examples(
     db: Session, *, dataset_id: int, check: Check, field: str | None, first: int, count: int
 ) -> list[ProblemExample]:
-    """``count`` problems of a check (and of one field, if given) from place ``first``, by question number."""
+    """Return ``count`` problems of a check (and field, if given) from index ``first``, by question number."""
     statement = (
         select(ProblemRow, QuestionRow.key)
         .join(QuestionRow, QuestionRow.id == ProblemRow.question_id)
@@ -94,7 +94,7 @@ def problem_examples(
 
 
 def question_numbers(db: Session, *, dataset_id: int, after: int, count: int) -> list[int]:
-    """The next ``count`` numbers of the dataset's questions above ``after``, rising."""
+    """Return the next ``count`` numbers of the dataset's questions above ``after``, ascending."""
     statement = (
         select(QuestionRow.id)
         .where(QuestionRow.id > after, QuestionRow.dataset_id == dataset_id)

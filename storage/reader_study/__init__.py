@@ -1,1 +1,1 @@
-"""Reader studies, their cases, readings and predictions, and reports that are kept."""
+"""Storage of reader studies, their cases, readings and predictions, and of computed reports."""

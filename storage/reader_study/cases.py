@@ -1,4 +1,4 @@
-"""The cases of reader studies and the order in which each reader meets them: rows in and out."""
+"""Storage of the cases of reader studies and of each reader's order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any bu
 
 
 def add_cases(db: Session, *, study_id: int, cases: Sequence[Case]) -> None:
-    """The cases of a new study; their own ids are handed out here."""
+    """Add the cases of a new study. Their ids are assigned here."""
     for case in cases:
         shown, question = case.shown, case.question
         columns = question_to_columns(question) | {"key": shown.question_id}
@@ -47,7 +47,7 @@ def add_cases(db: Session, *, study_id: int, cases: Sequence[Case]) -> None:
 
 
 def load_blind_case(db: Session, *, case_id: int) -> BlindCase:
-    """What is shown of the case; its key is not fetched.
+    """Return what a reader sees of the case. Its key is not loaded.
 
     Raises:
         NotFound: no case has that number.
@@ -59,13 +59,13 @@ def load_blind_case(db: Session, *, case_id: int) -> BlindCase:
 
 
 def blind_cases_of(db: Session, *, study_id: int) -> tuple[BlindCase, ...]:
-    """Every case of the study without its key, by number."""
+    """Return every case of the study without its key, by number."""
     rows = db.execute(select(CaseRow).where(CaseRow.study_id == study_id).order_by(CaseRow.number)).scalars()
     return tuple(_blind(row) for row in rows)
 
 
 def load_case(db: Session, *, case_id: int) -> Case:
-    """The case with its key; for the analysis, and for feedback on a training case that is answered.
+    """Return the case with its key, for the analysis and for feedback on an answered training case.
 
     Raises:
         NotFound: no case has that number.
@@ -76,15 +76,15 @@ def load_case(db: Session, *, case_id: int) -> Case:
 
 
 def cases_of(db: Session, *, study_id: int) -> tuple[Case, ...]:
-    """Every case of the study with its key, training cases too, by number."""
+    """Return every case of the study with its key, including training cases, by number."""
     return _cases(db, CaseRow.study_id == study_id)
 
 
 def question_numbers(db: Session, *, dataset_id: int, keys: Sequence[str]) -> dict[str, int]:
-    """The number of each question of the dataset by its own id.
+    """Return the numbers of the dataset's questions by their ids.
 
     Raises:
-        NotFound: the dataset has none of one of these ids.
+        NotFound: the dataset has no question with one of these ids.
     """
     found: dict[str, int] = {}
     for start in range(0, len(keys), _CHUNK):
@@ -104,7 +104,7 @@ def question_numbers(db: Session, *, dataset_id: int, keys: Sequence[str]) -> di
 
 
 def count_cases(db: Session, *, study_id: int) -> dict[CaseKind, int]:
-    """How many cases of each kind the study has."""
+    """Return the number of the study's cases by kind."""
     rows = db.execute(
         select(CaseRow.kind, func.count()).where(CaseRow.study_id == study_id).group_by(CaseRow.kind)
     )
@@ -113,9 +113,9 @@ def count_cases(db: Session, *, study_id: int) -> dict[CaseKind, int]:
 
 
 def replace_slots(db: Session, *, study_id: int, slots: Sequence[Slot]) -> None:
-    """The orders of all readers of the study, in place of those before.
+    """Replace the orders of all readers of the study.
 
-    Refused by the database once the study's first reading is in.
+    The database refuses this after the study's first reading.
     """
     db.execute(delete(SlotRow).where(SlotRow.study_id == study_id))
     values = [
@@ -137,20 +137,20 @@ def replace_slots(db: Session, *, study_id: int, slots: Sequence[Slot]) -> None:
 
 
 def slots_of(db: Session, *, study_id: int | None = None, reader_id: int | None = None) -> tuple[Slot, ...]:
-    """The stored order of one reader, or those of all readers of a study, by reader and position."""
+    """Return the stored order of one reader, or of all readers of a study, by reader and position."""
     wanted = SlotRow.reader_id == reader_id if reader_id is not None else SlotRow.study_id == study_id
     rows = db.execute(select(SlotRow).where(wanted).order_by(SlotRow.reader_id, SlotRow.position)).scalars()
     return tuple(_slot(row) for row in rows)
 
 
 def slot_at(db: Session, *, reader_id: int, position: int) -> Slot | None:
-    """The reader's slot at that position."""
+    """Return the reader's slot at that position."""
     row = db.get(SlotRow, (reader_id, position))
     return None if row is None else _slot(row)
 
 
 def open_slots(db: Session, *, reader_id: int, limit: int = 1) -> tuple[Slot, ...]:
-    """The reader's first slots without a reading, at most ``limit``."""
+    """Return the reader's first slots without a reading, at most ``limit``."""
     read = (
         select(ReadingRow.reader_id)
         .where(
@@ -189,7 +189,7 @@ def _case(row: CaseRow, key: CaseKeyRow, exam_key: str) -> Case:
 
 
 def _columns_of(table: type[SQLModel], columns: dict[str, Any]) -> dict[str, Any]:
-    """Those of a question's columns that the table keeps."""
+    """Return those of a question's columns that the table has."""
     return {name: value for name, value in columns.items() if name in table.model_fields}
 
 

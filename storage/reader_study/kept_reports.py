@@ -1,4 +1,4 @@
-"""Reports that were computed, kept in the workspace's cache under the SHA-256 of what they were made of."""
+"""Computed reports in the workspace's cache, named by the SHA-256 of their input."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 from storage.workspace import Workspace
 
-#: Reports beyond this number go, those that were not looked at for longest first.
+#: The maximum number of cached reports. The least recently read ones are deleted first.
 MOST = 200
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def find_report(workspace: Workspace, *, digest: str) -> str | None:
-    """The text of the report; None where it was never computed, or has gone since."""
+    """Return the text of the report; None if it was never computed or has been deleted."""
     if not _DIGEST.fullmatch(digest):
         return None
     path = _folder(workspace) / f"{digest}.json"
@@ -24,13 +24,13 @@ def find_report(workspace: Workspace, *, digest: str) -> str | None:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return None
-    with suppress(FileNotFoundError):  # it went in this moment; we have its text
+    with suppress(FileNotFoundError):  # it was deleted meanwhile, but its text is loaded
         os.utime(path)
     return text
 
 
 def keep_report(workspace: Workspace, *, digest: str, text: str) -> None:
-    """Keep it, whole or not at all. Two that keep the same at once do no harm."""
+    """Store the report atomically. Concurrent calls with the same report are safe."""
     folder = _folder(workspace)
     folder.mkdir(parents=True, exist_ok=True)
     handle, incoming = tempfile.mkstemp(dir=folder, prefix=".incoming-")
@@ -48,7 +48,7 @@ def keep_report(workspace: Workspace, *, digest: str, text: str) -> None:
 def _used(path: Path) -> float:
     try:
         return path.stat().st_mtime
-    except FileNotFoundError:  # another process made room at the same time
+    except FileNotFoundError:  # another process deleted reports at the same time
         return 0.0
 
 

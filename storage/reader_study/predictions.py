@@ -1,4 +1,4 @@
-"""Models and their predictions, added and never changed: rows in and out."""
+"""Storage of models and their predictions, which are append-only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any bu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownModel:
-    """A model and how many of its dataset's questions it answered; ``failed``: no answer could be found."""
+    """A model with its number of predictions; ``failed`` counts those without an extractable answer."""
 
     id: int
     dataset: str
@@ -29,7 +29,7 @@ class KnownModel:
 
 
 def model_number(db: Session, *, dataset_id: int, name: str, simulated: bool = False, now: datetime) -> int:
-    """The number of the model of that name on the dataset; it is entered where it is new."""
+    """Return the number of the dataset's model with that name; a new model is added."""
     found = db.execute(
         select(ModelRow.id).where(ModelRow.dataset_id == dataset_id, ModelRow.name == name)
     ).scalar_one_or_none()
@@ -42,7 +42,7 @@ def model_number(db: Session, *, dataset_id: int, name: str, simulated: bool = F
 
 
 def list_models(db: Session, *, dataset_id: int | None = None) -> list[KnownModel]:
-    """All models, or those of one dataset, by dataset and name."""
+    """Return all models, or those of one dataset, by dataset and name."""
     counted = (
         select(
             PredictionRow.model_id,
@@ -92,7 +92,7 @@ def add_run(
     by: int | None,
     now: datetime,
 ) -> int:
-    """Write down that a file of predictions came in; its number."""
+    """Record the import of a file of predictions; return its number."""
     row = PredictionRunRow(
         model_id=model_id,
         file_name=file_name,
@@ -109,7 +109,7 @@ def add_run(
 
 
 def add_predictions(db: Session, *, run_id: int, predictions: Sequence[Prediction]) -> None:
-    """Append predictions; the model has none on any of these questions yet."""
+    """Append predictions. The model must not yet have any on these questions."""
     values = [
         {
             "model_id": each.model_id,
@@ -129,7 +129,7 @@ def add_predictions(db: Session, *, run_id: int, predictions: Sequence[Predictio
 
 
 def answered_questions(db: Session, *, model_id: int) -> frozenset[int]:
-    """Numbers of the questions that the model has a prediction on."""
+    """Return the numbers of the questions with a prediction of the model."""
     return frozenset(
         db.execute(select(PredictionRow.question_id).where(PredictionRow.model_id == model_id)).scalars()
     )
@@ -138,7 +138,7 @@ def answered_questions(db: Session, *, model_id: int) -> frozenset[int]:
 def predictions_on(
     db: Session, *, model_id: int, question_ids: Sequence[int] | None = None
 ) -> Iterator[Prediction]:
-    """The model's predictions on those questions, or all of them, by question."""
+    """Yield the model's predictions on those questions, or all of them, by question."""
     statement = select(PredictionRow).where(PredictionRow.model_id == model_id)
     statement = statement.order_by(PredictionRow.question_id)
     if question_ids is None:

@@ -1,4 +1,4 @@
-"""The readers of a study, with the profile of that time: rows in and out."""
+"""Storage of the readers of a study, with their profiles at that time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def add_reader(
     of_reference: bool = False,
     simulated: bool = False,
 ) -> Reader:
-    """A reader of the study; neither the name nor the person may be in it already."""
+    """Add a reader to the study. Neither the name nor the person may already be in it."""
     row = StudyReaderRow(
         study_id=study_id,
         name=name,
@@ -40,7 +40,7 @@ def add_reader(
 
 
 def change_reader(db: Session, *, reader_id: int, profile: ReaderProfile, of_reference: bool) -> Reader:
-    """Another profile for a reader."""
+    """Change the profile of a reader."""
     row = db.get_one(StudyReaderRow, reader_id)
     for name, value in _profile_columns(profile).items():
         setattr(row, name, value)
@@ -50,20 +50,20 @@ def change_reader(db: Session, *, reader_id: int, profile: ReaderProfile, of_ref
 
 
 def remove_reader(db: Session, *, reader_id: int) -> None:
-    """Take a reader without slots or readings out of the study."""
+    """Remove a reader without slots and readings from the study."""
     db.delete(db.get_one(StudyReaderRow, reader_id))
     db.flush()
 
 
 def set_guideline_read(db: Session, *, reader_id: int, now: datetime) -> None:
-    """The reader has read the guideline; the first time stands."""
+    """Record when the reader read the guideline. The first time is kept."""
     row = db.get_one(StudyReaderRow, reader_id)
     row.guideline_read_at = row.guideline_read_at or now
     db.flush()
 
 
 def readers_of(db: Session, *, study_id: int) -> tuple[Reader, ...]:
-    """Every reader of the study, in the order in which they were named."""
+    """Return every reader of the study, in the order in which they were added."""
     rows = db.execute(
         select(StudyReaderRow).where(StudyReaderRow.study_id == study_id).order_by(StudyReaderRow.id)
     ).scalars()
@@ -71,7 +71,7 @@ def readers_of(db: Session, *, study_id: int) -> tuple[Reader, ...]:
 
 
 def reader_of_person(db: Session, *, study_id: int, person_id: int) -> Reader | None:
-    """The person as a reader of the study; None when it is not theirs to read."""
+    """Return the person as a reader of the study; None if the person does not read in it."""
     row = db.execute(
         select(StudyReaderRow).where(
             StudyReaderRow.study_id == study_id, StudyReaderRow.person_id == person_id
@@ -81,7 +81,7 @@ def reader_of_person(db: Session, *, study_id: int, person_id: int) -> Reader | 
 
 
 def studies_of_person(db: Session, *, person_id: int) -> tuple[tuple[ReaderStudy, Reader], ...]:
-    """The studies that the person reads in, the oldest first."""
+    """Return the studies that the person reads in, the oldest first."""
     readers = db.execute(
         select(StudyReaderRow).where(StudyReaderRow.person_id == person_id).order_by(StudyReaderRow.study_id)
     ).scalars()
@@ -89,7 +89,7 @@ def studies_of_person(db: Session, *, person_id: int) -> tuple[tuple[ReaderStudy
 
 
 def latest_profile(db: Session, *, person_id: int) -> ReaderProfile | None:
-    """The profile that the person had in the latest study; None before any."""
+    """Return the person's profile in their latest study; None if there is none."""
     row = db.execute(
         select(StudyReaderRow)
         .where(StudyReaderRow.person_id == person_id)

@@ -1,4 +1,4 @@
-"""Readings, added and never changed, and what is entered but not yet answered."""
+"""Storage of readings, which are append-only, and of drafts of readings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from storage.rows import CaseRow, ReadingDraftRow, ReadingRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingDraft:
-    """What a reader has entered so far, and the time on it; ``body`` is plain JSON."""
+    """A reader's unsaved input for a case, with the times; ``body`` is plain JSON."""
 
     revision: int
     body: dict[str, Any]
@@ -31,24 +31,24 @@ class ReadingDraft:
 
 
 def add_reading(db: Session, *, reading: Reading) -> None:
-    """Append the reading.
+    """Append a reading.
 
     Raises:
-        AlreadyThere: that revision of this reading is saved already.
+        AlreadyThere: that revision of the reading exists.
     """
     add_readings(db, readings=[reading])
 
 
 def add_readings(db: Session, *, readings: Sequence[Reading]) -> None:
-    """Append all of them in one go, or none.
+    """Append all readings or none.
 
     Raises:
-        AlreadyThere: that revision of one of them is saved already.
+        AlreadyThere: that revision of one of them exists.
     """
     if not readings:
         return
     try:
-        with db.begin_nested():  # a double must not undo what else the caller has done
+        with db.begin_nested():  # a savepoint: a duplicate must not roll back the caller's other work
             db.execute(insert(ReadingRow), [_values(each) for each in readings])
     except IntegrityError as error:
         raise AlreadyThere("This reading is saved already.") from error
@@ -82,13 +82,13 @@ def _values(reading: Reading) -> dict[str, object]:
 
 
 def last_reading(db: Session, *, key: ReadingKey) -> Reading | None:
-    """The reading of that key with the highest revision."""
+    """Return the reading of that key with the highest revision."""
     row = db.execute(_of_key(key).order_by(ReadingRow.revision.desc()).limit(1)).scalar_one_or_none()
     return None if row is None else _reading(row)
 
 
 def reading_of_revision(db: Session, *, key: ReadingKey, revision: int) -> Reading | None:
-    """The reading of that key with that revision."""
+    """Return the reading of that key with that revision."""
     row = db.execute(_of_key(key).where(ReadingRow.revision == revision)).scalar_one_or_none()
     return None if row is None else _reading(row)
 
@@ -96,9 +96,9 @@ def reading_of_revision(db: Session, *, key: ReadingKey, revision: int) -> Readi
 def readings_of(
     db: Session, *, study_id: int, reader_id: int | None = None, all_revisions: bool = False
 ) -> Iterator[Reading]:
-    """The readings of a study, hidden repeats and training cases too, by reader, position and revision.
+    """Yield the readings of a study by reader, position and revision.
 
-    Only the last revision of each, unless all are asked for.
+    Hidden repeats and training cases are included. Without ``all_revisions`` only the last one is returned.
     """
     statement = select(ReadingRow).where(ReadingRow.study_id == study_id)
     if reader_id is not None:
@@ -132,12 +132,12 @@ def readings_of(
 
 
 def count_answers(db: Session, *, study_id: int) -> int:
-    """How many readings are in, each revision counted once."""
+    """Return the number of readings, counting every revision."""
     return int(db.execute(select(func.count()).where(ReadingRow.study_id == study_id)).scalar_one())
 
 
 def last_read_at(db: Session, *, reader_id: int, period: int) -> datetime | None:
-    """When the reader last answered in that period."""
+    """Return when the reader last answered in that period."""
     return db.execute(
         select(ReadingRow.read_at)
         .where(ReadingRow.reader_id == reader_id, ReadingRow.period == period)
@@ -147,7 +147,7 @@ def last_read_at(db: Session, *, reader_id: int, period: int) -> datetime | None
 
 
 def last_read_position(db: Session, *, reader_id: int) -> int | None:
-    """The position that the reader answered last; None before any."""
+    """Return the position that the reader answered last; None if there is none."""
     return db.execute(
         select(ReadingRow.position)
         .where(ReadingRow.reader_id == reader_id)
@@ -157,7 +157,7 @@ def last_read_position(db: Session, *, reader_id: int) -> int | None:
 
 
 def draft_of(db: Session, *, key: ReadingKey) -> ReadingDraft | None:
-    """What is entered and not yet answered."""
+    """Return the draft of that key, if there is one."""
     row = _draft_row(db, key)
     if row is None:
         return None
@@ -172,7 +172,7 @@ def draft_of(db: Session, *, key: ReadingKey) -> ReadingDraft | None:
 
 
 def put_draft(db: Session, *, key: ReadingKey, revision: int, body: dict[str, Any], now: datetime) -> None:
-    """Keep what is entered in place of what was before."""
+    """Store the draft. It replaces the previous one."""
     row = _draft_row(db, key) or _new_draft(key, now)
     row.revision, row.body, row.changed_at = revision, to_json(body), now
     db.add(row)
@@ -188,7 +188,7 @@ def put_times(
     seconds_away: float,
     now: datetime,
 ) -> None:
-    """Keep the times; each only ever grows, so a message that comes late changes nothing."""
+    """Store the times. A time never decreases, so a late message changes nothing."""
     row = _draft_row(db, key) or _new_draft(key, now)
     row.seconds = max(row.seconds, seconds)
     row.seconds_looking = max(row.seconds_looking, seconds_looking)
@@ -199,7 +199,7 @@ def put_times(
 
 
 def clear_draft(db: Session, *, key: ReadingKey, revision: int) -> None:
-    """What was entered has become a reading; the times stay."""
+    """Delete the draft after its reading was saved. The times remain."""
     row = _draft_row(db, key)
     if row is not None:
         row.revision, row.body = revision, "{}"
@@ -208,12 +208,12 @@ def clear_draft(db: Session, *, key: ReadingKey, revision: int) -> None:
 
 
 def forget_drafts(db: Session, *, reader_id: int) -> None:
-    """Forget all that the reader entered: their order is made anew."""
+    """Delete all drafts of the reader, because their order is created anew."""
     db.execute(delete(ReadingDraftRow).where(ReadingDraftRow.reader_id == reader_id))
 
 
 def readings_on_exam(db: Session, *, reader_id: int, exam_number: int) -> bool:
-    """Whether the reader has answered a case of that exam."""
+    """Return whether the reader has answered a case of that exam."""
     statement = (
         select(ReadingRow.case_id)
         .join(CaseRow, CaseRow.id == ReadingRow.case_id)

@@ -1,4 +1,4 @@
-"""Reader studies, their protocols and exclusions: rows in and out."""
+"""Storage of reader studies, their protocols and exclusions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def add_study(
     by: int | None,
     now: datetime,
 ) -> int:
-    """A new, open study without cases; its number. The name must not be taken."""
+    """Add an open study without cases; return its number. The name must be new."""
     row = ReaderStudyRow(
         name=name,
         dataset_id=dataset_id,
@@ -61,7 +61,7 @@ def add_study(
 
 
 def find_study(db: Session, *, name: str) -> ReaderStudy | None:
-    """The study of that name, if there is one."""
+    """Return the study with that name, if there is one."""
     row = db.execute(_studies().where(ReaderStudyRow.name == name)).one_or_none()
     return None if row is None else _study(row)
 
@@ -69,10 +69,12 @@ def find_study(db: Session, *, name: str) -> ReaderStudy | None:
 def load_study(
     db: Session, *, name: str | None = None, study_id: int | None = None, lock: bool = False
 ) -> ReaderStudy:
-    """The study of that name or that number; with ``lock`` nobody else changes it or begins to read.
+    """Return the study with that name or number.
+
+    With ``lock`` no other transaction can change the study or start to read until this one ends.
 
     Raises:
-        NotFound: there is none. Who asks by name is told the names that there are.
+        NotFound: there is none. For a name, the message lists the existing studies.
     """
     if (name is None) == (study_id is None):
         raise ValueError("a study is asked for by its name or by its number")
@@ -94,12 +96,12 @@ def load_study(
 
 
 def hold_study(db: Session, *, study_id: int) -> None:
-    """Until the transaction ends nobody closes the study or changes its orders; others may read too."""
+    """Prevent closing of the study and changes of its orders until the transaction ends; others may read."""
     db.execute(select(ReaderStudyRow.id).where(ReaderStudyRow.id == study_id).with_for_update(read=True))
 
 
 def list_studies(db: Session) -> list[ReaderStudy]:
-    """All studies, the oldest first."""
+    """Return all studies, the oldest first."""
     return [_study(row) for row in db.execute(_studies().order_by(ReaderStudyRow.id))]
 
 
@@ -127,7 +129,7 @@ def add_protocol(db: Session, *, version: ProtocolVersion) -> None:
 
 
 def protocols_of(db: Session, *, study_id: int) -> tuple[ProtocolVersion, ...]:
-    """Every version of the study's protocol, the first one first."""
+    """Return every version of the study's protocol, the first one first."""
     rows = db.execute(
         select(ProtocolRow).where(ProtocolRow.study_id == study_id).order_by(ProtocolRow.version)
     ).scalars()
@@ -135,7 +137,7 @@ def protocols_of(db: Session, *, study_id: int) -> tuple[ProtocolVersion, ...]:
 
 
 def current_protocol(db: Session, *, study_id: int) -> ProtocolVersion:
-    """The latest version of the study's protocol."""
+    """Return the latest version of the study's protocol."""
     row = db.execute(
         select(ProtocolRow)
         .where(ProtocolRow.study_id == study_id)
@@ -161,7 +163,7 @@ def add_exclusion(db: Session, *, exclusion: Exclusion) -> None:
 
 
 def exclusions_of(db: Session, *, study_id: int) -> tuple[Exclusion, ...]:
-    """All that the analysis of the study leaves out, in the order in which it was said."""
+    """Return the exclusions from the analysis of the study, in the order in which they were added."""
     rows = db.execute(
         select(ExclusionRow).where(ExclusionRow.study_id == study_id).order_by(ExclusionRow.id)
     ).scalars()
@@ -179,7 +181,7 @@ def exclusions_of(db: Session, *, study_id: int) -> tuple[Exclusion, ...]:
 
 
 def design_to_plain(design: StudyDesign) -> dict[str, Any]:
-    """The design as JSON keeps it."""
+    """Return the design as plain JSON values."""
     return {
         "plan": plan_to_plain(design.plan),
         "crossing": design.crossing.value,

@@ -1,1 +1,1 @@
-"""What a release is made from, and the releases that were made."""
+"""Storage of the input of releases and of the releases themselves."""

@@ -1,4 +1,4 @@
-"""What is counted and named of judged questions when a release is made of them."""
+"""Counts, strata, reviewers and exams of judged questions for a release."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from storage.sampling.ordinary import ordinary_question
 
 
 def count_unjudged(db: Session, *, batches: Sequence[Batch]) -> int:
-    """How many questions of these batches nobody has judged."""
+    """Return how many questions of these batches have no verdict."""
     ids = [batch.id for batch in batches]
     judged = select(VerdictRow.question_id).where(VerdictRow.batch_id.in_(ids))
     statement = select(func.count(BatchQuestionRow.question_id.distinct())).where(
@@ -36,7 +36,7 @@ def count_unjudged(db: Session, *, batches: Sequence[Batch]) -> int:
 
 
 def judged_version(db: Session, *, batches: Sequence[Batch]) -> tuple[int | datetime | None, ...]:
-    """As long as it stays the same, so does what these batches would release."""
+    """Return a value that is unchanged as long as a release of these batches would be the same."""
     ids = [batch.id for batch in batches]
     counts: list[int | datetime | None] = []
     for table in (VerdictRow, AdjudicationRow, BatchQuestionRow):
@@ -46,7 +46,7 @@ def judged_version(db: Session, *, batches: Sequence[Batch]) -> tuple[int | date
 
 
 def drawn_by_stratum(db: Session, *, batches: Sequence[Batch]) -> dict[str, int]:
-    """How many questions these batches have, by the stratum in the first batch that drew them."""
+    """Count the questions of these batches by their stratum in the first batch that drew them."""
     of_these = BatchQuestionRow.batch_id.in_([batch.id for batch in batches])
     first = (
         select(BatchQuestionRow.question_id, func.min(BatchQuestionRow.batch_id).label("batch_id"))
@@ -69,8 +69,9 @@ def drawn_by_stratum(db: Session, *, batches: Sequence[Batch]) -> dict[str, int]
 def strata_of(
     db: Session, *, batches: Sequence[Batch], numbers: NDArray[np.int64]
 ) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """The names of the strata, and the place of each of these questions' among them: that of the first batch
-    that drew it. ``numbers`` rise.
+    """Return the names of the strata and, for each question, the index of its stratum among them.
+
+    The stratum is that of the first batch that drew the question. ``numbers`` must be ascending.
     """
     table = BatchQuestionRow.__table__.c
     statement = select(table.question_id, table.batch_id, table.stratum).where(
@@ -84,7 +85,7 @@ def strata_of(
 
 
 def reviewers(db: Session, *, batches: Sequence[Batch]) -> dict[int, tuple[str, str]]:
-    """(sign-in name, display name) of everybody who judged or settled in these batches, by number."""
+    """Return (sign-in name, display name) of all reviewers and adjudicators of these batches, by number."""
     ids = [each.id for each in batches]
     judged = select(VerdictRow.person_id).where(
         VerdictRow.batch_id.in_(ids),
@@ -102,7 +103,7 @@ def reviewers(db: Session, *, batches: Sequence[Batch]) -> dict[int, tuple[str, 
 
 
 def exam_ties(db: Session, *, batches: Sequence[Batch]) -> list[tuple[str, str | None, tuple[str, ...]]]:
-    """(exam, patient, SHA-256 of its images) of every exam with a question judged in these batches."""
+    """Return (exam, patient, SHA-256 of its images) of every exam with a judged question of these batches."""
     judged = (
         select(QuestionRow.exam_id)
         .join(VerdictRow, VerdictRow.question_id == QuestionRow.id)
@@ -127,7 +128,7 @@ def exam_ties(db: Session, *, batches: Sequence[Batch]) -> list[tuple[str, str |
 
 
 def last_verdict_at(db: Session, *, batches: Sequence[Batch]) -> datetime | None:
-    """When the last verdict in these batches was given."""
+    """Return the time of the last verdict in these batches."""
     statement = select(func.max(VerdictRow.given_at)).where(
         VerdictRow.batch_id.in_([each.id for each in batches]),
         ordinary_question(VerdictRow.question_id),

@@ -1,7 +1,7 @@
-"""What a release is made from: each judged question with its exam and everybody's latest verdict.
+"""The input of a release: judged questions with their exams and each person's latest verdict.
 
-A release may have hundreds of thousands of them, so rows are read by the tables' columns, whole chunks at
-a time: the ORM would look at every value of every row again.
+A release may have hundreds of thousands of questions. Rows are therefore read as columns of the tables, in
+chunks, because the ORM would process every value of every row again.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _RADIOGRAPHS = (
     .where(_RADIOGRAPH.exam_id.in_(_NUMBERS))
     .order_by(_RADIOGRAPH.exam_id, _RADIOGRAPH.position)
 )  # fmt: skip
-# Few values and many rows: each is made once.
+# There are few values and many rows, so each member is created once.
 _decision, _view, _sex = cache(Decision), cache(View), cache(Sex)
 
 
@@ -73,11 +73,10 @@ def judged_questions(
     with_report: bool = False,
     only: Collection[int] | None = None,
 ) -> Iterator[JudgedQuestion]:
-    """The questions that were judged in these batches, in the order in which they came in; of these numbers
-    ``only`` where they are named.
+    """Yield the questions that were judged in these batches, in the order of import.
 
-    Of each person the verdict that was given last counts: the highest revision in a batch, and of several
-    batches the latest by its time. Five hundred questions are in memory at a time.
+    If ``only`` is given, other question numbers are left out. A person's latest verdict counts: the highest
+    revision in a batch, and the latest by time among several batches. 500 questions are in memory at a time.
     """
     of_batch = {batch.id: batch for batch in batches}
     judged = (
@@ -106,7 +105,7 @@ def _chunk(
 ) -> Iterator[JudgedQuestion]:
     judgements, boxes_by = _judgements(connection, numbers, of_batch, same_box)
     strata = connection.execute(_STRATA, {"numbers": numbers, "batches": list(of_batch)}).all()
-    # The first batch comes last, and so stays.
+    # The first batch comes last and overwrites the others.
     places = {number: (stratum, probability) for number, stratum, probability in strata}
     questions = questions_on_exams(connection, question_ids=numbers)
     exams = _exams(connection, sorted({exam for _, exam, _ in questions}), with_report=with_report)
@@ -126,9 +125,9 @@ def _chunk(
 
 
 def _settled(db: Session, numbers: list[int], of_batch: dict[int, Batch]) -> dict[int, Adjudication]:
-    """The latest adjudication of each question that has one; of several batches the latest by its time."""
+    """Return the latest adjudications by question; among several batches, the latest by time."""
     found: dict[int, Adjudication] = {}
-    if not numbers:  # as mostly
+    if not numbers:  # the usual case
         return found
     every = latest_adjudications(db, batch_ids=list(of_batch), question_ids=numbers)
     for each in sorted(every.values(), key=lambda each: each.given_at):
@@ -140,8 +139,9 @@ def _settled(db: Session, numbers: list[int], of_batch: dict[int, Batch]) -> dic
 def _judgements(
     connection: Connection, numbers: list[int], of_batch: dict[int, Batch], same_box: dict[int, float]
 ) -> tuple[dict[int, tuple[Judgement, ...]], dict[int, float]]:
-    """Of each question everybody's latest verdict, and the overlap at which boxes are the same: that of the
-    first of the batches they were given in.
+    """Return each person's latest verdict by question, and the overlap from which boxes count as the same.
+
+    The overlap is that of the first batch among those in which these verdicts were given.
     """
     rows = connection.execute(_VERDICTS, {"numbers": numbers, "batches": list(of_batch)}).all()
     of_question: dict[int, list[Any]] = defaultdict(list)
@@ -157,8 +157,8 @@ def _judgements(
 
 
 def _last_of_each(rows: Sequence[Any]) -> list[Any]:
-    """The row of each person that counts, in the order of the people's numbers."""
-    ordered = sorted(rows, key=itemgetter(1, 2, 3))  # by person, batch and revision: the highest stays
+    """Return each person's latest row, in the order of the people's numbers."""
+    ordered = sorted(rows, key=itemgetter(1, 2, 3))  # by person, batch and revision; the highest one counts
     newest = {(row[1], row[2]): row for row in ordered}
     last: dict[int, Any] = {}
     for row in newest.values():
@@ -192,7 +192,7 @@ def _correction(text: str) -> Correction:
 
 # ------------------------------------------------------------------------------------------------- exams
 def _exams(connection: Connection, numbers: list[int], *, with_report: bool) -> dict[int, Exam]:
-    """The exams by their numbers."""
+    """Return the exams by number."""
     radiographs: dict[int, list[Radiograph]] = defaultdict(list)
     for exam, key, file, view, rows, columns, sha256 in connection.execute(
         _RADIOGRAPHS, {"numbers": numbers}

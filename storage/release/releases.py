@@ -1,4 +1,4 @@
-"""The releases that were made: rows in and out."""
+"""Storage of releases."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CHUNK = 500  # bound parameters in one IN (...)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownRelease:
-    """A release that was made: ``items`` questions, in ``folder``, its manifest with that SHA-256."""
+    """A release of ``items`` questions in ``folder``, with the SHA-256 of its manifest."""
 
     id: int
     dataset: str
@@ -43,7 +43,7 @@ def add_release(
     by: int | None,
     now: datetime,
 ) -> int:
-    """Write down that a release was made; its number."""
+    """Record a release; return its number."""
     row = ReleaseRow(
         dataset_id=dataset_id,
         name=name,
@@ -60,19 +60,19 @@ def add_release(
 
 
 def move_release(db: Session, *, release_id: int, folder: Path) -> None:
-    """The release lies in another folder from now on."""
+    """Record that the release was moved to another folder."""
     db.get_one(ReleaseRow, release_id).folder = str(folder)
     db.flush()
 
 
 def find_release(db: Session, *, dataset_id: int, name: str) -> KnownRelease | None:
-    """The dataset's release of that name, if there is one."""
+    """Return the dataset's release with that name, if there is one."""
     row = db.execute(_all().where(ReleaseRow.dataset_id == dataset_id, ReleaseRow.name == name)).one_or_none()
     return None if row is None else _known(row)
 
 
 def load_release(db: Session, *, release_id: int) -> KnownRelease:
-    """The release of that number.
+    """Return the release with that number.
 
     Raises:
         NotFound: there is none.
@@ -84,7 +84,7 @@ def load_release(db: Session, *, release_id: int) -> KnownRelease:
 
 
 def list_releases(db: Session) -> list[KnownRelease]:
-    """All releases, the latest first."""
+    """Return all releases, the latest first."""
     return [_known(row) for row in db.execute(_all().order_by(ReleaseRow.id.desc()))]
 
 
@@ -119,7 +119,7 @@ def _known(row: AnyRow) -> KnownRelease:
 
 
 def add_items(db: Session, *, release_id: int, dataset_id: int, side: str, keys: Sequence[str]) -> None:
-    """Write down that the questions with these ids are in the release, on that side."""
+    """Record that the questions with these ids are in the release, on that side."""
     for start in range(0, len(keys), _CHUNK):
         numbers = db.execute(
             select(QuestionRow.id).where(
