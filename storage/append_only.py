@@ -54,7 +54,7 @@ def allow_change(connection: Connection, tables: Sequence[str]) -> None:
 
 
 def refuse_ways_round(connection: Connection, keys: Mapping[str, Sequence[str]]) -> None:
-    """Refuse statements that bypass the triggers on UPDATE and DELETE; ``keys``: primary keys by table.
+    """Refuse statements that bypass the triggers on UPDATE and DELETE; ``keys`` are primary keys by table.
 
     SQLite's INSERT OR REPLACE removes the old row without firing a DELETE trigger. PostgreSQL's TRUNCATE
     fires no row trigger.

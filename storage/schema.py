@@ -1,7 +1,8 @@
-"""Bringing a database to the tables of this version, by Alembic.
+"""Migration of a database to the tables of this version, with Alembic.
 
-Alembic takes a quarter of a second to import, so it is imported where a migration runs. Whether one is needed
-is known without it: a database has its revision in one row, and each migration's file begins with its own.
+Importing Alembic takes a quarter of a second, so it is imported only where a migration runs. Whether one is
+needed is determined without it: a database stores its revision in one row, and each migration's file begins
+with its revision.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def alembic_config(on: Engine | Connection) -> Config:
-    """Alembic's configuration, in code: the migrations of this package on that engine or open transaction."""
+    """Return Alembic's configuration for this package's migrations on that engine or open transaction."""
     from alembic.config import Config  # noqa: PLC0415 - see above
 
     config = Config()
@@ -35,10 +36,10 @@ def alembic_config(on: Engine | Connection) -> Config:
 
 
 def upgrade(on: Engine | Connection, revision: str = "head") -> None:
-    """Bring the database up to that revision; nothing happens when it is there already.
+    """Upgrade the database to that revision, if it is at an older one.
 
-    On an engine it is one transaction of its own, which others that do the same wait for; on a connection it
-    is part of the caller's.
+    On an engine the upgrade is a transaction of its own, and concurrent upgrades wait for it. On a connection
+    it is part of the caller's transaction.
 
     Raises:
         Refused: the database is at a revision that this version does not know.
@@ -56,22 +57,22 @@ def upgrade(on: Engine | Connection, revision: str = "head") -> None:
 
 
 def downgrade(on: Engine | Connection, revision: str) -> None:
-    """Bring the database down to that revision ("base" is an empty database)."""
+    """Downgrade the database to that revision ("base" is an empty database)."""
     from alembic import command  # noqa: PLC0415 - see above
 
     command.downgrade(alembic_config(on), revision)
 
 
 def prepare_workspace() -> None:
-    """Create the workspace's folder and bring its database to the tables of this version: at every start.
+    """Create the workspace's folder and upgrade its database to this version. This runs at every start.
 
-    The folder is needed wherever database and images are: releases, refusal lists and the cache lie in it.
+    The folder is always needed, even if database and images are elsewhere, because it has the releases,
+    refusal lists and cache.
 
     Raises:
-        NotNow: the folder can't be created; the database is out of reach, or somebody else has held it for
-            too long.
-        Refused: a newer version of Overread has been at work in it, or its tables are not those that its
-            revision promises.
+        NotNow: the folder cannot be created; the database cannot be reached, or was locked for too long.
+        Refused: a newer version of Overread has upgraded the database, or its tables do not match its
+            revision.
     """
     home = current_workspace().home
     try:
@@ -95,7 +96,7 @@ def prepare_workspace() -> None:
 
 
 def revision_of(on: Engine | Connection) -> str | None:
-    """The revision of the database's tables; None where there are none yet."""
+    """Return the revision of the database's tables; None if there are none yet."""
     if isinstance(on, Engine):
         with on.execution_options(overread_read_only=True).connect() as connection:
             return revision_of(connection)
@@ -106,10 +107,10 @@ def revision_of(on: Engine | Connection) -> str | None:
 
 
 def is_current(engine: Engine) -> bool:
-    """Whether the database has the tables of this version."""
+    """Return whether the database is at the newest revision of this version."""
     return revision_of(engine) == revisions()[-1]
 
 
 def revisions() -> list[str]:
-    """All revisions that this version knows, the first one first."""
+    """Return all revisions that this version knows, the oldest first."""
     return sorted(path.name.partition("_")[0] for path in _MIGRATIONS.glob("versions/[0-9]*.py"))

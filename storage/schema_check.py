@@ -1,7 +1,7 @@
-"""Whether a database has the tables, columns, constraints, indexes and triggers that this version expects.
+"""Comparison of a database's tables, columns, constraints, indexes and triggers with the expected ones.
 
-What is expected is a committed file for each kind of database, ``storage/migrations/expected/*.json``. It is
-written from a database that the migrations made (``make landed``), and a test compares the two. Reading a
+The expected schema is a committed file per kind of database, ``storage/migrations/expected/*.json``. It is
+written from a database that the migrations created (``make landed``), and a test compares the two. Reading a
 database takes some 40 ms; running the migrations to compare with would take ten times as long at each start.
 """
 
@@ -21,15 +21,15 @@ from sqlalchemy import ClauseElement, Connection, Engine, Inspector, inspect
 
 from domain.errors import Refused
 
-#: On SQLite, FTS5 keeps the search index in further tables of this name; only their names are compared.
+#: On SQLite, FTS5 stores the search index in tables with this prefix; only their names are compared.
 _SEARCH_INDEX = "question_words"
 _ALEMBIC = "alembic_version"
-#: How many differences a message names.
+#: The maximum number of differences in a message.
 _NAMED = 5
 
 
 class ObjectKind(StrEnum):
-    """What a schema consists of, by the word that a message uses."""
+    """The kinds of schema objects, with the words that messages use."""
 
     TABLE = "table"
     COLUMN = "column"
@@ -42,26 +42,26 @@ class ObjectKind(StrEnum):
     FUNCTION = "function"
 
 
-#: What holds the rows. A backup holds all rows without the other parts, and restoring it makes them again.
-#: The search index holds none of its own: it is filled from the questions.
+#: The kinds of objects that hold rows. A backup has all rows; restoring it recreates the other objects. The
+#: search index holds no rows of its own, because it is filled from the questions.
 _HOLDS_ROWS = (ObjectKind.TABLE, ObjectKind.COLUMN)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class SchemaObject:
-    """One part of a schema. ``table`` is "" for a function; ``name`` is "" for a table."""
+    """One object of a schema. ``table`` is "" for a function; ``name`` is "" for a table."""
 
     table: str
     kind: ObjectKind
     name: str
 
 
-#: Each object with its definition, in the database's own words where it has any.
+#: Each object with its definition, as SQL text of the database if it has any.
 Schema = Mapping[SchemaObject, str]
 
 
 class DifferenceKind(StrEnum):
-    """In what way a part of the database is other than expected."""
+    """How an object of the database differs from the expected one."""
 
     MISSING = "missing"
     UNEXPECTED = "unexpected"
@@ -70,7 +70,7 @@ class DifferenceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaDifference:
-    """One part of the database that is not as expected; as text it is a clause for a message."""
+    """One difference from the expected schema. As text it is a clause for a message."""
 
     kind: DifferenceKind
     object: SchemaObject
@@ -79,7 +79,7 @@ class SchemaDifference:
 
     @property
     def rows_are_whole(self) -> bool:
-        """Whether a backup holds every row in spite of it, so that restoring it is the way out."""
+        """Whether a backup still has every row, so that backup and restore repair the difference."""
         return self.object.kind not in _HOLDS_ROWS or self.object.table.startswith(_SEARCH_INDEX)
 
     def __str__(self) -> str:
@@ -108,16 +108,16 @@ def check_schema(engine: Engine) -> None:
 
 
 def schema_differences(connection: Connection) -> list[SchemaDifference]:
-    """What is other than this version expects, by table; empty where nothing is. Nothing is written.
+    """Return the differences from the expected schema by table, without writing anything.
 
     The database must be at the newest revision. Tables, plain indexes and functions that are not Overread's
-    are left alone.
+    are ignored.
     """
     return compare_schemas(expected=expected_schema(connection.dialect.name), actual=read_schema(connection))
 
 
 def describe_differences(differences: Iterable[SchemaDifference]) -> str:
-    """The differences and the way out, as a message."""
+    """Return a message with the differences and what to do about them."""
     listed = list(differences)
     named = "; ".join(str(difference) for difference in listed[:_NAMED])
     if len(listed) > _NAMED:
@@ -126,7 +126,7 @@ def describe_differences(differences: Iterable[SchemaDifference]) -> str:
 
 
 def way_out(differences: Iterable[SchemaDifference]) -> str:
-    """What to do about the differences."""
+    """Return what to do about the differences."""
     if all(difference.rows_are_whole for difference in differences):
         return (
             "No row is missing. Stop the app, write a backup (`cli.py backup FILE`) and restore it "
@@ -140,7 +140,7 @@ def way_out(differences: Iterable[SchemaDifference]) -> str:
 
 
 def compare_schemas(*, expected: Schema, actual: Schema) -> list[SchemaDifference]:
-    """The differences, by table. Of a missing table only the table is named, not its parts."""
+    """Return the differences by table. A missing table is one difference, without its columns and so on."""
     tables = {item.table for item in expected}
     absent = {item.table for item in expected if item.kind is ObjectKind.TABLE and item not in actual}
     differences = []
@@ -160,22 +160,22 @@ def compare_schemas(*, expected: Schema, actual: Schema) -> list[SchemaDifferenc
 
 @cache
 def expected_schema(dialect: str) -> Schema:
-    """What the newest migration leaves, on "sqlite" or "postgresql"."""
+    """Return the schema after the newest migration, on "sqlite" or "postgresql"."""
     return schema_from_json(json.loads(expected_file(dialect).read_text(encoding="utf-8"))["schema"])
 
 
 def expected_tables(dialect: str) -> frozenset[str]:
-    """The tables of Overread's own, as opposed to others in the same database."""
+    """Return the names of Overread's tables, as opposed to others in the same database."""
     return frozenset(item.table for item in expected_schema(dialect) if item.table)
 
 
 def expected_file(dialect: str) -> Path:
-    """The committed file for that kind of database."""
+    """Return the path of the committed file for that kind of database."""
     return Path(__file__).parent / "migrations" / "expected" / f"{dialect}.json"
 
 
 def read_schema(connection: Connection) -> Schema:
-    """The schema that the database has, without Alembic's own table."""
+    """Return the schema of the database, without Alembic's table."""
     sqlite = connection.dialect.name == "sqlite"
     inspector = inspect(connection)
     own = {name for name in inspector.get_table_names() if name != _ALEMBIC}
@@ -187,7 +187,7 @@ def read_schema(connection: Connection) -> Schema:
 
 
 def schema_to_json(schema: Schema) -> dict[str, Any]:
-    """The schema by table, kind and name, sorted."""
+    """Return the schema as JSON values by table, kind and name, sorted."""
     tables: dict[str, Any] = {}
     for item in sorted(schema):
         tables.setdefault(item.table, {}).setdefault(item.kind.value, {})[item.name] = schema[item]
@@ -195,7 +195,7 @@ def schema_to_json(schema: Schema) -> dict[str, Any]:
 
 
 def schema_from_json(tables: dict[str, Any]) -> Schema:
-    """The schema that :func:`schema_to_json` wrote."""
+    """Return the schema that :func:`schema_to_json` wrote."""
     return {
         SchemaObject(table, ObjectKind(kind), name): definition
         for table, kinds in tables.items()
@@ -205,12 +205,12 @@ def schema_from_json(tables: dict[str, Any]) -> Schema:
 
 
 def schema_digest(schema: Schema) -> str:
-    """SHA-256 of the schema: equal where :func:`compare_schemas` finds nothing to name."""
+    """Return the SHA-256 of the schema. It is equal if :func:`compare_schemas` finds no difference."""
     return hashlib.sha256(json.dumps(schema_to_json(schema), sort_keys=True).encode()).hexdigest()
 
 
 def _label(item: SchemaObject) -> tuple[str, str]:
-    """The object's name, and where it is."""
+    """Return the object's name and its location."""
     match item.kind:
         case ObjectKind.TABLE:
             return f"table {item.table}", ""
@@ -223,7 +223,7 @@ def _label(item: SchemaObject) -> tuple[str, str]:
 
 
 def _is_foreign(item: SchemaObject, definition: str, tables: set[str]) -> bool:
-    """Whether an object that is not expected is somebody else's and does Overread's rows no harm."""
+    """Return whether an unexpected object is not Overread's and does not affect Overread's rows."""
     plain_index = item.kind is ObjectKind.INDEX and not definition.startswith("unique")
     return item.table not in tables or plain_index or item.kind is ObjectKind.FUNCTION
 
@@ -277,7 +277,7 @@ def _index_definition(index: Mapping[str, Any]) -> str:
 
 
 def _sqlite_texts(connection: Connection) -> dict[SchemaObject, str]:
-    """Triggers and the search index, by the statement that made them."""
+    """Return triggers and the search index with the statements that created them."""
     rows = connection.exec_driver_sql(
         "SELECT type, tbl_name, name, sql FROM sqlite_schema WHERE type = 'trigger' OR name = ?",
         (_SEARCH_INDEX,),
@@ -289,7 +289,7 @@ def _sqlite_texts(connection: Connection) -> dict[SchemaObject, str]:
 
 
 def _postgresql_texts(connection: Connection) -> dict[SchemaObject, str]:
-    """Triggers, with whether they are switched off, and the functions that triggers call."""
+    """Return triggers, including whether they are disabled, and the functions that triggers call."""
     schema = {}
     for table, name, definition, enabled in connection.exec_driver_sql(
         "SELECT c.relname, t.tgname, pg_get_triggerdef(t.oid, true), t.tgenabled::text FROM pg_trigger t "

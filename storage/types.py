@@ -1,4 +1,4 @@
-"""Column types that SQLite and PostgreSQL agree on."""
+"""Column types with the same behaviour on SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ BigKey = BigInteger().with_variant(Integer(), "sqlite")
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """An aware datetime, kept in UTC; SQLite forgets zones, so they are put back on the way out."""
+    """An aware datetime, stored in UTC. SQLite stores no time zone, so it is added when a value is read."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002  # SQLAlchemy's signature
-        """To UTC; a naive datetime is a programmer's mistake."""
+        """Convert to UTC. A naive datetime is a programming error."""
         if value is None:
             return None
         if value.tzinfo is None:
@@ -27,7 +27,7 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.astimezone(UTC)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002  # SQLAlchemy's signature
-        """With its zone again."""
+        """Return the value with its time zone."""
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
@@ -40,5 +40,5 @@ AnyRow = Row[*tuple[Any, ...]]
 
 
 def affected_rows(result: Result[*tuple[Any, ...]]) -> int:
-    """How many rows an UPDATE or DELETE changed."""
+    """Return how many rows an UPDATE or DELETE changed."""
     return cast("CursorResult[*tuple[Any, ...]]", result).rowcount

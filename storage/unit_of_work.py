@@ -1,4 +1,4 @@
-"""One user action, one transaction; and reading without holding up writers."""
+"""Sessions: one transaction per user action, and read-only sessions that block no writer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from domain.errors import AlreadyThere, NotNow
 from storage.engine import current_engine
 
 _LOG = logging.getLogger(__name__)
-#: What a database does that can't be reached, or not now; a pool that stays empty is one of them.
+#: The errors of a database that is temporarily unavailable, including an exhausted connection pool.
 _AWAY = (OperationalError, InterfaceError, PoolTimeout)
 _LOCKED = (
     "Not saved: something else has been writing to the database for too long, a large import perhaps. "
@@ -25,7 +25,7 @@ _FULL = (
     "Not saved: the disk of the workspace is full. Make room on it, or tell whoever runs this server; "
     "then try again."
 )
-#: What the database's own words mean for the person at the screen; all of it was undone.
+#: Messages to the user by text in the database's error. In every case the transaction was rolled back.
 _NOT_NOW = (
     ("database is locked", _LOCKED),
     ("lock timeout", _LOCKED),
@@ -44,13 +44,13 @@ _UNREAD = (
 
 @contextmanager
 def unit_of_work(engine: Engine | None = None, *, patience_ms: int | None = None) -> Iterator[Session]:
-    """A session whose work is committed when the block is left, and undone when it is left by an error.
+    """Open a session that is committed when the block ends and rolled back on an error.
 
-    ``patience_ms`` is how long it waits for other writers, the engine's own patience where it is None.
+    ``patience_ms`` is how long it waits for other writers; None means the engine's default.
 
     Raises:
-        AlreadyThere: a constraint of the database refused the work, and no service had foreseen it.
-        NotNow: the database was locked for too long, is full or out of reach; nothing was written.
+        AlreadyThere: a constraint of the database was violated, and no service handled it before.
+        NotNow: the database was locked for too long, is full or cannot be reached; nothing was written.
     """
     bind = engine or current_engine()
     if patience_ms is not None:
@@ -68,14 +68,14 @@ def unit_of_work(engine: Engine | None = None, *, patience_ms: int | None = None
             session.rollback()
             _LOG.warning("the database did not do it: %s", _cause(error))
             raise NotNow(_not_now(error)) from error
-        except BaseException:  # undone for every reason, an interrupted script's included
+        except BaseException:  # rolled back on any error, including an interrupted script
             session.rollback()
             raise
 
 
 @contextmanager
 def reading(engine: Engine | None = None) -> Iterator[Session]:
-    """A session for reading only: it sees one state of the database and makes no writer wait.
+    """Open a read-only session that sees one snapshot of the database and blocks no writer.
 
     Raises:
         NotNow: the database could not be read.
@@ -95,5 +95,5 @@ def _not_now(error: SQLAlchemyError) -> str:
 
 
 def _cause(error: SQLAlchemyError) -> str:
-    """What the driver said; the statement and its values, which may be a patient's, stay out of the log."""
+    """Return the driver's message without the statement and its values, which may be patient data."""
     return str(error.orig) if isinstance(error, DBAPIError) else type(error).__name__

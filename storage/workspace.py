@@ -1,4 +1,4 @@
-"""Where a workspace lives: its folder, its database."""
+"""The location of a workspace: its folder, database and images."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from domain.errors import InvalidValue
 
 _DEFAULT_CACHE_GIB = 2.0
 _BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/(?!\.)[A-Za-z0-9!_.*'()-]+)*/?")
-#: What belongs to the workspace besides database and images, below ``home``: a backup holds it. The rest is
-#: on its way in (uploads) or can be made again (cache).
+#: What a backup includes from ``home`` besides database and images. The rest is temporary (uploads) or can be
+#: computed again (cache).
 KEPT = ("releases", "refusals", "demo", "demo.json")
 _DEFAULT_HOME = Path(__file__).resolve().parent.parent / "workspace"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workspace:
-    """One installation's data: ``home`` holds all of it, but for a database or images that are elsewhere.
+    """The data of one installation. All of it is in ``home`` unless database or images are elsewhere.
 
-    ``bucket`` is where the images are if not in ``home``: "s3://bucket/prefix".
+    ``bucket`` is the location of images that are not in ``home``: "s3://bucket/prefix".
     """
 
     home: Path
@@ -30,36 +30,37 @@ class Workspace:
 
     @property
     def images(self) -> Path:
-        """Folder of the original image files, each under its SHA-256, unless they are in a bucket."""
+        """Folder of the original image files, named by their SHA-256, unless they are in a bucket."""
         return self.home / "images"
 
     @property
     def cache(self) -> Path:
-        """Folder of what can be made again."""
+        """Folder of files that can be computed again."""
         return self.home / "cache"
 
     @property
     def releases(self) -> Path:
-        """Folder that releases made in the browser are written to."""
+        """Folder of releases that were created in the browser."""
         return self.home / "releases"
 
     @property
     def refusals(self) -> Path:
-        """Folder of the lists of refused records, one file an import."""
+        """Folder of the lists of refused records, one file per import."""
         return self.home / "refusals"
 
     @property
     def uploads(self) -> Path:
-        """Folder of files that are on their way in."""
+        """Folder of files that are being uploaded or imported."""
         return self.home / "uploads"
 
 
 def current_workspace() -> Workspace:
-    """The workspace that the environment names: ``OVERREAD_HOME``, ``OVERREAD_DATABASE_URL``,
-    ``OVERREAD_IMAGES``.
+    """Return the workspace of the environment.
+
+    The variables are ``OVERREAD_HOME``, ``OVERREAD_DATABASE_URL`` and ``OVERREAD_IMAGES``.
 
     Raises:
-        InvalidValue: ``OVERREAD_IMAGES`` is no bucket.
+        InvalidValue: ``OVERREAD_IMAGES`` is not the address of a bucket.
     """
     home = Path(os.environ.get("OVERREAD_HOME") or _DEFAULT_HOME).expanduser().resolve()
     url = os.environ.get("OVERREAD_DATABASE_URL") or f"sqlite:///{home / 'overread.sqlite'}"
@@ -70,10 +71,10 @@ def current_workspace() -> Workspace:
 
 
 def cache_limit() -> int:
-    """Bytes that the folder ``cache`` may hold: ``OVERREAD_CACHE_GIB``, 2 GiB where it is not set.
+    """Return the limit of the folder ``cache`` in bytes: ``OVERREAD_CACHE_GIB``, by default 2 GiB.
 
     Raises:
-        InvalidValue: not a number above 0.
+        InvalidValue: the value is not a number above 0.
     """
     said = os.environ.get("OVERREAD_CACHE_GIB", "").strip()
     try:
@@ -86,7 +87,7 @@ def cache_limit() -> int:
 
 
 def driver_url(url: str) -> str:
-    """The URL with the driver that the project ships: psycopg 3 for PostgreSQL."""
+    """Return the URL with the project's driver: psycopg 3 for PostgreSQL."""
     for prefix in ("postgresql://", "postgres://"):
         if url.startswith(prefix):
             return "postgresql+psycopg://" + url.removeprefix(prefix)

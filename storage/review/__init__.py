@@ -1,1 +1,1 @@
-"""Assignments, claims, verdicts, adjudications and hidden questions: rows in and out."""
+"""Storage of assignments, claims, verdicts, adjudications and hidden questions."""

@@ -1,4 +1,4 @@
-"""Adjudications: what was settled, by whom, by which rules; and what there is to settle."""
+"""Storage of adjudications and their rules, and queries for possible disputes."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from storage.rows import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptRules:
-    """A batch's rules and how often they were changed; revision 0 are the usual ones, never written."""
+    """A batch's rules with their revision. Revision 0 stands for the defaults, which are not stored."""
 
     rules: AdjudicationRules
     revision: int
 
 
 def rules_of(db: Session, *, batch_id: int) -> KeptRules:
-    """How the batch's disputes are settled."""
+    """Return the batch's adjudication rules."""
     row = db.get(AdjudicationRulesRow, batch_id)
     named = db.execute(
         select(PersonRow.name)
@@ -66,7 +66,7 @@ def put_rules(
     revision: int,
     now: datetime,
 ) -> None:
-    """Keep the rules; ``person_ids`` are the adjudicators' numbers."""
+    """Store the rules; ``person_ids`` are the adjudicators' numbers."""
     row = db.get(AdjudicationRulesRow, batch_id) or AdjudicationRulesRow(batch_id=batch_id)
     row.hide_names, row.same_box, row.revision = rules.hide_names, rules.same_box, revision
     db.add(row)
@@ -76,13 +76,13 @@ def put_rules(
 
 
 def batches_to_settle(db: Session, *, person_id: int) -> list[int]:
-    """Numbers of the batches whose disputes the person settles."""
+    """Return the numbers of the batches in which the person is an adjudicator."""
     statement = select(AdjudicatorRow.batch_id).where(AdjudicatorRow.person_id == person_id)
     return list(db.execute(statement.order_by(AdjudicatorRow.batch_id)).scalars())
 
 
 def settles_on_exam(db: Session, *, person_id: int, exam_number: int) -> bool:
-    """Whether the person settles disputes of a batch that has a question on that exam."""
+    """Return whether the person is an adjudicator of a batch that has a question on that exam."""
     statement = (
         select(BatchQuestionRow.question_id)
         .join(QuestionRow, QuestionRow.id == BatchQuestionRow.question_id)
@@ -94,8 +94,10 @@ def settles_on_exam(db: Session, *, person_id: int, exam_number: int) -> bool:
 
 
 def perhaps_disputed(db: Session, *, batch_id: int) -> list[int]:
-    """Questions of the batch that two people or more have judged, by position, without those that everybody
-    has only ever accepted as they are and nobody has settled: there is nothing to disagree on in them.
+    """Return the questions of the batch that may have a dispute, by position.
+
+    These are the questions that at least two people have judged. Questions without adjudication that
+    everybody has always accepted unchanged are left out.
     """
     found = case((VerdictRow.decision != Decision.ACCEPT.value, 1), else_=0)
     settled = select(AdjudicationRow.question_id).where(AdjudicationRow.batch_id == batch_id)
@@ -119,11 +121,11 @@ def perhaps_disputed(db: Session, *, batch_id: int) -> list[int]:
 def latest_verdicts(
     db: Session, *, batch_id: int, question_ids: Sequence[int]
 ) -> dict[int, tuple[Verdict, ...]]:
-    """Everybody's latest verdict on each of these questions, in the order of the people's numbers."""
-    # Columns of the table, not of the class: the ORM would look at every value of every row again.
+    """Return each person's latest verdict on these questions, in the order of the people's numbers."""
+    # Columns of the table, not of the class, because the ORM would process every value of every row again.
     table = VerdictRow.__table__.c
     place, person = VERDICT_COLUMNS.index("question_id"), VERDICT_COLUMNS.index("person_id")
-    db.flush()  # a connection does not see to it
+    db.flush()  # a connection does not flush by itself
     found: dict[int, dict[int, Verdict]] = defaultdict(dict)
     for start in range(0, len(question_ids), 500):
         rows = db.connection().execute(
@@ -139,7 +141,7 @@ def latest_verdicts(
 def latest_adjudications(
     db: Session, *, batch_ids: Sequence[int], question_ids: Sequence[int] | None = None
 ) -> dict[tuple[int, int], Adjudication]:
-    """The latest adjudication of each (batch, question) that has one."""
+    """Return the latest adjudication by (batch, question)."""
     statement = select(*AdjudicationRow.__table__.c).where(AdjudicationRow.batch_id.in_(batch_ids))
     if question_ids is not None:
         statement = statement.where(AdjudicationRow.question_id.in_(question_ids))
@@ -148,16 +150,16 @@ def latest_adjudications(
 
 
 def settled_numbers(db: Session, *, batch_ids: Sequence[int]) -> set[int]:
-    """The questions of these batches that have an adjudication."""
+    """Return the questions of these batches that have an adjudication."""
     statement = select(AdjudicationRow.question_id).where(AdjudicationRow.batch_id.in_(batch_ids))
     return set(db.execute(statement).scalars())
 
 
 def add_adjudication(db: Session, *, adjudication: Adjudication) -> None:
-    """Append it.
+    """Append an adjudication.
 
     Raises:
-        AlreadyThere: that revision is there already.
+        AlreadyThere: that revision exists.
     """
     row = AdjudicationRow(
         batch_id=adjudication.batch_id,

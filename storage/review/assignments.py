@@ -1,4 +1,4 @@
-"""Who is to judge which question, and the queue that each reviewer works through."""
+"""Storage of assignments and of each reviewer's queue."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from storage.rows import AssignmentRow, BatchQuestionRow, BatchRow, HiddenSetRow
 from storage.sampling.ordinary import ordinary_question
 from storage.types import AnyRow, AnySelect
 
-#: Places between two neighbours in a batch with hidden questions.
+#: Distance between the positions of adjacent questions in a batch with hidden questions.
 ROOM = 1000
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
-#: The states of a question that is still the person's.
+#: The states of an assignment that was not withdrawn.
 _HELD = (AssignmentState.OPEN, AssignmentState.DONE, AssignmentState.SKIPPED)
 
-# Built once: what every verdict asks several times would otherwise cost more in putting it together than in
-# the database's answer. The states stand in the statements, so that the index is looked into state by state.
+# Built once: every verdict runs these several times, and building them takes longer than running them. The
+# states are literals in the statements, so that the index is searched state by state.
 _PERSON = (
     AssignmentRow.person_id == bindparam("person_id"),
     AssignmentRow.batch_id == bindparam("batch_id"),
@@ -57,7 +57,7 @@ def _nearest(state: AssignmentState, *, forward: bool) -> Select[tuple[int, int]
     return select(found.c.question_id, found.c.position)
 
 
-# One look into the index for each state: its order is by state first.
+# One index look-up per state, because the index is ordered by state first.
 _NEIGHBOURS = union_all(*(_nearest(state, forward=way) for state in _HELD for way in (False, True)))
 _COUNTS = (
     select(
@@ -85,7 +85,7 @@ _EXAMS_OF = select(QuestionRow.id, QuestionRow.exam_id).where(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssignedQuestion:
-    """One question of one person in one batch; ``position`` orders the questions of a batch."""
+    """A question assigned to a person in a batch; questions are ordered by ``position``."""
 
     question_number: int
     position: int
@@ -94,7 +94,7 @@ class AssignedQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchMember:
-    """A question of a batch with its exam; ``position`` in the batch, or in a person's queue of it."""
+    """A question of a batch with its exam; ``position`` is that in the batch or in a person's queue."""
 
     question_number: int
     exam_number: int
@@ -102,12 +102,12 @@ class BatchMember:
 
 
 def first_open(db: Session, *, person_id: int, batch_id: int) -> AssignedQuestion | None:
-    """The first open question by position; one look into the index ``assignment_queue``."""
+    """Return the first open question by position, with one look-up in the index ``assignment_queue``."""
     return _first(db, _FIRST_OPEN, {"person_id": person_id, "batch_id": batch_id})
 
 
 def skipped(db: Session, *, person_id: int, batch_id: int) -> tuple[AssignedQuestion, ...]:
-    """What the person has put aside, by position."""
+    """Return the questions that the person has skipped, by position."""
     return tuple(
         _assigned(row) for row in db.execute(_SKIPPED, {"person_id": person_id, "batch_id": batch_id})
     )
@@ -116,13 +116,13 @@ def skipped(db: Session, *, person_id: int, batch_id: int) -> tuple[AssignedQues
 def open_after(
     db: Session, *, person_id: int, batch_id: int, position: int, limit: int
 ) -> tuple[AssignedQuestion, ...]:
-    """The next open questions behind ``position``, at most ``limit``."""
+    """Return the next open questions after ``position``, at most ``limit``."""
     values = {"person_id": person_id, "batch_id": batch_id, "position": position, "most": limit}
     return tuple(_assigned(row) for row in db.execute(_OPEN_AFTER, values))
 
 
 def neighbours(db: Session, *, person_id: int, batch_id: int, position: int) -> tuple[int | None, int | None]:
-    """Numbers of the nearest questions before and behind ``position`` that are still the person's."""
+    """Return the numbers of the person's nearest questions before and after ``position``, not withdrawn."""
     values = {"person_id": person_id, "batch_id": batch_id, "position": position}
     found = [(row.position, row.question_id) for row in db.execute(_NEIGHBOURS, values)]
     before = max((each for each in found if each[0] < position), default=None)
@@ -133,7 +133,7 @@ def neighbours(db: Session, *, person_id: int, batch_id: int, position: int) -> 
 def assignment(
     db: Session, *, person_id: int, batch_id: int, question_id: int, lock: bool = False
 ) -> AssignedQuestion | None:
-    """The person's assignment to the question, withdrawn ones too; None when there never was one.
+    """Return the person's assignment to the question, even if withdrawn; None if there never was one.
 
     With ``lock`` other writers of this assignment wait until the transaction ends (PostgreSQL; on SQLite
     every writer waits anyway).
@@ -143,7 +143,7 @@ def assignment(
 
 
 def hold_batch(db: Session, *, batch_id: int) -> None:
-    """Until the transaction ends nobody closes the batch or changes its settings; others may judge too.
+    """Prevent closing of the batch and changes of its settings until the transaction ends; others may judge.
 
     On SQLite every writer waits anyway.
     """
@@ -151,7 +151,7 @@ def hold_batch(db: Session, *, batch_id: int) -> None:
 
 
 def last_change(db: Session, *, batch_id: int) -> tuple[int | None, datetime | None]:
-    """Who changed the batch last (None: the command line, or nobody) and when (None: never)."""
+    """Return who last changed the batch (None: the command line or nobody) and when (None: never)."""
     row = db.execute(select(BatchRow.changed_by, BatchRow.changed_at).where(BatchRow.id == batch_id)).one()
     return row.changed_by, row.changed_at
 
@@ -165,7 +165,7 @@ def set_state(
     state: AssignmentState,
     now: datetime,
 ) -> None:
-    """Put those of the person's assignments into that state."""
+    """Set the state of the person's assignments to these questions."""
     for start in range(0, len(question_ids), _CHUNK):
         db.execute(
             update(AssignmentRow)
@@ -181,9 +181,9 @@ def set_state(
 def add_assignments(
     db: Session, *, batch_id: int, person_id: int, questions: Sequence[tuple[int, int]], now: datetime
 ) -> None:
-    """Open assignments for (question number, position); none of them may be there already.
+    """Add open assignments for (question number, position). None of them may exist.
 
-    ``position`` is that of the batch; where questions are hidden there is room between two of them.
+    ``position`` is that in the batch. In a batch with hidden questions there are gaps between positions.
     """
     if questions:
         step = ROOM if db.get(HiddenSetRow, batch_id) else 1
@@ -207,8 +207,9 @@ def add_assignments(
 def counts(
     db: Session, *, person_id: int, batch_id: int, position: int = -1
 ) -> tuple[dict[AssignmentState, int], int]:
-    """How many of the person's questions are in each state, a state without any left out; and how many of
-    those that are still theirs stand at ``position`` or before it.
+    """Count the person's questions by state, and those not withdrawn that are at ``position`` or before.
+
+    A state without questions has no entry.
     """
     values = {"person_id": person_id, "batch_id": batch_id, "position": position}
     found: dict[AssignmentState, int] = {}
@@ -220,9 +221,9 @@ def counts(
 
 
 def people_counts(db: Session, *, batch_id: int) -> dict[int, dict[AssignmentState, int]]:
-    """How many questions of the batch each person (by number) has in each state, withdrawn ones too.
+    """Count the questions of the batch by person (number) and state, including withdrawn ones.
 
-    Hidden questions don't count.
+    Hidden questions are not counted.
     """
     rows = db.execute(
         select(AssignmentRow.person_id, AssignmentRow.state, func.count())
@@ -236,12 +237,12 @@ def people_counts(db: Session, *, batch_id: int) -> dict[int, dict[AssignmentSta
 
 
 def batches_of(db: Session, *, person_id: int) -> tuple[int, ...]:
-    """Numbers of the batches in which a question is still the person's, the oldest first."""
+    """Return the numbers of the batches in which the person has questions, the oldest first."""
     return tuple(db.execute(_BATCHES_OF, {"person_id": person_id}).scalars())
 
 
 def has_question_on_exam(db: Session, *, person_id: int, exam_number: int, batch_ids: Sequence[int]) -> bool:
-    """Whether a question about that exam is still the person's, in one of those batches."""
+    """Return whether the person has a question about that exam in one of those batches."""
     statement = (
         select(AssignmentRow.question_id)
         .join(QuestionRow, QuestionRow.id == AssignmentRow.question_id)
@@ -257,7 +258,7 @@ def has_question_on_exam(db: Session, *, person_id: int, exam_number: int, batch
 
 
 def batch_members(db: Session, *, batch_id: int) -> tuple[BatchMember, ...]:
-    """Every question of the batch with its exam, by position."""
+    """Return every question of the batch with its exam, by position."""
     rows = db.execute(
         select(BatchQuestionRow.question_id, QuestionRow.exam_id, BatchQuestionRow.position)
         .join(QuestionRow, QuestionRow.id == BatchQuestionRow.question_id)
@@ -271,9 +272,9 @@ def batch_members(db: Session, *, batch_id: int) -> tuple[BatchMember, ...]:
 
 
 def all_assignments(db: Session, *, batch_id: int) -> Iterator[tuple[int, int, AssignmentState]]:
-    """(question number, person number, state) of every assignment of the batch, withdrawn ones too.
+    """Yield (question number, person number, state) of the batch's assignments, including withdrawn ones.
 
-    Hidden questions are not among them.
+    Hidden questions are left out.
     """
     rows = db.execute(
         select(AssignmentRow.question_id, AssignmentRow.person_id, AssignmentRow.state)
@@ -285,7 +286,7 @@ def all_assignments(db: Session, *, batch_id: int) -> Iterator[tuple[int, int, A
 
 
 def exams_of(db: Session, *, question_ids: Iterable[int]) -> dict[int, int]:
-    """The exam's number for each question number; for a handful of questions."""
+    """Return the exam's number by question number; intended for few questions."""
     return {row.id: row.exam_id for row in db.execute(_EXAMS_OF, {"question_ids": list(question_ids)})}
 
 

@@ -1,4 +1,7 @@
-"""Claims: which question of a shared queue is whose for the moment. PostgreSQL skips rows that are locked."""
+"""Storage of claims: who temporarily holds which question of a shared queue.
+
+On PostgreSQL, locked rows are skipped.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,12 @@ from domain.batches import AssignmentState
 from storage.rows import AssignmentRow, ClaimRow
 from storage.types import AnySelect, affected_rows
 
-#: How often a queue is looked through while all that it has is in the hands of other transactions.
+#: How often a queue is searched while other transactions hold locks on all claims in it.
 _LOOKS = 5
 
 
 class ClaimState(StrEnum):
-    """Where one judgement that a shared queue asks for is."""
+    """The state of one judgement requested by a shared queue."""
 
     FREE = "free"
     CLAIMED = "claimed"
@@ -30,7 +33,7 @@ class ClaimState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """One judgement that is asked for; ``person_id`` is who holds or held it."""
+    """One requested judgement; ``person_id`` is the person who holds or held it."""
 
     question_number: int
     turn: int
@@ -40,7 +43,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimCounts:
-    """Judgements of a shared queue by where they are."""
+    """The number of judgements of a shared queue by state."""
 
     free: int
     claimed: int
@@ -56,14 +59,14 @@ def take_claim(
     expires_at: datetime,
     now: datetime,
 ) -> Claim | None:
-    """Make the next judgement of the queue the person's, and give it as it was before.
+    """Assign the next judgement of the queue to the person, and return it as it was before.
 
-    First one about the exam they have been on, then one about an exam that nobody else is on, then any, then
-    one whose time ran out; last of all what they had before and lost or handed back. None: there is none that
-    they could take now.
+    The order of preference is: a judgement about the exam ``beside_exam``; one about an exam on which nobody
+    else is working; any other; an expired claim; last, one that the person held before and lost or returned.
+    The result is None if the person can take none now.
 
-    What somebody else is about to take is passed over, never waited for: who waits holding a lock may be
-    waited for in turn. Where that leaves nothing, it is looked for again a few times.
+    Rows locked by other transactions are skipped, because waiting with a lock could cause a deadlock. If only
+    locked rows are left, the search is repeated a few times.
     """
     mine = _touched(person_id, batch_id)
     given_up = _touched(person_id, batch_id, but=AssignmentState.WITHDRAWN)
@@ -97,7 +100,7 @@ def take_claim(
 
 
 def renew(db: Session, *, batch_id: int, question_id: int, person_id: int, expires_at: datetime) -> bool:
-    """Give the person's claim on the question its full time again; False where it is not theirs."""
+    """Extend the person's claim on the question; return False if the person does not hold it."""
     done = db.execute(
         update(ClaimRow)
         .where(_held(batch_id, person_id), ClaimRow.question_id == question_id)
@@ -109,7 +112,7 @@ def renew(db: Session, *, batch_id: int, question_id: int, person_id: int, expir
 def take_again(
     db: Session, *, batch_id: int, question_id: int, person_id: int, expires_at: datetime, now: datetime
 ) -> bool:
-    """Make a free judgement of that question the person's, who had it before; False where there is none."""
+    """Assign a free judgement of that question to the person, who held it before; False if none is free."""
     where = and_(
         ClaimRow.batch_id == batch_id,
         ClaimRow.question_id == question_id,
@@ -126,7 +129,7 @@ def take_again(
 
 
 def finish(db: Session, *, batch_id: int, question_id: int, person_id: int) -> None:
-    """The person's claim on the question has become a judgement."""
+    """Mark the person's claim on the question as done."""
     db.execute(
         update(ClaimRow)
         .where(_held(batch_id, person_id), ClaimRow.question_id == question_id)
@@ -135,7 +138,7 @@ def finish(db: Session, *, batch_id: int, question_id: int, person_id: int) -> N
 
 
 def release(db: Session, *, batch_id: int, person_id: int, question_id: int | None = None) -> int:
-    """Put the person's claim on the question, or all of theirs, back into the queue; how many."""
+    """Return the person's claim on the question, or all their claims, to the queue; return their number."""
     which = [_held(batch_id, person_id)]
     if question_id is not None:
         which.append(ClaimRow.question_id == question_id)
@@ -144,7 +147,7 @@ def release(db: Session, *, batch_id: int, person_id: int, question_id: int | No
 
 
 def held_claims(db: Session, *, batch_id: int, person_id: int) -> tuple[int, ...]:
-    """Numbers of the questions that are claimed by the person, by position."""
+    """Return the numbers of the questions that the person has claimed, by position."""
     rows = db.execute(
         select(ClaimRow.question_id).where(_held(batch_id, person_id)).order_by(ClaimRow.position)
     )
@@ -152,7 +155,7 @@ def held_claims(db: Session, *, batch_id: int, person_id: int) -> tuple[int, ...
 
 
 def others_hold(db: Session, *, batch_id: int, person_id: int) -> datetime | None:
-    """When the first claim of somebody else runs out that the person could take then; None: there is none."""
+    """Return the earliest expiry of others' claims that the person could then take; None if there is none."""
     return db.execute(
         select(func.min(ClaimRow.expires_at)).where(
             ClaimRow.batch_id == batch_id,
@@ -164,7 +167,7 @@ def others_hold(db: Session, *, batch_id: int, person_id: int) -> datetime | Non
 
 
 def count_claims(db: Session, *, batch_id: int) -> ClaimCounts:
-    """How many judgements of the queue are where."""
+    """Count the judgements of the queue by state."""
     rows = db.execute(
         select(ClaimRow.state, func.count()).where(ClaimRow.batch_id == batch_id).group_by(ClaimRow.state)
     )
@@ -173,7 +176,7 @@ def count_claims(db: Session, *, batch_id: int) -> ClaimCounts:
 
 
 def count_takeable(db: Session, *, batch_id: int, person_id: int) -> int:
-    """How many questions are free that the person has nothing to do with yet."""
+    """Return the number of free questions to which the person has no assignment, except a withdrawn one."""
     return int(
         db.execute(
             select(func.count(func.distinct(ClaimRow.question_id))).where(
@@ -186,7 +189,7 @@ def count_takeable(db: Session, *, batch_id: int, person_id: int) -> int:
 
 
 def has_free_on_exam(db: Session, *, batch_id: int, person_id: int, exam_number: int) -> bool:
-    """Whether a judgement about that exam is free that the person could take."""
+    """Return whether the person can take a free judgement about that exam."""
     return (
         db.execute(
             select(ClaimRow.turn)
@@ -203,7 +206,7 @@ def has_free_on_exam(db: Session, *, batch_id: int, person_id: int, exam_number:
 
 
 def free_ahead(db: Session, *, batch_id: int, person_id: int, limit: int) -> tuple[int, ...]:
-    """Exam numbers of the next free judgements that the person could take: likely the next ones."""
+    """Return the exam numbers of the next free judgements that the person can take, for preloading."""
     rows = db.execute(
         select(ClaimRow.exam_id)
         .where(
@@ -244,7 +247,7 @@ def _first(db: Session, where: ColumnElement[bool], order: Sequence[Any]) -> Cla
         .where(where)
         .order_by(*order)
         .limit(1)
-        .with_for_update(of=ClaimRow, skip_locked=True)  # SQLite: BEGIN IMMEDIATE has done it already
+        .with_for_update(of=ClaimRow, skip_locked=True)  # on SQLite, BEGIN IMMEDIATE has the same effect
     )
     row = db.execute(statement).first()
     if row is None:
@@ -255,7 +258,7 @@ def _first(db: Session, where: ColumnElement[bool], order: Sequence[Any]) -> Cla
 
 
 def _touched(person_id: int, batch_id: int, *, but: AssignmentState | None = None) -> ColumnElement[bool]:
-    """Whether the question of the claim is or was the person's; ``but`` in that state does not count."""
+    """Return the condition that the person has an assignment to the claim's question not in state ``but``."""
     mine = [
         AssignmentRow.batch_id == batch_id,
         AssignmentRow.question_id == ClaimRow.question_id,
@@ -267,7 +270,7 @@ def _touched(person_id: int, batch_id: int, *, but: AssignmentState | None = Non
 
 
 def _exam_is_busy(person_id: int) -> ColumnElement[bool]:
-    """Whether somebody else is on the exam of the claim, in the same turn."""
+    """Return the condition that another person works on the claim's exam in the same turn."""
     other = aliased(ClaimRow)
     return exists().where(
         other.batch_id == ClaimRow.batch_id,

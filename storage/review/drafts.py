@@ -1,4 +1,4 @@
-"""Drafts: what a person has typed, ticked and drawn but not yet saved as a verdict."""
+"""Storage of drafts: a person's input that is not yet saved as a verdict."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CLEAR = delete(DraftRow).where(*_MINE).execution_options(synchronize_session=Fa
 
 
 def drafts_of(db: Session, *, batch_id: int, question_id: int, person_id: int) -> dict[str, tuple[int, Any]]:
-    """The drafts of a question by part: (revision, plain JSON body)."""
+    """Return the drafts of a question by part, as (revision, plain JSON body)."""
     rows = db.execute(_DRAFTS, {"batch_id": batch_id, "question_id": question_id, "person_id": person_id})
     return {row.part: (row.revision, from_json(row.body)) for row in rows}
 
@@ -37,7 +37,7 @@ def put_draft(
     body: Any,  # noqa: ANN401 - any JSON value
     now: datetime,
 ) -> None:
-    """Keep the part's draft in place of the one before; ``revision`` is its new one."""
+    """Replace the draft of the part; ``revision`` is the new revision."""
     row = db.get(DraftRow, (batch_id, question_id, person_id, part))
     if row is None:
         row = DraftRow(
@@ -54,5 +54,5 @@ def put_draft(
 
 
 def clear_drafts(db: Session, *, batch_id: int, question_id: int, person_id: int) -> None:
-    """Forget the drafts of a question: they have become a verdict."""
+    """Delete the drafts of a question after its verdict was saved."""
     db.execute(_CLEAR, {"batch_id": batch_id, "question_id": question_id, "person_id": person_id})

@@ -1,4 +1,4 @@
-"""Hidden questions: each a question of its own, in a dataset that no list shows, given to one person."""
+"""Storage of hidden questions. Each is a separate question in an unlisted dataset, assigned to one person."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from storage.intake.datasets import add_dataset, add_import
 from storage.review.assignments import ROOM
 from storage.rows import AssignmentRow, HiddenQuestionRow, HiddenSetRow, QuestionRow
 
-#: What stands in a hidden question's key behind that of its source.
+#: The text that follows the source's key in a hidden question's key.
 HIDDEN_MARK = " (hidden "
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
-#: Built once: every request of a reviewer asks it.
+#: Built once, because every request of a reviewer runs it.
 _VEIL = select(HiddenSetRow.veil).where(HiddenSetRow.batch_id == bindparam("batch_id"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenSet:
-    """Where the hidden questions of a batch lie, what its numbers are veiled with, and the latest plan."""
+    """The dataset of a batch's hidden questions, the mask of its question numbers, and the latest plan."""
 
     batch_id: int
     dataset_id: int
@@ -41,9 +41,9 @@ class HiddenSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToHide:
-    """A question to be hidden. ``position`` among the person's assignments, None in a shared queue.
+    """A question to be hidden. ``position`` is that among the person's assignments, None in a shared queue.
 
-    ``altered`` is a planted question as the person will see it; None is the source as it is.
+    ``altered`` is a planted question as the person will see it; None means the unchanged source.
     """
 
     person_id: int
@@ -56,12 +56,12 @@ class ToHide:
 
 
 def veil_of(db: Session, *, batch_id: int) -> int | None:
-    """What the numbers of the batch's questions are veiled with; None where nothing is hidden in it."""
+    """Return the mask of the batch's question numbers; None if it has no hidden questions."""
     return db.execute(_VEIL, {"batch_id": batch_id}).scalar_one_or_none()
 
 
 def hidden_set(db: Session, *, batch_id: int) -> HiddenSet | None:
-    """Where the batch's hidden questions lie; None where none were ever hidden."""
+    """Return the batch's hidden set; None if it never had hidden questions."""
     row = db.get(HiddenSetRow, batch_id)
     if row is None:
         return None
@@ -75,7 +75,7 @@ def hidden_set(db: Session, *, batch_id: int) -> HiddenSet | None:
 
 
 def batches_with_hidden(db: Session) -> dict[int, int]:
-    """How many questions are hidden in each batch that has some, those that were removed not counted."""
+    """Return the number of hidden questions by batch. Removed ones are not counted."""
     statement = (
         select(HiddenQuestionRow.batch_id, func.count())
         .where(HiddenQuestionRow.removed_at.is_(None))
@@ -87,9 +87,9 @@ def batches_with_hidden(db: Session) -> dict[int, int]:
 def put_hidden_set(
     db: Session, *, batch_id: int, plan: HiddenPlan, veil: int, by: int | None, now: datetime
 ) -> HiddenSet:
-    """Keep the plan; with the first one the batch gets its dataset, its veil, and room between its questions.
+    """Store the plan. The first plan also creates the batch's dataset, mask and gaps between positions.
 
-    ``veil`` counts the first time only: a number that a reviewer has seen keeps its meaning.
+    Later values of ``veil`` are ignored, so that a number that a reviewer has seen keeps its meaning.
     """
     row = db.get(HiddenSetRow, batch_id)
     if row is None:
@@ -117,7 +117,7 @@ def put_hidden_set(
 def add_hidden(
     db: Session, *, hidden: HiddenSet, wanted: Sequence[ToHide], now: datetime
 ) -> tuple[HiddenQuestion, ...]:
-    """Copy the sources under numbers of their own, and give them out where they have a position."""
+    """Copy the sources to new question numbers, and assign those that have a position."""
     if not wanted:
         return ()
     lock_for_import(db)
@@ -141,7 +141,7 @@ def add_hidden(
 
 
 def give_hidden(db: Session, *, hidden: HiddenQuestion, position: int, now: datetime) -> None:
-    """An open assignment of the hidden question; ``position`` as the assignments of that batch count it."""
+    """Add an open assignment of the hidden question; ``position`` is among the batch's assignments."""
     db.add(
         AssignmentRow(
             batch_id=hidden.batch_id, question_id=hidden.number, person_id=hidden.person_id,
@@ -154,7 +154,7 @@ def give_hidden(db: Session, *, hidden: HiddenQuestion, position: int, now: date
 def hidden_questions(
     db: Session, *, batch_id: int, person_id: int | None = None
 ) -> tuple[HiddenQuestion, ...]:
-    """The batch's hidden questions, removed ones too, or one person's; by number."""
+    """Return the hidden questions of the batch or of one person in it, including removed ones, by number."""
     statement = select(HiddenQuestionRow).where(HiddenQuestionRow.batch_id == batch_id)
     if person_id is not None:
         statement = statement.where(HiddenQuestionRow.person_id == person_id)
@@ -164,7 +164,7 @@ def hidden_questions(
 
 
 def not_given_yet(db: Session, *, batch_id: int, person_id: int) -> tuple[HiddenQuestion, ...]:
-    """Those that a shared queue is still to give to the person, the first due first."""
+    """Return the hidden questions that a shared queue has yet to assign to the person, in order."""
     given = (
         select(AssignmentRow.question_id)
         .where(
@@ -188,7 +188,7 @@ def not_given_yet(db: Session, *, batch_id: int, person_id: int) -> tuple[Hidden
 
 
 def remove_hidden(db: Session, *, numbers: Iterable[int], by: int | None, why: str, now: datetime) -> None:
-    """They count no more; the questions and what was said of them stay."""
+    """Mark hidden questions as removed, so that they no longer count. Questions and judgements remain."""
     db.execute(
         update(HiddenQuestionRow)
         .where(HiddenQuestionRow.question_id.in_(list(numbers)))
@@ -197,7 +197,7 @@ def remove_hidden(db: Session, *, numbers: Iterable[int], by: int | None, why: s
 
 
 def plan_to_plain(plan: HiddenPlan) -> dict[str, Any]:
-    """The plan as JSON keeps it."""
+    """Return the plan as plain JSON values."""
     return {
         "repeats": plan.repeats,
         "distance": plan.distance,
@@ -224,7 +224,7 @@ def _rows(db: Session, numbers: set[int]) -> dict[int, dict[str, Any]]:
 def _copy(
     source: dict[str, Any], altered: Question | None, *, number: int, hidden: HiddenSet
 ) -> dict[str, Any]:
-    # The key names the copy to a coordinator; no reviewer's sheet has it.
+    # The key identifies the copy to a coordinator. Reviewers never see it.
     key = f"{source['key']}{HIDDEN_MARK}{number})"
     return {
         **source,

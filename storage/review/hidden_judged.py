@@ -1,4 +1,4 @@
-"""What reviewers said of hidden questions, and of those that they are made of."""
+"""Reviewers' judgements of hidden questions and of their sources."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any bu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenJudged:
-    """A hidden question and what its reviewer first said of it; ``first`` of its source, of a repeat only.
+    """A hidden question with its reviewer's first judgement; ``first`` is that of a repeat's source.
 
-    ``source_key`` is the id of the question that it is made of, ``state`` None until it is given out.
+    ``source_key`` is the id of the source question. ``state`` is None until the question is assigned.
     """
 
     hidden: HiddenQuestion
@@ -35,7 +35,7 @@ class HiddenJudged:
 
 
 def hidden_judged(db: Session, *, batch_id: int) -> tuple[HiddenJudged, ...]:
-    """Every hidden question of the batch, removed ones too, by number."""
+    """Return every hidden question of the batch, including removed ones, by number."""
     there = hidden_questions(db, batch_id=batch_id)
     numbers = {each.number for each in there} | {each.source for each in there}
     verdicts = _first_verdicts(db, batch_id, numbers)
@@ -55,7 +55,7 @@ def hidden_judged(db: Session, *, batch_id: int) -> tuple[HiddenJudged, ...]:
 
 
 def first_times(db: Session, *, batch_id: int) -> dict[int, list[datetime]]:
-    """When each person first judged each of their questions in the batch, hidden ones too, in order."""
+    """Return the sorted times of first verdicts in the batch, by person, including hidden questions."""
     rows = db.execute(
         select(VerdictRow.person_id, VerdictRow.given_at)
         .where(VerdictRow.batch_id == batch_id, VerdictRow.revision == 1)

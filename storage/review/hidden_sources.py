@@ -1,4 +1,4 @@
-"""What hidden questions are made of: a reviewer's queue, and sound questions that they never had."""
+"""Sources of hidden questions: a reviewer's queue, and sound questions that the reviewer never had."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from storage.rows import (
     VerdictRow,
 )
 
-#: So many questions are looked through for sound ones, from a place that the seed chooses.
+#: The number of questions that are searched for sound ones, from a position that depends on the seed.
 _WINDOW = 2_000
 
 
-_state = cache(AssignmentState)  # few values and many rows: each is made once
+_state = cache(AssignmentState)  # few values and many rows, so each member is created once
 
 
 def queue_of(db: Session, *, batch_id: int, person_id: int) -> tuple[QueuedQuestion, ...]:
-    """All that is the person's in the batch, hidden ones too, by position."""
+    """Return the person's questions in the batch, including hidden ones, by position."""
     first = (
         select(VerdictRow.question_id, VerdictRow.given_at)
         .where(VerdictRow.batch_id == batch_id, VerdictRow.person_id == person_id, VerdictRow.revision == 1)
@@ -71,7 +71,7 @@ def queue_of(db: Session, *, batch_id: int, person_id: int) -> tuple[QueuedQuest
 
 
 def open_hidden(db: Session, *, batch_id: int, person_id: int) -> tuple[int, ...]:
-    """Numbers of the hidden questions that lie open before the person, by position."""
+    """Return the numbers of the person's open hidden questions, by position."""
     statement = (
         select(AssignmentRow.question_id)
         .join(HiddenQuestionRow, HiddenQuestionRow.question_id == AssignmentRow.question_id)
@@ -86,7 +86,7 @@ def open_hidden(db: Session, *, batch_id: int, person_id: int) -> tuple[int, ...
 
 
 def last_place(db: Session, *, batch_id: int, person_id: int, question_id: int | None) -> int:
-    """The position of that question of the person's, or their highest; 0 where they have none."""
+    """Return the position of that question in the person's queue, or the highest position; 0 if empty."""
     mine = (AssignmentRow.batch_id == batch_id, AssignmentRow.person_id == person_id)
     if question_id is not None:
         found = db.execute(
@@ -100,10 +100,11 @@ def last_place(db: Session, *, batch_id: int, person_id: int, question_id: int |
 def sound_questions(
     db: Session, *, dataset_id: int, batch_id: int, start: float, person_id: int
 ) -> list[tuple[int, bool]]:
-    """(number, whether it is of the batch) of sound questions that the person never had.
+    """Return (number, whether it is in the batch) of sound questions that the person never had.
 
-    Sound: no check found a problem, nobody found an error, no rule rejects it. ``start``, 0 to 1, is where
-    in the dataset the search begins; it goes on from the beginning where too few are behind.
+    A question is sound if no check reported a problem, nobody reported an error, and no rule rejects it.
+    ``start``, 0 to 1, is the point in the dataset at which the search begins. If too few questions follow,
+    the search continues from the beginning.
     """
     numbers = select(func.min(QuestionRow.id), func.max(QuestionRow.id))
     low, high = db.execute(numbers.where(QuestionRow.dataset_id == dataset_id)).one()
@@ -113,7 +114,7 @@ def sound_questions(
     of_batch = exists().where(
         BatchQuestionRow.batch_id == batch_id, BatchQuestionRow.question_id == QuestionRow.id
     )
-    # As lists made once: no index leads from a question to those who have it.
+    # As subqueries that run once, because there is no index from a question to its assignments.
     theirs = select(AssignmentRow.question_id).where(AssignmentRow.person_id == person_id)
     copied = select(HiddenQuestionRow.source_id).where(HiddenQuestionRow.person_id == person_id)
     fault_found = exists().where(
@@ -140,7 +141,7 @@ def sound_questions(
 
 
 def reports_of(db: Session, *, numbers: Sequence[int]) -> dict[int, tuple[int, str]]:
-    """(exam number, report) of each of these questions; "" without a report."""
+    """Return (exam number, report) by question number; "" if there is no report."""
     found: dict[int, tuple[int, str]] = {}
     for start in range(0, len(numbers), 500):
         rows = db.execute(

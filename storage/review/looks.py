@@ -1,4 +1,4 @@
-"""Time on each question so far, as the browser counted it."""
+"""Storage of the time spent on each question so far, as measured by the browser."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def put_look(
     seconds_away: float,
     now: datetime,
 ) -> None:
-    """Keep the times; each only ever grows, so a message that comes late changes nothing."""
+    """Store the times. A time never decreases, so a late message changes nothing."""
     row = db.get(LookRow, (batch_id, question_id, person_id))
     if row is None:
         row = LookRow(

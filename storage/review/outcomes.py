@@ -1,4 +1,4 @@
-"""What became of the questions of batches: what an estimate of the whole dataset stands on."""
+"""Outcomes of the questions of batches, from which the whole dataset is estimated."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from storage.review.standing import changes_key, coded, read_columns
 from storage.rows import AdjudicationRow, AssignmentRow, BatchQuestionRow, QuestionRow, VerdictRow
 from storage.sampling.ordinary import ordinary_question
 
-#: What the questions of a dataset may be told apart by, beside the tier.
+#: The features, besides the tier, by which questions of a dataset can be grouped.
 FEATURES = ("task", "category", "generator", "prompt_version")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DrawnColumns:
-    """Drawn questions that somebody judged or skipped, in rising order of their ``numbers``.
+    """Drawn questions that somebody judged or skipped, by ascending ``numbers``.
 
-    Tier and each of :data:`FEATURES` as its different values, and each question's place among them; "" (for
-    the tier None) where a question has none.
+    Tier and each of :data:`FEATURES` are stored as distinct values and each question's index into them. A
+    missing value is "", for the tier None.
     """
 
     numbers: NDArray[np.int64]
@@ -36,11 +36,11 @@ class DrawnColumns:
     features: Mapping[str, tuple[tuple[str, ...], NDArray[np.int64]]]
 
     def places(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where these questions are among them."""
+        """Return the indices of these questions."""
         return np.searchsorted(self.numbers, numbers)
 
     def value_of(self, name: str) -> dict[int, str]:
-        """Each question's value of one of :data:`FEATURES`, by its number."""
+        """Return the values of one of :data:`FEATURES` by question number."""
         values, codes = self.features[name]
         return {
             number: values[code]
@@ -49,7 +49,7 @@ class DrawnColumns:
 
 
 def drawn_columns(db: Session, *, batch_ids: Sequence[int]) -> DrawnColumns:
-    """The questions of these batches that have a verdict or are put aside in one of them."""
+    """Return the questions of these batches that are judged or skipped in one of them."""
     table = QuestionRow.__table__.c
     looked_at = [
         select(each.question_id).where(each.batch_id.in_(batch_ids)) for each in (VerdictRow, AssignmentRow)
@@ -73,7 +73,7 @@ def drawn_columns(db: Session, *, batch_ids: Sequence[int]) -> DrawnColumns:
 
 
 def settlements(db: Session, *, batch_ids: Sequence[int]) -> list[Settled]:
-    """Every adjudication in these batches, in the order in which they were given: the last one stands."""
+    """Return every adjudication in these batches in order of time; the last one per question counts."""
     statement = (
         select(
             AdjudicationRow.question_id,
@@ -100,7 +100,7 @@ def settlements(db: Session, *, batch_ids: Sequence[int]) -> list[Settled]:
 
 
 def put_aside(db: Session, *, batch_ids: Sequence[int]) -> set[tuple[int, int]]:
-    """(batch, question) of those that somebody has skipped and not taken up again."""
+    """Return (batch, question) of questions that somebody has skipped and not reopened."""
     statement = (
         select(AssignmentRow.batch_id, AssignmentRow.question_id)
         .where(

@@ -1,4 +1,4 @@
-"""What a batch's progress is counted from: its questions, who has them, what was said of them."""
+"""Data from which a batch's progress is counted: its questions and their assignments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from storage.sampling.ordinary import ordinary_question
 
 
 def batch_columns(db: Session, *, batch_id: int) -> QuestionColumns:
-    """The questions of the batch, by position."""
+    """Return the questions of the batch, by position."""
     place, question = BatchQuestionRow.__table__.c, QuestionRow.__table__.c
     statement = (
         select(
@@ -36,7 +36,7 @@ def batch_columns(db: Session, *, batch_id: int) -> QuestionColumns:
 
 
 def assigned_columns(db: Session, *, batch_id: int) -> AssignmentColumns:
-    """Every assignment that was not withdrawn; no hidden ones."""
+    """Return every assignment that was not withdrawn, without hidden questions."""
     table = AssignmentRow.__table__.c
     statement = select(table.question_id, table.person_id, table.state).where(
         table.batch_id == batch_id,
@@ -52,7 +52,7 @@ def assigned_columns(db: Session, *, batch_id: int) -> AssignmentColumns:
 
 
 def state_counts(db: Session) -> dict[int, dict[AssignmentState, int]]:
-    """How many assignments of each batch are in each state, by the batch's number."""
+    """Count assignments by state, by the batch's number."""
     counts: dict[int, dict[AssignmentState, int]] = {}
     rows = db.execute(
         select(AssignmentRow.batch_id, AssignmentRow.state, func.count())

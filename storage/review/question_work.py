@@ -1,7 +1,7 @@
-"""What one person's work on one question stands on, in few statements: every verdict reads all of it.
+"""One person's work on one question, loaded with few statements, because every verdict needs all of it.
 
-The batch as it is for the person is one row, their work on the question another, and the question with its
-exam a third.
+One row has the batch with the person's relation to it, one the work on the question, and one the question
+with its exam.
 """
 
 from __future__ import annotations
@@ -78,13 +78,13 @@ _BATCH_HELD = _BATCH_FOR_PERSON.with_for_update(read=True, of=BatchRow)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchForPerson:
-    """A batch as it is for one person.
+    """A batch with one person's relation to it.
 
     Attributes:
         batch: the batch.
-        queue: its shared queue; None where it has none.
+        queue: its shared queue, if it has one.
         shares: whether the person takes questions from that queue.
-        secret: what the numbers of its questions are hidden with; None where it has no hidden questions.
+        secret: the mask of its question numbers; None if it has no hidden questions.
     """
 
     batch: Batch
@@ -96,10 +96,10 @@ class BatchForPerson:
 def batch_for_person(
     db: Session, *, batch_id: int, person_id: int, hold: bool = False
 ) -> BatchForPerson | None:
-    """The batch of that number as it is for the person; None where there is no such batch.
+    """Return the batch with that number for the person; None if there is no such batch.
 
-    With ``hold`` nobody closes the batch or changes its settings until the transaction ends; others may
-    judge in it too. On SQLite every writer waits anyway.
+    ``hold`` prevents closing of the batch and changes of its settings until the transaction ends; others may
+    judge in it. On SQLite every writer waits anyway.
     """
     statement = _BATCH_HELD if hold else _BATCH_FOR_PERSON
     row = db.execute(statement, {"batch_id": batch_id, "person_id": person_id}).first()
@@ -159,15 +159,15 @@ _WORK_LOCKED = _WORK.with_for_update(of=AssignmentRow)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionWork:
-    """What one person has entered for one question so far.
+    """One person's input for one question so far.
 
     Attributes:
-        assigned: the assignment, withdrawn ones too.
+        assigned: the assignment, which may be withdrawn.
         exam_number: the exam that the question is about.
-        own_answer: committed before the key was shown; None where there is none.
-        fixed_alignment: image alignment as rated before the report was opened; None while it is closed.
-        look: seconds in all, looking, away.
-        has_drafts: whether something entered is not saved yet.
+        own_answer: the answer committed before the key was shown, if any.
+        fixed_alignment: image alignment as rated before the report was opened; None if it was not opened.
+        look: seconds in total, looking and away.
+        has_drafts: whether there is unsaved input.
         has_verdicts: whether the person has judged the question in this batch.
     """
 
@@ -183,7 +183,7 @@ class QuestionWork:
 def question_work(
     db: Session, *, batch_id: int, question_id: int, person_id: int, lock: bool = False
 ) -> QuestionWork | None:
-    """The person's work on the question; None where the question never was theirs.
+    """Return the person's work on the question; None if it was never assigned to the person.
 
     With ``lock`` other writers of the assignment wait until the transaction ends (PostgreSQL; on SQLite
     every writer waits anyway).
@@ -241,7 +241,7 @@ _WHOLE, _BLIND = _question_on_exam(_KEY_COLUMNS), _question_on_exam(_BLIND_COLUM
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionOnExam:
-    """A question and its exam. ``question`` is None where the key was not fetched."""
+    """A question and its exam. ``question`` is None if the key was not loaded."""
 
     stem_only: BlindQuestion
     question: Question | None
@@ -249,12 +249,12 @@ class QuestionOnExam:
 
 
 def question_on_exam(db: Session, *, question_id: int, blind: bool) -> QuestionOnExam:
-    """The question with its exam; while ``blind``, nothing that gives the answer away leaves the database.
+    """Return the question with its exam; if ``blind``, no column that reveals the answer is loaded.
 
     Raises:
         NotFound: no question has that number.
     """
-    db.flush()  # a select of tables does not see to it
+    db.flush()  # a select of tables does not flush by itself
     rows = db.execute(_BLIND if blind else _WHOLE, {"question_id": question_id}).all()
     if not rows:
         raise NotFound(f"There is no question number {question_id}.")
@@ -284,7 +284,7 @@ _OPEN = (
 )
 _BEHIND = _OPEN.where(AssignmentRow.position > _POSITION).limit(bindparam("most")).subquery("behind")
 _FIRST = _OPEN.limit(1).subquery("first_open")
-# Two looks into the index ``assignment_queue``.
+# Two look-ups in the index ``assignment_queue``.
 _COMING = union_all(
     select(literal(0).label("part"), _BEHIND.c.question_id, _BEHIND.c.position, _BEHIND.c.exam_id),
     select(literal(1).label("part"), _FIRST.c.question_id, _FIRST.c.position, _FIRST.c.exam_id),
@@ -294,7 +294,7 @@ _COMING = union_all(
 def coming_questions(
     db: Session, *, person_id: int, batch_id: int, position: int, limit: int
 ) -> tuple[tuple[BatchMember, ...], BatchMember | None]:
-    """(the open questions behind ``position``, at most ``limit``; the first open one of all)."""
+    """Return at most ``limit`` open questions after ``position``, and the first open question of all."""
     values = {"person_id": person_id, "batch_id": batch_id, "position": position, "most": limit}
     behind: list[BatchMember] = []
     first = None
@@ -351,7 +351,7 @@ _LOOKING_TIMES = select(VerdictRow.batch_id, VerdictRow.seconds_looking).where(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchCounts:
-    """A batch in which something is the person's, with how many of their questions are in each state."""
+    """A batch in which the person has questions, with their counts by state."""
 
     batch: Batch
     shares: bool
@@ -361,9 +361,9 @@ class BatchCounts:
 def batch_counts(
     db: Session, *, person_id: int, batch_id: int = 0, position: int = -1
 ) -> tuple[tuple[BatchCounts, ...], int]:
-    """Every batch in which something is the person's, the oldest first; closed ones too.
+    """Return every batch in which the person has questions, including closed ones, the oldest first.
 
-    Also how many questions of the batch ``batch_id`` that are still theirs stand at ``position`` or before.
+    The second value counts their questions of batch ``batch_id`` at ``position`` or before, if not withdrawn.
     """
     values = {"person_id": person_id, "batch_id": batch_id, "position": position}
     batches: dict[int, Batch] = {}
@@ -387,7 +387,7 @@ def batch_counts(
 
 
 def looking_times_of(db: Session, *, person_id: int, batch_ids: Sequence[int]) -> dict[int, list[float]]:
-    """Seconds of looking of each of the person's first verdicts, by the number of the batch."""
+    """Return the looking times in seconds of the person's first verdicts, by the number of the batch."""
     found: dict[int, list[float]] = {}
     values = {"person_id": person_id, "batch_ids": list(batch_ids)}
     for row in db.execute(_LOOKING_TIMES, values):

@@ -1,4 +1,4 @@
-"""How second opinions of a batch are sought, and the ids of its questions."""
+"""Storage of a batch's rule for second opinions, and the ids of its questions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from storage.rows import BatchQuestionRow, QuestionRow, SecondOpinionsRow
 
 
 def second_opinions_of(db: Session, *, batch_id: int) -> SecondOpinions | None:
-    """The batch's rule; None where second opinions were not sought by one."""
+    """Return the batch's rule for second opinions; None if it has none."""
     row = db.get(SecondOpinionsRow, batch_id)
     if row is None:
         return None
@@ -20,7 +20,7 @@ def second_opinions_of(db: Session, *, batch_id: int) -> SecondOpinions | None:
 
 
 def put_second_opinions(db: Session, *, batch_id: int, sought: SecondOpinions, now: datetime) -> None:
-    """Keep the rule, in place of the one before."""
+    """Store the rule. It replaces the previous one."""
     row = db.get(SecondOpinionsRow, batch_id) or SecondOpinionsRow(batch_id=batch_id, sought_at=now)
     row.way, row.share, row.seed, row.sought_at = sought.way.value, sought.share, sought.seed, now
     db.add(row)
@@ -28,7 +28,7 @@ def put_second_opinions(db: Session, *, batch_id: int, sought: SecondOpinions, n
 
 
 def question_ids(db: Session, *, batch_id: int) -> dict[int, str]:
-    """The id of each question of the batch, by number."""
+    """Return the ids of the batch's questions by number."""
     rows = db.execute(
         select(QuestionRow.id, QuestionRow.key)
         .join(BatchQuestionRow, BatchQuestionRow.question_id == QuestionRow.id)

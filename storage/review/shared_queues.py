@@ -1,4 +1,4 @@
-"""Shared queues: batches whose questions go to whoever of a pool of people is free."""
+"""Storage of shared queues: batches whose questions go to the next free person of a pool."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from storage.rows import (
 )
 from storage.types import affected_rows
 
-# Built once: every verdict asks these.
+# Built once, because every verdict runs these.
 _MEMBER = select(PoolMemberRow.person_id).where(
     PoolMemberRow.batch_id == bindparam("batch_id"),
     PoolMemberRow.person_id == bindparam("person_id"),
@@ -37,7 +37,7 @@ _POOLS_OF = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedQueue:
-    """How a shared queue is worked: so many people a question; a claim lasts ``idle`` without activity."""
+    """The settings of a shared queue: people per question, and ``idle``, after which a claim expires."""
 
     overlap: int
     idle: timedelta
@@ -45,7 +45,7 @@ class SharedQueue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueQuestion:
-    """A question of a batch as a queue would take it up; ``free`` of its ``turns`` are with nobody."""
+    """A question of a batch in its queue; ``free`` of its ``turns`` are not claimed."""
 
     question_number: int
     exam_number: int
@@ -55,7 +55,7 @@ class QueueQuestion:
 
 
 def shared_queue(db: Session, *, batch_id: int) -> SharedQueue | None:
-    """The batch's shared queue; None where it has none."""
+    """Return the batch's shared queue, if it has one."""
     row = db.get(SharedQueueRow, batch_id)
     if row is None:
         return None
@@ -63,7 +63,7 @@ def shared_queue(db: Session, *, batch_id: int) -> SharedQueue | None:
 
 
 def put_queue(db: Session, *, batch_id: int, queue: SharedQueue) -> None:
-    """Give the batch a shared queue, or change the one that it has."""
+    """Add a shared queue to the batch, or change the existing one."""
     row = db.get(SharedQueueRow, batch_id) or SharedQueueRow(batch_id=batch_id, overlap=1, idle_minutes=1)
     row.overlap, row.idle_minutes = queue.overlap, round(queue.idle.total_seconds() / 60)
     db.add(row)
@@ -71,13 +71,13 @@ def put_queue(db: Session, *, batch_id: int, queue: SharedQueue) -> None:
 
 
 def is_member(db: Session, *, batch_id: int, person_id: int, lock: bool = False) -> bool:
-    """Whether the person takes questions from the batch's queue; ``lock``: one claim of theirs at a time."""
+    """Return whether the person is in the batch's pool; ``lock`` allows one claim of theirs at a time."""
     values = {"batch_id": batch_id, "person_id": person_id}
     return db.execute(_MEMBER_LOCKED if lock else _MEMBER, values).first() is not None
 
 
 def members(db: Session, *, batch_id: int) -> tuple[int, ...]:
-    """Numbers of the people who take questions from the batch's queue."""
+    """Return the numbers of the people in the batch's pool."""
     rows = db.execute(
         select(PoolMemberRow.person_id)
         .where(PoolMemberRow.batch_id == batch_id, PoolMemberRow.left_at.is_(None))
@@ -87,7 +87,7 @@ def members(db: Session, *, batch_id: int) -> tuple[int, ...]:
 
 
 def join(db: Session, *, batch_id: int, person_ids: Iterable[int], now: datetime) -> None:
-    """Let these people take questions from the batch's queue, again if they did before."""
+    """Add these people to the batch's pool, including people who left it."""
     for person_id in person_ids:
         row = db.get(PoolMemberRow, (batch_id, person_id))
         if row is None:
@@ -98,7 +98,7 @@ def join(db: Session, *, batch_id: int, person_ids: Iterable[int], now: datetime
 
 
 def leave(db: Session, *, batch_id: int, person_id: int, now: datetime) -> bool:
-    """The person takes nothing more from the queue; False where they didn't."""
+    """Remove the person from the batch's pool; return False if they were not in it."""
     done = db.execute(
         update(PoolMemberRow)
         .where(
@@ -112,18 +112,18 @@ def leave(db: Session, *, batch_id: int, person_id: int, now: datetime) -> bool:
 
 
 def pools_of(db: Session, *, person_id: int) -> tuple[int, ...]:
-    """Numbers of the batches from whose queues the person takes questions, the oldest first."""
+    """Return the numbers of the batches whose pool has the person, the oldest first."""
     return tuple(db.execute(_POOLS_OF, {"person_id": person_id}).scalars())
 
 
 def with_pools(db: Session) -> frozenset[int]:
-    """Numbers of the batches from whose queues somebody takes questions."""
+    """Return the numbers of the batches whose pool is not empty."""
     rows = db.execute(select(PoolMemberRow.batch_id).where(PoolMemberRow.left_at.is_(None)).distinct())
     return frozenset(rows.scalars())
 
 
 def pool_has_exam(db: Session, *, person_id: int, exam_number: int) -> bool:
-    """Whether a queue of the person's asks for a judgement about that exam."""
+    """Return whether a queue whose pool has the person requests a judgement about that exam."""
     statement = (
         select(ClaimRow.turn)
         .join(PoolMemberRow, PoolMemberRow.batch_id == ClaimRow.batch_id)
@@ -138,7 +138,7 @@ def pool_has_exam(db: Session, *, person_id: int, exam_number: int) -> bool:
 
 
 def count_unassigned(db: Session, *, batch_id: int) -> int:
-    """How many questions of the batch are with nobody, and wait in no queue that somebody takes from."""
+    """Return how many questions of the batch are not assigned and not in a queue with a non-empty pool."""
     held = (
         select(AssignmentRow.question_id)
         .where(
@@ -163,7 +163,7 @@ def count_unassigned(db: Session, *, batch_id: int) -> int:
 
 
 def queue_questions(db: Session, *, batch_id: int) -> tuple[QueueQuestion, ...]:
-    """Every question of the batch with what the queue asks of it already, by position."""
+    """Return every question of the batch with the judgements that the queue already requests, by position."""
     turns = (
         select(
             ClaimRow.question_id,
@@ -194,14 +194,14 @@ def queue_questions(db: Session, *, batch_id: int) -> tuple[QueueQuestion, ...]:
 
 
 def free_in_queue(db: Session, *, batch_id: int) -> dict[int, int]:
-    """How many judgements the queue still asks for, by question; none while nobody takes from it."""
+    """Return how many judgements the queue still requests, by question; empty if its pool is empty."""
     if not members(db, batch_id=batch_id):
         return {}
     return {each.question_number: each.free for each in queue_questions(db, batch_id=batch_id) if each.free}
 
 
 def add_free(db: Session, *, batch_id: int, wanted: Sequence[tuple[QueueQuestion, int]]) -> None:
-    """Ask for so many further judgements of each of these questions."""
+    """Add free judgements: (question, number of further judgements)."""
     rows = [
         {
             "batch_id": batch_id,

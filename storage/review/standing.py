@@ -1,4 +1,4 @@
-"""Reads rows as columns past the ORM; the latest verdicts of batches."""
+"""Loading of the latest verdicts of batches, as columns and without the ORM."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from records.verdicts import errors_from_text
 from storage.rows import QuestionRow, VerdictRow
 from storage.sampling.ordinary import ordinary_question
 
-_BLOCK = 10_000  # rows that are in memory as Python objects at a time
-_NOTHING = "{}"  # as the column has a correction that corrects nothing
+_BLOCK = 10_000  # rows in memory as Python objects at a time
+_NOTHING = "{}"  # the column's value for an empty correction
 _KEY_FIELDS = ("answer", "also_right")
 _VERDICT = VerdictRow.__table__.c
 _QUESTION = QuestionRow.__table__.c
@@ -34,7 +34,7 @@ _COLUMNS = (
     _VERDICT.errors,
     _VERDICT.difficulty,
     _VERDICT.correction,
-    # As the driver gives it: an object for each would take as long as all the rest.
+    # The driver's value: creating datetime objects would take as long as everything else.
     type_coerce(_VERDICT.given_at, String),
     _VERDICT.seconds_looking,
 )
@@ -43,7 +43,7 @@ _T = TypeVar("_T")
 
 
 def standing_verdicts(db: Session, *, batch_ids: Sequence[int], ratings: bool = False) -> LatestVerdicts:
-    """The latest verdicts of these batches; with ``ratings`` also what was rated and answered yes or no."""
+    """Return the latest verdicts of these batches; with ``ratings`` also the ratings and yes/no fields."""
     statement = (
         select(*_COLUMNS, *(_RATINGS if ratings else ()))
         .join_from(VerdictRow, QuestionRow, _QUESTION.id == _VERDICT.question_id)
@@ -79,7 +79,7 @@ def standing_verdicts(db: Session, *, batch_ids: Sequence[int], ratings: bool = 
 
 
 def questions_with_a_find(db: Session, *, batch_id: int) -> set[int]:
-    """The questions of the batch in which a verdict that stands found something: no plain acceptance."""
+    """Return the questions of the batch with a latest verdict that reports an error or does not accept."""
     standing = standing_verdicts(db, batch_ids=[batch_id])
     named = np.array([bool(each) for each in standing.error_sets], dtype=bool)[standing.errors]
     found = named | (standing.decisions != DECISIONS.index(Decision.ACCEPT))
@@ -87,8 +87,8 @@ def questions_with_a_find(db: Session, *, batch_id: int) -> set[int]:
 
 
 def read_columns(db: Session, statement: Select[Any]) -> list[list[Any]]:
-    """The result column by column, past the ORM, which would look at every value of every row again."""
-    db.flush()  # a connection does not see to it
+    """Return the result by column, without the ORM, which would process every value of every row again."""
+    db.flush()  # a connection does not flush by itself
     result = db.connection().execute(statement, execution_options={"yield_per": _BLOCK})
     columns: list[list[Any]] = [[] for _ in statement.selected_columns]
     for block in result.partitions(_BLOCK):
@@ -98,27 +98,27 @@ def read_columns(db: Session, statement: Select[Any]) -> list[list[Any]]:
 
 
 def coded(values: Sequence[Hashable], read: Callable[[Any], _T]) -> tuple[tuple[_T, ...], NDArray[np.int64]]:
-    """The different values as they are read, and the place of each value among them."""
+    """Return the distinct values, converted by ``read``, and the index of each value among them."""
     places: dict[Hashable, int] = {each: place for place, each in enumerate(dict.fromkeys(values))}
     return tuple(map(read, places)), np.array(list(map(places.__getitem__, values)), dtype=np.int64)
 
 
 def places_of(values: Sequence[str | None], among: Sequence[str]) -> NDArray[np.int8]:
-    """The place of each value among the possible ones; -1 where there is none.
+    """Return the index of each value in ``among``; -1 for None.
 
     Raises:
-        ValueError: a value that is not possible.
+        ValueError: a value is not in ``among``.
     """
     return _mapped(values, lambda each: among.index(each) if each else -1, np.int8)
 
 
 def changes_key(correction: str) -> bool:
-    """Whether a correction, as its column has it, changes the answer key."""
+    """Return whether a correction, as stored in its column, changes the answer key."""
     return correction != _NOTHING and any(name in from_json(correction) for name in _KEY_FIELDS)
 
 
 def as_moments(values: Sequence[Any]) -> NDArray[np.datetime64]:
-    """Times in UTC from what the driver gives: text on SQLite, datetimes with their zone on PostgreSQL."""
+    """Return times in UTC from the driver's values: text on SQLite, aware datetimes on PostgreSQL."""
     if values and isinstance(values[0], datetime):
         values = [each.astimezone(UTC).replace(tzinfo=None) for each in values]
     return np.array(values, dtype="datetime64[us]")
@@ -127,7 +127,7 @@ def as_moments(values: Sequence[Any]) -> NDArray[np.datetime64]:
 def _side_by_side(
     columns: Sequence[Sequence[Hashable]], read: Callable[[Any], int], *, rows: int
 ) -> NDArray[np.int8]:
-    """The columns in one array of shape (rows, columns)."""
+    """Return the columns as one array of shape (rows, columns)."""
     mapped = [_mapped(column, read, np.int8) for column in columns]
     return np.array(mapped, dtype=np.int8).reshape(len(columns), rows).T
 
@@ -141,6 +141,6 @@ def _flag(value: bool | None) -> int:
 
 
 def _mapped(values: Sequence[Hashable], read: Callable[[Any], Any], kind: type[np.generic]) -> NDArray[Any]:
-    """Few values and many rows: each is read once."""
+    """Convert the values. There are few values and many rows, so each distinct value is converted once."""
     known = {each: read(each) for each in set(values)}
     return np.array(list(map(known.__getitem__, values)), dtype=kind)

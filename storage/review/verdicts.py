@@ -1,4 +1,4 @@
-"""Verdicts, own answers, skips and report openings: added, never changed."""
+"""Storage of verdicts, own answers, skips and report openings, which are append-only."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MINE = (
     VerdictRow.batch_id == bindparam("batch_id"),
     VerdictRow.person_id == bindparam("person_id"),
 )
-# Built once: every verdict asks these several times.
+# Built once, because every verdict runs these several times.
 _LAST_JUDGED = (
     select(VerdictRow.question_id)
     .where(*_MINE)
@@ -41,13 +41,13 @@ _ALIGNMENT = select(ReportOpeningRow.image_alignment).where(
 
 
 def add_verdict(db: Session, *, verdict: Verdict) -> Verdict:
-    """Append the verdict.
+    """Append a verdict.
 
     Returns:
-        The verdict as the database has it.
+        The verdict as stored.
 
     Raises:
-        AlreadyThere: that revision of this person's verdict on the question is saved already.
+        AlreadyThere: that revision of this person's verdict on the question exists.
     """
     statement = insert_into(db, VerdictRow).values(**verdict_to_columns(verdict)).on_conflict_do_nothing()
     row = db.execute(statement.returning(*VerdictRow.__table__.columns)).first()
@@ -57,24 +57,24 @@ def add_verdict(db: Session, *, verdict: Verdict) -> Verdict:
 
 
 def last_verdict(db: Session, *, batch_id: int, question_id: int, person_id: int) -> Verdict | None:
-    """The person's verdict on the question with the highest revision."""
+    """Return the person's verdict on the question with the highest revision."""
     return _verdict_where(db, batch_id, question_id, person_id, None)
 
 
 def verdict_of_revision(
     db: Session, *, batch_id: int, question_id: int, person_id: int, revision: int
 ) -> Verdict | None:
-    """The person's verdict on the question with that revision."""
+    """Return the person's verdict on the question with that revision."""
     return _verdict_where(db, batch_id, question_id, person_id, revision)
 
 
 def last_judged_question(db: Session, *, batch_id: int, person_id: int) -> int | None:
-    """The number of the question that the person gave the latest verdict on."""
+    """Return the number of the question of the person's latest verdict."""
     return db.execute(_LAST_JUDGED, {"batch_id": batch_id, "person_id": person_id}).scalar_one_or_none()
 
 
 def judging_has_begun(db: Session, *, batch_id: int) -> bool:
-    """Whether a verdict, an own answer or an opened report of the batch is saved."""
+    """Return whether the batch has a verdict, an own answer or a report opening."""
     return any(
         db.execute(select(table.batch_id).where(table.batch_id == batch_id).limit(1)).first() is not None
         for table in (VerdictRow, OwnAnswerRow, ReportOpeningRow)
@@ -82,7 +82,7 @@ def judging_has_begun(db: Session, *, batch_id: int) -> bool:
 
 
 def own_answer(db: Session, *, batch_id: int, question_id: int, person_id: int) -> OwnAnswer | None:
-    """What the person answered before the key was fetched."""
+    """Return the person's own answer, given before the key was loaded, if there is one."""
     row = db.get(OwnAnswerRow, (batch_id, question_id, person_id))
     if row is None:
         return None
@@ -95,10 +95,10 @@ def own_answer(db: Session, *, batch_id: int, question_id: int, person_id: int) 
 
 
 def add_own_answer(db: Session, *, batch_id: int, question_id: int, person_id: int, own: OwnAnswer) -> None:
-    """Append the own answer.
+    """Append an own answer.
 
     Raises:
-        AlreadyThere: the person has committed one already.
+        AlreadyThere: the person has already committed one.
     """
     row = OwnAnswerRow(
         batch_id=batch_id,
@@ -113,7 +113,7 @@ def add_own_answer(db: Session, *, batch_id: int, question_id: int, person_id: i
 
 
 def last_skip(db: Session, *, batch_id: int, question_id: int, person_id: int) -> tuple[int, str] | None:
-    """(number, reason) of the person's latest skip of the question; None when it was never skipped."""
+    """Return (number, reason) of the person's latest skip of the question; None if there is none."""
     row = db.execute(
         select(SkipRow.number, SkipRow.reason)
         .where(
@@ -148,7 +148,7 @@ def add_skip(
 
 
 def report_opening(db: Session, *, batch_id: int, question_id: int, person_id: int) -> int | None:
-    """The image alignment that the person rated before opening the report; None while it is closed."""
+    """Return the image alignment rated before the report was opened; None if it was not opened."""
     values = {"batch_id": batch_id, "question_id": question_id, "person_id": person_id}
     return db.execute(_ALIGNMENT, values).scalar_one_or_none()
 
@@ -163,7 +163,7 @@ def add_report_opening(
     image: ImageDisplay | None,
     now: datetime,
 ) -> None:
-    """Append the opening of the report, with the rating that it fixes."""
+    """Append the opening of the report, with the rating that it locks."""
     row = ReportOpeningRow(
         batch_id=batch_id,
         question_id=question_id,
@@ -176,7 +176,7 @@ def add_report_opening(
 
 
 def verdict_from_row(row: Any) -> Verdict:  # noqa: ANN401 - a VerdictRow, or a result row with its columns
-    """The verdict of a row that has all the table's columns."""
+    """Return the verdict of a row that has all columns of the table."""
     return verdict_from_columns([getattr(row, name) for name in VERDICT_COLUMNS])
 
 
@@ -192,7 +192,7 @@ def _verdict_where(
 
 
 def _append(db: Session, row: Any, noun: str) -> None:  # noqa: ANN401 - a row of one of the tables above
-    # A savepoint: what else the transaction has done stands when the database refuses the row.
+    # A savepoint keeps the transaction's other work if the database refuses the row.
     try:
         with db.begin_nested():
             db.add(row)

@@ -1,6 +1,6 @@
-"""The tables. Rows never leave storage: what goes in and out are domain objects.
+"""The database tables. Rows never leave storage; its functions take and return domain objects.
 
-Here ``from __future__ import annotations`` is left out: pydantic would compile the text of each one.
+``from __future__ import annotations`` is left out here, because pydantic would compile the text of each one.
 """
 
 from sqlmodel import SQLModel
@@ -46,7 +46,7 @@ from storage.rows.studies import (
 )
 from storage.rows.verdicts import DraftRow, LookRow, OwnAnswerRow, ReportOpeningRow, SkipRow, VerdictRow
 
-#: Every table of the project; the migrations are held against it.
+#: All tables of the project; the migrations are compared with it.
 metadata = SQLModel.metadata
 
 __all__ = [

@@ -30,7 +30,7 @@ class AdjudicationRow(TableRow, table=True):
 
 
 class AdjudicationRulesRow(TableRow, table=True):
-    """How a batch's disputes are settled. ``revision`` counts the changes, from 1."""
+    """The adjudication rules of a batch. ``revision`` counts the changes, from 1."""
 
     __tablename__ = "adjudication_rules"
 
@@ -41,7 +41,7 @@ class AdjudicationRulesRow(TableRow, table=True):
 
 
 class AdjudicatorRow(TableRow, table=True):
-    """Somebody who settles a batch's disputes."""
+    """An adjudicator of a batch."""
 
     __tablename__ = "adjudicator"
 
@@ -51,7 +51,7 @@ class AdjudicatorRow(TableRow, table=True):
 
 
 class SecondOpinionsRow(TableRow, table=True):
-    """How second opinions of a batch are sought: ``way`` "share" or "where found", and the random share."""
+    """A batch's rule for second opinions: ``way`` is "share" or "where found"; also the random share."""
 
     __tablename__ = "second_opinions"
 

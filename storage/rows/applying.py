@@ -1,4 +1,4 @@
-"""Tables of one finding applied to many questions; append-only by trigger, all three."""
+"""Tables of rules applied to many questions; all three are append-only by trigger."""
 
 from datetime import datetime
 
@@ -10,9 +10,9 @@ from storage.types import BigKey, UtcDateTime
 
 
 class AppliedRuleRow(TableRow, table=True):
-    """Questions like one another, rejected or queued in one step; ``search`` is JSON: what found them.
+    """Similar questions that were rejected or queued in one step; ``search`` is the search as JSON.
 
-    ``batch_id`` is the batch that they were queued into: no random sample of anything.
+    ``batch_id`` is the batch into which they were queued, which is no random sample.
     """
 
     __tablename__ = "applied_rule"
@@ -43,7 +43,7 @@ class AppliedQuestionRow(TableRow, table=True):
 
 
 class RuleTakenBackRow(TableRow, table=True):
-    """A rule that holds no more since then."""
+    """The reversal of a rule."""
 
     __tablename__ = "rule_taken_back"
 

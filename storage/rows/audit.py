@@ -12,7 +12,7 @@ from storage.types import BigKey, UtcDateTime
 class AuditRow(TableRow, table=True):
     """One entry. ``number`` counts from 1 without a gap; ``old`` and ``new`` are canonical JSON.
 
-    No foreign key to the person: what was done stays on record whatever becomes of the account.
+    There is no foreign key to the person, so that entries are independent of the account.
     """
 
     __tablename__ = "audit_entry"

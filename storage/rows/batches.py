@@ -1,4 +1,4 @@
-"""Tables of batches: how they were drawn, what is in them, who judges what."""
+"""Tables of batches: their draws, strata, questions and assignments."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from storage.types import BigKey, UtcDateTime
 
 
 class BatchRow(TableRow, table=True):
-    """A batch; ``plan``, ``anchors`` are JSON. ``revision`` counts the changes of its settings, from 1."""
+    """A batch; ``plan`` and ``anchors`` are JSON. ``revision`` counts changes of its settings, from 1."""
 
     __tablename__ = "batch"
 
@@ -33,7 +33,7 @@ class BatchRow(TableRow, table=True):
 
 
 class DrawRow(TableRow, table=True):
-    """One draw of a batch: its frame was the questions with ids in (frame_after, frame_through]."""
+    """One draw of a batch. Its frame is the questions with ids in (frame_after, frame_through]."""
 
     __tablename__ = "draw"
     __table_args__ = (UniqueConstraint("batch_id", "number"),)
@@ -49,7 +49,7 @@ class DrawRow(TableRow, table=True):
 
 
 class StratumRow(TableRow, table=True):
-    """One stratum of a draw: N, n. ``tier`` is "" for questions without one; ``further`` is JSON."""
+    """One stratum of a draw, with N and n. ``tier`` is "" for questions without one; ``further`` is JSON."""
 
     __tablename__ = "stratum"
 
@@ -61,7 +61,7 @@ class StratumRow(TableRow, table=True):
 
 
 class BatchQuestionRow(TableRow, table=True):
-    """A question of a batch; ``position`` puts the questions of one exam together."""
+    """A question of a batch; questions of one exam have adjacent ``position``."""
 
     __tablename__ = "batch_question"
 
@@ -76,11 +76,11 @@ class BatchQuestionRow(TableRow, table=True):
 
 
 class AssignmentRow(TableRow, table=True):
-    """A question that a person is to judge. ``state`` follows the person's own verdicts and skips."""
+    """A question assigned to a person. ``state`` depends on that person's verdicts and skips only."""
 
     __tablename__ = "assignment"
     __table_args__ = (
-        # What the queue asks for: the first open question of this person in this batch.
+        # For the queue's query of the first open question of a person in a batch.
         Index("assignment_queue", "person_id", "batch_id", "state", "position"),
         Index("assignment_batch_question", "batch_id", "question_id"),
     )

@@ -1,4 +1,4 @@
-"""Tables of shared queues: batches whose questions go to whoever is free, and who holds which of them."""
+"""Tables of shared queues, their pools of people and their claims."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from storage.types import BigKey, UtcDateTime
 
 
 class SharedQueueRow(TableRow, table=True):
-    """A batch with a shared queue: ``overlap`` people judge each question, ``idle_minutes`` frees a claim."""
+    """A batch with a shared queue: ``overlap`` people per question; claims expire by ``idle_minutes``."""
 
     __tablename__ = "shared_queue"
 
@@ -20,7 +20,7 @@ class SharedQueueRow(TableRow, table=True):
 
 
 class PoolMemberRow(TableRow, table=True):
-    """Somebody who takes questions from a shared queue. Locked by each of their claims: one at a time."""
+    """A person who takes questions from a shared queue. Each claim locks this row, so claims are serial."""
 
     __tablename__ = "pool_member"
 
@@ -31,15 +31,15 @@ class PoolMemberRow(TableRow, table=True):
 
 
 class ClaimRow(TableRow, table=True):
-    """One judgement that a shared queue asks for: a question, and which of its turns, counted from 1.
+    """One judgement requested by a shared queue: a question and its turn, counted from 1.
 
-    ``state`` is free, claimed (until ``expires_at``, and on until somebody else takes it) or done.
+    ``state`` is free, claimed or done. After ``expires_at`` a claim lasts until somebody else takes it.
     """
 
     __tablename__ = "claim"
     __table_args__ = (
         UniqueConstraint("batch_id", "question_id", "person_id", name="claim_once_a_person"),
-        # What the queue asks for: the first free judgement, and the one that expired first.
+        # For the queue's queries of the first free judgement and of the one that expired first.
         Index("claim_queue", "batch_id", "state", "turn", "position"),
         Index("claim_expiry", "batch_id", "state", "expires_at"),
         Index("claim_exam", "batch_id", "exam_id", "turn"),

@@ -1,4 +1,4 @@
-"""Tables of what comes in: datasets, exams, radiographs, image files, questions, problems."""
+"""Tables of imported data: datasets, exams, radiographs, image files, questions, problems."""
 
 from datetime import datetime
 
@@ -24,7 +24,7 @@ class DatasetRow(TableRow, table=True):
 
 
 class ImportRow(TableRow, table=True):
-    """One file that came in: which, by whom, how many records, how many left out."""
+    """One imported file, with its person and the counts of its records."""
 
     __tablename__ = "import_run"
 
@@ -41,7 +41,7 @@ class ImportRow(TableRow, table=True):
 
 
 class ImageRow(TableRow, table=True):
-    """An image file as it came in: its bytes lie in the workspace under their SHA-256."""
+    """An imported image file. Its bytes are in the image store, named by their SHA-256."""
 
     __tablename__ = "image"
 
@@ -55,7 +55,7 @@ class ImageRow(TableRow, table=True):
 
 
 class ExamRow(TableRow, table=True):
-    """An exam. Ids are handed out by the importer, in blocks, under its lock."""
+    """An exam. The importer assigns ids in blocks while it holds its lock."""
 
     __tablename__ = "exam"
     __table_args__ = (UniqueConstraint("dataset_id", "key"),)
@@ -86,10 +86,10 @@ class RadiographRow(TableRow, table=True):
 
 
 class QuestionRow(TableRow, table=True):
-    """A question as it came in. Lists are JSON text; ``answer`` is JSON too (a list of indices, or a string).
+    """A question as imported. Lists are JSON text; ``answer`` is JSON too (a list of indices, or a string).
 
     ``draw_hash`` is a signed 64-bit hash of ``key`` that sampling mixes with its seed. ``record_hash`` is a
-    128-bit hash of the record, by which an import knows one that is there already.
+    128-bit hash of the record, by which an import recognises existing records.
     """
 
     __tablename__ = "question"
@@ -123,7 +123,7 @@ class QuestionRow(TableRow, table=True):
 
 
 class ProblemRow(TableRow, table=True):
-    """What a structural check found in a question."""
+    """A problem that a structural check reported in a question."""
 
     __tablename__ = "problem"
     __table_args__ = (Index("problem_dataset_check", "dataset_id", "check_name"),)

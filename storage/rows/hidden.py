@@ -1,4 +1,4 @@
-"""Tables of hidden questions: what is hidden in a batch, and which questions they are."""
+"""Tables of hidden questions and of the batches that have them."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from storage.types import BigKey, UtcDateTime
 
 
 class HiddenSetRow(TableRow, table=True):
-    """A batch with hidden questions: the dataset that they lie in, and what its numbers are veiled with.
+    """A batch with hidden questions: the dataset of these questions, and the mask of the question numbers.
 
     ``plan`` is the latest one as JSON.
     """
@@ -26,7 +26,7 @@ class HiddenSetRow(TableRow, table=True):
 
 
 class HiddenQuestionRow(TableRow, table=True):
-    """A question that is hidden from one person in one batch; ``source_id`` is what it is made of."""
+    """A hidden question of one person in one batch; ``source_id`` is the question that it is made from."""
 
     __tablename__ = "hidden_question"
     __table_args__ = (Index("hidden_question_person", "batch_id", "person_id"),)

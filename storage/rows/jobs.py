@@ -1,4 +1,4 @@
-"""The table of jobs: long work behind the pages."""
+"""The table of background jobs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from storage.types import BigKey, UtcDateTime
 class JobRow(TableRow, table=True):
     """A job; its fields are those of ``domain.jobs.Job``.
 
-    Its migration also makes the unique index ``job_active`` of the kind and subject of jobs that are not
-    finished. It is not declared here, since SQLAlchemy would load PostgreSQL's dialect for it on SQLite too.
+    Its migration also creates the unique index ``job_active`` on kind and subject of unfinished jobs. The
+    index is not declared here, because SQLAlchemy would then load PostgreSQL's dialect on SQLite too.
     """
 
     __tablename__ = "job"

@@ -1,4 +1,4 @@
-"""Tables of how patients' data are kept, and of what was found of them."""
+"""Tables of the rules on patient data, and of possible patient data in texts and pixels."""
 
 from datetime import datetime
 
@@ -10,8 +10,9 @@ from storage.types import BigKey, UtcDateTime
 
 
 class PatientDataRulesRow(TableRow, table=True):
-    """The rules of this workspace: one row, made with the table. ``pseudonym_key`` never leaves storage but
-    for the making of pseudonyms.
+    """The rules of this workspace: one row, created with the table.
+
+    ``pseudonym_key`` leaves storage only for the derivation of pseudonyms.
     """
 
     __tablename__ = "patient_data_rules"
@@ -25,7 +26,7 @@ class PatientDataRulesRow(TableRow, table=True):
 
 
 class PixelTextRow(TableRow, table=True):
-    """How much text a program found in an image's pixels."""
+    """The amount of text that a program detected in an image's pixels."""
 
     __tablename__ = "pixel_text"
 
@@ -37,7 +38,7 @@ class PixelTextRow(TableRow, table=True):
 
 
 class PixelDecisionRow(TableRow, table=True):
-    """What a person saw in an image's pixels; a change of mind is the next revision."""
+    """A person's decision on text in an image's pixels; a changed decision is the next revision."""
 
     __tablename__ = "pixel_decision"
 
@@ -49,7 +50,7 @@ class PixelDecisionRow(TableRow, table=True):
 
 
 class TextHitRow(TableRow, table=True):
-    """A passage that may tell who a patient is: where it stands, not what it says."""
+    """A passage that may identify a patient: its position, not its content."""
 
     __tablename__ = "text_hit"
 

@@ -9,7 +9,7 @@ from storage.types import UtcDateTime
 
 
 class PersonRow(TableRow, table=True):
-    """An account. ``password_hash`` is argon2's, None for people who come by OIDC only."""
+    """An account. ``password_hash`` is argon2's, None for people who sign in by OIDC only."""
 
     __tablename__ = "person"
 
@@ -33,9 +33,9 @@ class PersonRoleRow(TableRow, table=True):
 
 
 class SignInRow(TableRow, table=True):
-    """One signed-in browser. Only the SHA-256 of its cookie's token is kept.
+    """One signed-in browser. Only the SHA-256 of its cookie's token is stored.
 
-    ``browser`` is what its owner knows it by ("Firefox on Windows"), ``way`` how they came in.
+    ``browser`` is a recognisable name ("Firefox on Windows"), ``way`` the method of sign-in.
     """
 
     __tablename__ = "sign_in"

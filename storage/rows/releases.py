@@ -1,4 +1,4 @@
-"""Table of the releases that were made."""
+"""Tables of releases and their questions."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from storage.types import BigKey, UtcDateTime
 
 
 class ReleaseRow(TableRow, table=True):
-    """A release: which, from which batches, how many items, the SHA-256 of its manifest."""
+    """A release: its name, number of items, folder and the SHA-256 of its manifest."""
 
     __tablename__ = "release"
     __table_args__ = (UniqueConstraint("dataset_id", "name"),)

@@ -1,4 +1,4 @@
-"""Tables of the way in: wrong passwords, and the code of the first administrator."""
+"""Tables for signing in: wrong passwords, and the code of the first administrator."""
 
 from datetime import datetime
 
@@ -9,9 +9,9 @@ from storage.types import UtcDateTime
 
 
 class WrongPasswordRow(TableRow, table=True):
-    """Wrong passwords in a row. ``counted_for`` is a hash: of a name at an address, of a name anywhere, ….
+    """Consecutive wrong passwords. ``counted_for`` is a hash of a name at an address, a name anywhere, ….
 
-    Hashed, since people type their password into the field of the name.
+    It is hashed because people may type their password into the field of the name.
     """
 
     __tablename__ = "wrong_password"
@@ -22,7 +22,7 @@ class WrongPasswordRow(TableRow, table=True):
 
 
 class FirstAdminCodeRow(TableRow, table=True):
-    """A code that makes the first administrator, once. Only its SHA-256 is kept."""
+    """A one-time code that creates the first administrator. Only its SHA-256 is stored."""
 
     __tablename__ = "first_admin_code"
 

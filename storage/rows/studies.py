@@ -1,6 +1,6 @@
 """Tables of reader studies: protocol, cases, readers, orders, readings; and models with their predictions.
 
-The key of a case stands in a table of its own: what a reader is shown is fetched without it.
+The key of a case is in a separate table, so that a reader's case is loaded without it.
 """
 
 from datetime import datetime
@@ -13,7 +13,7 @@ from storage.types import BigKey, UtcDateTime
 
 
 class ReaderStudyRow(TableRow, table=True):
-    """A study. ``design`` is JSON; a trigger keeps all but the state once a reading is in."""
+    """A study. ``design`` is JSON. After the first reading a trigger freezes all columns except the state."""
 
     __tablename__ = "reader_study"
 
@@ -45,7 +45,7 @@ class ProtocolRow(TableRow, table=True):
 
 
 class CaseRow(TableRow, table=True):
-    """A question of a study as it is shown, without anything that answers it; append-only by trigger."""
+    """A question of a study as shown, without its answer; append-only by trigger."""
 
     __tablename__ = "study_case"
     __table_args__ = (
@@ -69,7 +69,7 @@ class CaseRow(TableRow, table=True):
 
 
 class CaseKeyRow(TableRow, table=True):
-    """What answers a case and how it was drawn; append-only by trigger. Never fetched for a reader."""
+    """The answer of a case and how it was drawn; append-only by trigger. It is never loaded for a reader."""
 
     __tablename__ = "study_case_key"
 
@@ -88,7 +88,7 @@ class CaseKeyRow(TableRow, table=True):
 
 
 class StudyReaderRow(TableRow, table=True):
-    """A reader of a study with the profile of that time; ``person_id`` is None for one from outside."""
+    """A reader of a study with the profile at that time; ``person_id`` is None for an external reader."""
 
     __tablename__ = "study_reader"
     __table_args__ = (
@@ -111,7 +111,7 @@ class StudyReaderRow(TableRow, table=True):
 
 
 class SlotRow(TableRow, table=True):
-    """One place in a reader's order; a trigger keeps it once the study's first reading is in."""
+    """One position in a reader's order. A trigger freezes it after the study's first reading."""
 
     __tablename__ = "study_slot"
     __table_args__ = (
@@ -166,7 +166,7 @@ class ReadingRow(TableRow, table=True):
 
 
 class ReadingDraftRow(TableRow, table=True):
-    """What a reader has entered and drawn but not yet answered, and the time so far; ``body`` is JSON."""
+    """A reader's unsaved input for a case, and the time so far; ``body`` is JSON."""
 
     __tablename__ = "reading_draft"
 
@@ -184,7 +184,7 @@ class ReadingDraftRow(TableRow, table=True):
 
 
 class ExclusionRow(TableRow, table=True):
-    """A case, a reader or both together that the analysis leaves out; append-only by trigger."""
+    """A case, a reader or a pair of both that is excluded from the analysis; append-only by trigger."""
 
     __tablename__ = "study_exclusion"
 
@@ -198,7 +198,7 @@ class ExclusionRow(TableRow, table=True):
 
 
 class ModelRow(TableRow, table=True):
-    """A model whose predictions on a dataset's questions came in."""
+    """A model with imported predictions on a dataset's questions."""
 
     __tablename__ = "model"
     __table_args__ = (UniqueConstraint("dataset_id", "name"),)
@@ -211,7 +211,7 @@ class ModelRow(TableRow, table=True):
 
 
 class PredictionRunRow(TableRow, table=True):
-    """One file of predictions that came in."""
+    """One imported file of predictions."""
 
     __tablename__ = "prediction_run"
 

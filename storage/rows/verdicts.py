@@ -1,4 +1,4 @@
-"""Tables of what reviewers say: verdicts, own answers and skips (append-only), drafts, looking times.
+"""Tables of reviewers' judgements: verdicts, own answers and skips (append-only), drafts, looking times.
 
 ``image`` is a ``domain.image_display.ImageDisplay``; NULL is "not recorded".
 """
@@ -17,12 +17,12 @@ def _question_key() -> Column[int]:
 
 
 class VerdictRow(TableRow, table=True):
-    """A verdict; append-only by trigger. ``opinion`` is the whole as JSON, the columns are for counting."""
+    """A verdict; append-only by trigger. ``opinion`` is all of it as JSON; the columns are for counting."""
 
     __tablename__ = "verdict"
     __table_args__ = (
         Index("verdict_question", "question_id"),
-        # A person's last verdict in a batch, and the pace of the latest ones.
+        # For a person's last verdict in a batch, and the pace of the latest ones.
         Index("verdict_person", "batch_id", "person_id", "given_at"),
     )
 
@@ -53,7 +53,7 @@ class VerdictRow(TableRow, table=True):
 
 
 class OwnAnswerRow(TableRow, table=True):
-    """The reviewer's own answer, before the key was fetched; append-only by trigger, one a question."""
+    """The reviewer's own answer before the key was loaded, one per question; append-only by trigger."""
 
     __tablename__ = "own_answer"
 
@@ -67,7 +67,7 @@ class OwnAnswerRow(TableRow, table=True):
 
 
 class SkipRow(TableRow, table=True):
-    """A question put aside, with the reason; append-only by trigger. ``number`` counts from 1."""
+    """A skip of a question, with the reason; append-only by trigger. ``number`` counts from 1."""
 
     __tablename__ = "skip"
 
@@ -80,7 +80,7 @@ class SkipRow(TableRow, table=True):
 
 
 class ReportOpeningRow(TableRow, table=True):
-    """When a person opened the report, and the image alignment rated before; append-only by trigger."""
+    """The opening of a report, with its time and the image alignment rated before; append-only by trigger."""
 
     __tablename__ = "report_opening"
 
@@ -93,7 +93,7 @@ class ReportOpeningRow(TableRow, table=True):
 
 
 class DraftRow(TableRow, table=True):
-    """What a person has typed, ticked and drawn but not yet saved; ``body`` is JSON."""
+    """A person's unsaved input; ``body`` is JSON."""
 
     __tablename__ = "draft"
 
@@ -107,7 +107,7 @@ class DraftRow(TableRow, table=True):
 
 
 class LookRow(TableRow, table=True):
-    """Time on a question so far, as the browser counted it; only ever grows."""
+    """Time spent on a question so far, as measured by the browser; it never decreases."""
 
     __tablename__ = "look"
 

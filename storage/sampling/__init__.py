@@ -1,1 +1,1 @@
-"""Batches, their draws and the frames that they are drawn from."""
+"""Storage of batches, their draws and sampling frames."""

@@ -1,4 +1,4 @@
-"""Batches and the questions in them: rows in and out."""
+"""Storage of batches and their questions."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from records.values import from_json, to_json
 from storage.rows import AssignmentRow, BatchQuestionRow, BatchRow, QuestionRow
 from storage.types import AnySelect
 
-#: Built once: every verdict asks it several times.
+#: Built once, because every verdict runs it several times.
 _BY_NUMBER = select(*BatchRow.__table__.columns).where(BatchRow.id == bindparam("batch_id"))
-_BLOCK = 10_000  # rows that are in memory at a time
+_BLOCK = 10_000  # rows in memory at a time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchQuestion:
-    """One question of a batch as it is listed; ``state`` is that of all its assignments together.
+    """One question in the list of a batch; ``state`` combines the states of all its assignments.
 
-    "unassigned"; "open" while somebody has it before them; "skipped" when somebody skipped it and nobody
-    has it open; "done" when all who were asked have judged it.
+    It is "unassigned"; "open" if any assignment is open; "skipped" if none is open and any is skipped; or
+    "done" if everybody to whom it is assigned has judged it.
     """
 
     number: int
@@ -47,18 +47,18 @@ class BatchQuestion:
 
 
 def find_batch(db: Session, *, name: str, lock: bool = False) -> Batch | None:
-    """The batch of that name, if there is one; with ``lock`` a second draw of it waits for this one."""
+    """Return the batch with that name, if any; with ``lock`` a concurrent draw of it waits for this one."""
     return _first_batch(db, select(BatchRow).where(BatchRow.name == name), lock)
 
 
 def load_batch(
     db: Session, *, name: str | None = None, batch_id: int | None = None, lock: bool = False
 ) -> Batch:
-    """The batch of that name or that number.
+    """Return the batch with that name or number.
 
     Raises:
-        NotFound: there is none. Who asks by name is a coordinator and is told the names that there are; who
-            asks by number may be a reviewer, and is not.
+        NotFound: there is none. For a name, the message lists the existing batches, because only coordinators
+            load by name. For a number it does not, because the caller may be a reviewer.
     """
     if (name is None) == (batch_id is None):
         raise ValueError("a batch is asked for by its name or by its number")
@@ -76,7 +76,7 @@ def load_batch(
 
 
 def list_batches(db: Session, *, dataset_id: int | None = None) -> list[Batch]:
-    """All batches, or one dataset's, the oldest first."""
+    """Return all batches, or one dataset's, the oldest first."""
     statement = select(BatchRow).order_by(BatchRow.id)
     if dataset_id is not None:
         statement = statement.where(BatchRow.dataset_id == dataset_id)
@@ -84,7 +84,7 @@ def list_batches(db: Session, *, dataset_id: int | None = None) -> list[Batch]:
 
 
 def batch_sizes(db: Session) -> dict[int, int]:
-    """How many questions each batch has, by its number."""
+    """Return the number of questions by batch number."""
     statement = select(BatchQuestionRow.batch_id, func.count()).group_by(BatchQuestionRow.batch_id)
     return {row[0]: row[1] for row in db.execute(statement)}
 
@@ -99,7 +99,7 @@ def add_batch(
     by: int | None,
     now: datetime,
 ) -> Batch:
-    """A new, open batch without questions."""
+    """Add an open batch without questions."""
     row = BatchRow(
         name=name,
         dataset_id=dataset_id,
@@ -118,7 +118,7 @@ def add_batch(
 def save_settings(
     db: Session, *, batch_id: int, settings: BatchSettings, by: int | None, now: datetime
 ) -> Batch:
-    """New settings, with the next revision; whoever calls has compared the revision under a lock."""
+    """Store new settings with the next revision. The caller must have compared the revision under a lock."""
     row = db.get_one(BatchRow, batch_id)
     for name, value in _settings_columns(settings).items():
         setattr(row, name, value)
@@ -133,7 +133,7 @@ def save_state(db: Session, *, batch_id: int, state: BatchState, by: int | None,
 
 
 def batch_questions(db: Session, *, batch_id: int) -> Iterator[BatchQuestion]:
-    """The questions of a batch in the order of their positions."""
+    """Yield the questions of a batch by position."""
     held = (
         select(
             AssignmentRow.question_id,
@@ -185,7 +185,7 @@ def _state(people: int | None, still_open: int | None, skipped: int | None) -> s
 
 
 def plan_to_plain(plan: SamplingPlan) -> dict[str, Any]:
-    """The plan as JSON keeps it; a plan drawn again is compared by this."""
+    """Return the plan as plain JSON values, by which the plan of a repeated draw is compared."""
     return {
         "seed": plan.seed,
         "per_1000": plan.per_1000,
@@ -235,7 +235,7 @@ def _names(db: Session) -> str:
 
 
 def batch_from_row(row: Any) -> Batch:  # noqa: ANN401 - a BatchRow, or a result row with its columns
-    """The batch of a row that has all the table's columns."""
+    """Return the batch of a row that has all columns of the table."""
     anchors = from_json(row.anchors)
     return Batch(
         id=row.id or 0,
@@ -247,7 +247,7 @@ def batch_from_row(row: Any) -> Batch:  # noqa: ANN401 - a BatchRow, or a result
             parts=Parts(row.parts),
             show_report=row.show_report,
             guideline=row.guideline,
-            # A rating that is younger than the batch has the words that it came with.
+            # A rating that was introduced after the batch has its default anchors.
             anchors={**DEFAULT_ANCHORS, **{name: tuple(texts) for name, texts in anchors.items()}},
         ),
         state=BatchState(row.state),

@@ -1,4 +1,4 @@
-"""The draws of a batch: their frames, their strata, and the questions that they took."""
+"""Storage of the draws of a batch: their frames, strata and drawn questions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from storage.rows import BatchQuestionRow, DrawRow, StratumRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnQuestion:
-    """One question that a draw took: its number, the name of its stratum, n / N, its place in the batch."""
+    """One drawn question: its number, the name of its stratum, n / N, and its position in the batch."""
 
     number: int
     stratum: str
@@ -27,7 +27,7 @@ class DrawnQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draw:
-    """One draw of a batch: its frame was the questions with numbers in (frame_after, frame_through]."""
+    """One draw of a batch. Its frame is the questions with numbers in (frame_after, frame_through]."""
 
     number: int
     frame_after: int
@@ -38,7 +38,7 @@ class Draw:
 
 
 def draws_of(db: Session, *, batch_id: int) -> tuple[Draw, ...]:
-    """The draws of a batch in order, each with its strata: easy, medium, hard, without a tier."""
+    """Return the draws of a batch in order, with their strata by tier: easy, medium, hard, none."""
     strata: dict[int, list[Stratum]] = {}
     statement = (
         select(StratumRow)
@@ -56,7 +56,7 @@ def draws_of(db: Session, *, batch_id: int) -> tuple[Draw, ...]:
             frame_through=row.frame_through,
             frame_size=row.frame_size,
             drawn_at=row.drawn_at,
-            # In Python: the databases sort text each by rules of its own.
+            # Sorted in Python, because the two databases sort text by different rules.
             strata=tuple(sorted(strata.get(row.id or 0, ()), key=_as_shown)),
         )
         for row in draws
@@ -71,7 +71,7 @@ def add_draw(
     questions: Iterable[DrawnQuestion],
     by: int | None,
 ) -> None:
-    """A draw, its strata, and the questions that it took."""
+    """Add a draw with its strata and drawn questions."""
     row = DrawRow(
         batch_id=batch_id,
         number=draw.number,
@@ -110,7 +110,7 @@ def add_draw(
 
 
 def last_position(db: Session, *, batch_id: int) -> int:
-    """The highest position of the batch, 0 when it is empty; positions count from 1."""
+    """Return the highest position of the batch; 0 if it is empty. Positions count from 1."""
     statement = select(func.max(BatchQuestionRow.position)).where(BatchQuestionRow.batch_id == batch_id)
     return db.execute(statement).scalar_one() or 0
 

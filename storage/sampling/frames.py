@@ -1,4 +1,4 @@
-"""The frame of a draw: what of a dataset there is to draw from, counted or read column by column."""
+"""The sampling frame of a draw: the questions that can be drawn, counted or loaded as columns."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from storage.rows import DatasetRow, QuestionRow
 from storage.sampling.ordinary import ordinary_dataset
 from storage.types import AnySelect
 
-_BLOCK = 50_000  # rows that are in memory as Python objects at a time
+_BLOCK = 50_000  # rows in memory as Python objects at a time
 _CHUNK = 500  # bound parameters in one IN (...), below SQLite's limit on any build
 
-#: Tier and further values of a cell; None and "" where a question has none.
+#: Tier and further values of a cell; None and "" for missing values.
 Cell = tuple[Difficulty | None, tuple[str, ...]]
 
 
@@ -31,7 +31,7 @@ class Frame:
     """Questions of a dataset with numbers in (after, through], as columns of one length N.
 
     ``numbers`` are the questions' numbers, ``hashes`` their stored 64-bit hashes, ``strata`` indices into
-    ``cells``; ``sizes`` says how many questions each cell has.
+    ``cells``. ``sizes`` are the numbers of questions by cell.
     """
 
     numbers: NDArray[np.int64]
@@ -42,7 +42,7 @@ class Frame:
 
 
 def dataset_sizes(db: Session) -> dict[str, int]:
-    """How many questions each dataset has, by its name; in the order in which they were made."""
+    """Return the number of questions by name of the dataset, in the order of creation."""
     counted = select(QuestionRow.dataset_id, func.count().label("n")).group_by(QuestionRow.dataset_id)
     questions = counted.subquery()
     statement = (
@@ -55,17 +55,17 @@ def dataset_sizes(db: Session) -> dict[str, int]:
 
 
 def dataset_names(db: Session) -> list[str]:
-    """The names of all datasets, in the order of the alphabet."""
+    """Return the names of all datasets in alphabetical order."""
     return list(
         db.execute(select(DatasetRow.name).where(ordinary_dataset()).order_by(DatasetRow.name)).scalars()
     )
 
 
 def dataset_number(db: Session, *, name: str) -> int:
-    """The number of the dataset of that name.
+    """Return the number of the dataset with that name.
 
     Raises:
-        NotFound: there is none; those that are there are named.
+        NotFound: there is none; the message lists the existing ones.
     """
     listed = select(DatasetRow.name, DatasetRow.id).where(ordinary_dataset())
     numbers = {row[0]: row[1] for row in db.execute(listed)}
@@ -76,7 +76,7 @@ def dataset_number(db: Session, *, name: str) -> int:
 
 
 def last_question_number(db: Session, *, dataset_id: int) -> int:
-    """The highest number of a question of the dataset, 0 when it has none. Numbers only ever rise."""
+    """Return the highest number of a question of the dataset; 0 if it has none. Numbers only increase."""
     statement = select(func.max(QuestionRow.id)).where(QuestionRow.dataset_id == dataset_id)
     return db.execute(statement).scalar_one() or 0
 
@@ -90,10 +90,10 @@ def count_frame(
     further: Sequence[str] = (),
     with_rejected: bool = False,
 ) -> dict[Cell, int]:
-    """How many questions of the frame each cell has.
+    """Count the questions of the frame by cell.
 
-    ``further``: "task", "category", "generator", "prompt_version". Questions that are rejected by rule are
-    in no frame; ``with_rejected`` counts them all the same.
+    ``further`` may have "task", "category", "generator" and "prompt_version". Questions that a rule rejects
+    are not part of a frame; ``with_rejected`` counts them too.
     """
     columns = _stratum_columns(further)
     statement = _of_frame(
@@ -107,7 +107,7 @@ def count_frame(
 def read_frame(
     db: Session, *, dataset_id: int, after: int, through: int, further: Sequence[str] = ()
 ) -> Frame:
-    """The frame's columns, in blocks: 20 bytes a question are kept."""
+    """Load the frame's columns in blocks. The result takes 20 bytes per question."""
     columns = _stratum_columns(further)
     statement = _of_frame(
         select(QuestionRow.id, QuestionRow.draw_hash, *columns),
@@ -118,7 +118,7 @@ def read_frame(
     statement = _without_rejected(db, statement, dataset_id=dataset_id)
     codes: dict[tuple[str, ...], int] = {}
     numbers, hashes, strata = [_none(np.int64)], [_none(np.int64)], [_none(np.int32)]
-    # By the connection: at this many rows the session's own bookkeeping takes longer than the database.
+    # By the connection, because the session's bookkeeping takes longer than the database at this many rows.
     result = db.connection().execute(statement, execution_options={"yield_per": _BLOCK})
     for block in result.partitions():
         number, draw_hash, *values = zip(*block, strict=True)
@@ -139,12 +139,12 @@ def read_frame(
 
 
 def question_key(db: Session, *, question_id: int) -> str:
-    """The id of the question of that number."""
+    """Return the id of the question with that number."""
     return str(db.execute(select(QuestionRow.key).where(QuestionRow.id == question_id)).scalar_one())
 
 
 def exam_numbers(db: Session, *, question_ids: Sequence[int]) -> dict[int, int]:
-    """The number of each question's exam."""
+    """Return the exam's number by question number."""
     found: dict[int, int] = {}
     for start in range(0, len(question_ids), _CHUNK):
         statement = select(QuestionRow.id, QuestionRow.exam_id).where(

@@ -1,4 +1,4 @@
-"""What tells ordinary questions and datasets from hidden ones; every count and every estimate asks it."""
+"""Conditions that exclude hidden questions and their datasets; all counts and estimates use them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from storage.rows import DatasetRow, HiddenQuestionRow, HiddenSetRow
 
 
 def ordinary_question(number: Any) -> ColumnElement[bool]:  # noqa: ANN401 - a column with question numbers
-    """Whether the question is none that was hidden from a reviewer; removed ones stay hidden too."""
+    """Return the condition that the question is not a hidden one. Removed hidden questions remain hidden."""
     return ~exists().where(HiddenQuestionRow.question_id == number)
 
 
 def ordinary_dataset() -> ColumnElement[bool]:
-    """Whether the dataset holds what was imported, not a batch's hidden questions."""
+    """Return the condition that the dataset has imported questions, not a batch's hidden questions."""
     return ~exists().where(HiddenSetRow.dataset_id == DatasetRow.id)
