@@ -74,18 +74,16 @@ def listed(values: Sequence[object], *, format_: AnswerFormat, options: Sequence
 
 
 def _letters(text: str, count: int) -> list[int] | None:
-    """The sorted indices of letters, if the text has nothing else; otherwise None."""
+    """The sorted indices of letters, if the text has nothing else and no letter twice; otherwise None."""
     if text.startswith("[") and text.endswith("]"):
         text = text[1:-1]
     if len(text) > 40 * max(1, count):
         return None
-    found = set()
-    for part in _BETWEEN.split(text):
-        one = _LETTER.fullmatch(part.strip())
-        if one is None:
-            return None
-        found.add(_index(one[1]))
-    return sorted(found)
+    matches = [_LETTER.fullmatch(part.strip()) for part in _BETWEEN.split(text)]
+    indices = [_index(match[1]) for match in matches if match is not None]
+    if len(indices) < len(matches) or len(set(indices)) < len(indices):
+        return None
+    return sorted(indices)
 
 
 def is_option_text(text: str, options: Sequence[str]) -> bool:

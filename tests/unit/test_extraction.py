@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as some
 
 from domain.vocabulary import AnswerFormat
@@ -133,6 +133,7 @@ def test_an_open_question_takes_the_tag_else_the_whole_reply():
     assert read("", AnswerFormat.OPEN, ()) == (None, "failed")
 
 
+@example(["a", "and", "a"])
 @given(some.lists(some.sampled_from(WORDS), min_size=2, max_size=12))
 def test_letters_inside_sentences_are_never_read(words):
     assert read(" ".join(words)) == (None, "failed")
